@@ -1,0 +1,20 @@
+"""Every setting, its meaning, its default, and how a preset, files and the command line set it."""
+
+from headway.config.loading import describe, from_dict, load, merge, merge_overrides, read_toml
+from headway.config.presets import PRESETS
+from headway.config.sections import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
+
+__all__ = [
+    "PRESETS",
+    "Config",
+    "ModelConfig",
+    "SearchConfig",
+    "TextConfig",
+    "TrainingConfig",
+    "describe",
+    "from_dict",
+    "load",
+    "merge",
+    "merge_overrides",
+    "read_toml",
+]

@@ -1,0 +1,184 @@
+"""Preset, then TOML files, then the command line: strict, and all mistakes reported at once."""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from headway.config.presets import PRESETS
+from headway.config.sections import SECTIONS, Config, raise_all
+from headway.errors import HeadwayError, nearest
+
+
+def load(
+    preset: str = "base",
+    files: Sequence[str | Path] = (),
+    overrides: Mapping[str, str] | None = None,
+) -> Config:
+    """Resolve a preset, TOML files and command-line overrides, later ones winning.
+
+    Args:
+        preset: A name in `PRESETS`.
+        files: TOML files with the tables text, model, training and search.
+        overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
+
+    Raises:
+        HeadwayError: With one line for each mistake, naming its file or option and what is right.
+    """
+    if preset not in PRESETS:
+        raise HeadwayError(
+            f"--preset {preset}: not a preset{nearest(preset, PRESETS)};"
+            f" there are {', '.join(PRESETS)}"
+        )
+    config = PRESETS[preset]
+    for path in files:
+        config = merge(config, read_toml(path), where=str(path))
+    return merge_overrides(config, overrides or {})
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        HeadwayError: If it is not UTF-8 or not TOML, with the line.
+    """
+    try:
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise HeadwayError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise HeadwayError(f"{path}: not TOML: {error}") from None
+
+
+def merge(config: Config, values: Mapping[str, Any], where: str) -> Config:
+    """Return ``config`` with the nested ``values`` set; ``where`` names their origin in errors."""
+    problems: list[str] = []
+    sections: dict[str, Any] = {}
+    for section, table in values.items():
+        if section not in SECTIONS:
+            problems.append(
+                f"{where}: [{section}] is not a section{nearest(section, SECTIONS)};"
+                f" there are {', '.join(SECTIONS)}"
+            )
+        elif not isinstance(table, Mapping):
+            problems.append(f"{where}: {section} must be a table: write [{section}]")
+        else:
+            changes = {}
+            hints = get_type_hints(SECTIONS[section])
+            for name, value in table.items():
+                key = name.replace("-", "_")
+                if key not in hints:
+                    problems.append(
+                        f"{where}: {section}.{name} is not a setting{nearest(key, hints)}"
+                    )
+                    continue
+                wrong = _mismatch(value, hints[key])
+                if wrong:
+                    problems.append(f"{where}: {section}.{key} {wrong}")
+                else:
+                    changes[key] = float(value) if hints[key] is float else value
+            sections[section] = changes
+    raise_all(problems)
+    return _rebuild(config, sections, where)
+
+
+def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
+    """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
+    problems: list[str] = []
+    sections: dict[str, dict[str, Any]] = {}
+    names = {
+        f"{s}.{f.name}": get_type_hints(c)[f.name] for s, c in SECTIONS.items() for f in fields(c)
+    }
+    for option, text in overrides.items():
+        key = option.replace("-", "_")
+        if key not in names:
+            close = nearest(key, names).replace("_", "-").replace("'", "--", 1).replace("'", "")
+            problems.append(f"--{option} is not a setting{close}")
+            continue
+        try:
+            section, name = key.split(".")
+            sections.setdefault(section, {})[name] = parse(text, names[key])
+        except ValueError as error:
+            problems.append(f"--{option} {error}")
+    raise_all(problems)
+    return _rebuild(config, sections, "command line")
+
+
+def from_dict(values: Mapping[str, Any], where: str) -> Config:
+    """Return the `Config` stored in a run's ``config.json``."""
+    return merge(Config(), values, where)
+
+
+def parse(text: str, hint: Any) -> Any:
+    """Turn an option's text into the type of its setting.
+
+    Raises:
+        ValueError: Saying what was expected.
+    """
+    if hint is bool:
+        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if text.lower() not in words:
+            raise ValueError(f"must be true or false, not '{text}'")
+        return words[text.lower()]
+    if hint in (int, float):
+        try:
+            return hint(text)
+        except ValueError:
+            raise ValueError(f"must be {_name(hint)}, not '{text}'") from None
+    wrong = _mismatch(text, hint)
+    if wrong:
+        raise ValueError(wrong)
+    return text
+
+
+def describe(config: Config, sections: Iterable[str] = SECTIONS) -> str:
+    """Return the settings as a commented TOML file that `load` reads back to the same config."""
+    lines: list[str] = []
+    for section in sections:
+        values, kind = getattr(config, section), SECTIONS[section]
+        lines += [f"[{section}]  # {kind.__doc__.splitlines()[0]}"]
+        hints = get_type_hints(kind, include_extras=True)
+        for f in fields(kind):
+            hint, doc = get_args(hints[f.name])
+            choices = f" ({', '.join(get_args(hint))})" if get_origin(hint) is Literal else ""
+            setting = f"{f.name} = {_toml(getattr(values, f.name))}"
+            lines.append(f"{setting:<34} # {doc}{choices}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _rebuild(config: Config, sections: Mapping[str, Mapping[str, Any]], where: str) -> Config:
+    """Replace sections, prefixing each section's own complaints with where they come from."""
+    problems: list[str] = []
+    rebuilt: dict[str, Any] = {}
+    for section, changes in sections.items():
+        try:
+            rebuilt[section] = replace(getattr(config, section), **changes)
+        except HeadwayError as error:
+            problems += [f"{where}: {section}.{line}" for line in str(error).splitlines()]
+    raise_all(problems)
+    return replace(config, **rebuilt)
+
+
+def _mismatch(value: Any, hint: Any) -> str:
+    """Say what is wrong with a typed value, or return an empty string."""
+    if get_origin(hint) is Literal:
+        choices = get_args(hint)
+        if value in choices:
+            return ""
+        return f"must be one of {', '.join(choices)}, not {value!r}{nearest(str(value), choices)}"
+    allowed = (int, float) if hint is float else hint
+    if isinstance(value, allowed) and (hint is bool or not isinstance(value, bool)):
+        return ""
+    return f"must be {_name(hint)}, not {value!r}"
+
+
+def _name(hint: type) -> str:
+    return {int: "a whole number", float: "a number", bool: "true or false", str: "text"}[hint]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else repr(value)

@@ -1,0 +1,17 @@
+"""The one error of a user's mistake."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class HeadwayError(ValueError):
+    """A user's mistake: the message is one line that names the file, line or field and what is right.
+
+    The command prints it without a traceback and exits with 1. Anything else that escapes is a bug.
+    """
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean 'x'?)`` for the known name closest to ``name``, or an empty string."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" (did you mean '{close[0]}'?)" if close else ""
