@@ -1,0 +1,46 @@
+"""Sections 3 and 4 of the paper as modules; it knows no text, files, training or search."""
+
+from headway.model.attention import (
+    Additive,
+    DotProduct,
+    MultiHeadAttention,
+    SelfAttention,
+    allowed_pairs,
+)
+from headway.model.embeddings import Embedding, Positions, sinusoids
+from headway.model.layers import FeedForward, Layer, Residual, Stack
+from headway.model.mixers import Convolution, Recurrent
+from headway.model.state import DecoderState
+from headway.model.transformer import (
+    Classifier,
+    LanguageModel,
+    Transformer,
+    parameter_count,
+    shift_right,
+)
+from headway.model.watch import Watched, watch
+
+__all__ = [
+    "Additive",
+    "Classifier",
+    "Convolution",
+    "DecoderState",
+    "DotProduct",
+    "Embedding",
+    "FeedForward",
+    "LanguageModel",
+    "Layer",
+    "MultiHeadAttention",
+    "Positions",
+    "Recurrent",
+    "Residual",
+    "SelfAttention",
+    "Stack",
+    "Transformer",
+    "Watched",
+    "allowed_pairs",
+    "parameter_count",
+    "shift_right",
+    "sinusoids",
+    "watch",
+]

@@ -1,0 +1,260 @@
+"""Attention: how a query meets keys, many heads of it, and the self-attention of a layer.
+
+Shapes: B batch, T queries, S keys, D d_model, H heads, K d_k (queries and keys), V d_v (values),
+N rows of a step (sentences x beams). Paper: section 3.2.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+# Above this many keys the scores are not stored: the fused kernel walks over them in blocks.
+LONGEST_STORED = 256
+
+
+def allowed_pairs(
+    query_segments: Tensor | None,
+    key_segments: Tensor | None,
+    *,
+    causal: bool = False,
+    window: int = 0,
+    length: int = 0,
+    device: torch.device | None = None,
+) -> Tensor | None:
+    """Say which query may attend to which key; `True` means it may.
+
+    Args:
+        query_segments: [B, T]; 0 is padding, n the n-th sentence of a packed row. None: all ones.
+        key_segments: [B, S] alike.
+        causal: Forbid keys after the query (T = S).
+        window: See only r positions: centred, or the last r if causal. 0: all.
+        length: T = S, needed for ``causal`` and ``window``.
+        device: Where to build the answer for ``causal`` and ``window``.
+
+    Returns:
+        A mask that broadcasts to [B, H, T, S], or None if nothing is hidden.
+    """
+    allowed: Tensor | None = None
+    if key_segments is not None:
+        allowed = (
+            (key_segments == 1)[:, None, None, :]
+            if query_segments is None
+            else (query_segments[:, :, None] == key_segments[:, None, :])[:, None]
+        )
+    if causal or window:
+        position = torch.arange(length, device=device)
+        distance_TS = position[None, :] - position[:, None]  # positive: the key comes later
+        near = distance_TS <= (0 if causal else (window - 1) // 2)
+        if window:
+            near &= distance_TS >= -(window - 1 if causal else window // 2)
+        allowed = near if allowed is None else allowed & near
+    return allowed
+
+
+class DotProduct(nn.Module):
+    """Scaled dot-product attention: softmax(Q K^T / sqrt(d_k)) V.
+
+    Paper: section 3.2.1, equation 1.
+
+    Args:
+        scaled: Divide by sqrt(d_k); the paper's argument is why one should.
+        dropout: On the weights; the paper has none.
+    """
+
+    def __init__(self, *, scaled: bool = True, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.scaled = scaled
+        self.dropout = dropout
+
+    def weights(self, q_BHTK: Tensor, k_BHSK: Tensor, allowed: Tensor | None = None) -> Tensor:
+        """Return the softmax over the keys, [B, H, T, S], before any dropout."""
+        scale = q_BHTK.size(-1) ** -0.5 if self.scaled else 1.0
+        return masked_softmax((q_BHTK * scale) @ k_BHSK.transpose(-2, -1), allowed)
+
+    def forward(
+        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, allowed: Tensor | None = None
+    ) -> Tensor:
+        """Return the weighted sums of the values, [B, H, T, V]."""
+        dropout = self.dropout if self.training else 0.0
+        if k_BHSK.size(-2) > LONGEST_STORED:
+            scale = None if self.scaled else 1.0
+            return F.scaled_dot_product_attention(
+                q_BHTK, k_BHSK, v_BHSV, allowed, dropout, scale=scale
+            )
+        return F.dropout(self.weights(q_BHTK, k_BHSK, allowed), dropout) @ v_BHSV
+
+
+class Additive(nn.Module):
+    """Additive attention: a network of one hidden layer compares each query with each key.
+
+    The projections of `MultiHeadAttention` are the hidden layer's weights, so that a compatibility
+    is energy · tanh(q + k). Bahdanau et al. (2014); paper: section 3.2.1, compared with equation 1.
+
+    Args:
+        num_heads: H.
+        d_k: Width K of the hidden layer of a head.
+        scaled: Divide by sqrt(d_k).
+        dropout: On the weights.
+    """
+
+    def __init__(
+        self, num_heads: int, d_k: int, *, scaled: bool = True, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.scaled = scaled
+        self.dropout = dropout
+        self.energy = nn.Parameter(torch.empty(num_heads, d_k))
+        nn.init.uniform_(self.energy, -1, 1)  # as wide as it is: compatibilities of size sqrt(d_k)
+
+    def weights(self, q_BHTK: Tensor, k_BHSK: Tensor, allowed: Tensor | None = None) -> Tensor:
+        """Return the softmax over the keys, [B, H, T, S], before any dropout."""
+        hidden_BHTSK = torch.tanh(q_BHTK.unsqueeze(-2) + k_BHSK.unsqueeze(-3))
+        scores_BHTS = (hidden_BHTSK @ self.energy[:, None, :, None]).squeeze(-1)
+        scale = q_BHTK.size(-1) ** -0.5 if self.scaled else 1.0
+        return masked_softmax(scores_BHTS * scale, allowed)
+
+    def forward(
+        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, allowed: Tensor | None = None
+    ) -> Tensor:
+        """Return the weighted sums of the values, [B, H, T, V]."""
+        weights = self.weights(q_BHTK, k_BHSK, allowed)
+        return F.dropout(weights, self.dropout, self.training) @ v_BHSV
+
+
+def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """Softmax over the last axis with exact zeros where ``allowed`` is False.
+
+    A row in which nothing is allowed (the padding of a packed batch) comes out even, never NaN:
+    the fill is the smallest number, not minus infinity.
+    """
+    if allowed is not None:
+        scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
+    return scores.softmax(-1)
+
+
+class MultiHeadAttention(nn.Module):
+    """Concat(head_1, ..., head_h) W^O with head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V).
+
+    Paper: section 3.2.2, equation 5. h, d_k and d_v are free: h d_v need not be d_model.
+
+    Args:
+        d_model: Width D of queries, memory and output.
+        num_heads: H.
+        d_k: Width of a head's queries and keys.
+        d_v: Width of a head's values.
+        bias: Biases in the four projections; the paper's equation has none.
+        dropout: On the attention weights.
+        compatibility: How a query meets a key.
+        scaled: Divide compatibilities by sqrt(d_k).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_k: int,
+        d_v: int,
+        *,
+        bias: bool = False,
+        dropout: float = 0.0,
+        compatibility: Literal["dot", "additive"] = "dot",
+        scaled: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.query = nn.Linear(d_model, num_heads * d_k, bias=bias)
+        self.key = nn.Linear(d_model, num_heads * d_k, bias=bias)
+        self.value = nn.Linear(d_model, num_heads * d_v, bias=bias)
+        self.output = nn.Linear(num_heads * d_v, d_model, bias=bias)
+        self.core = (
+            DotProduct(scaled=scaled, dropout=dropout)
+            if compatibility == "dot"
+            else Additive(num_heads, d_k, scaled=scaled, dropout=dropout)
+        )
+
+    def split(self, x_BTF: Tensor) -> Tensor:
+        """Cut [B, T, H * K] into heads, [B, H, T, K]."""
+        return x_BTF.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def keys_values(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
+        """Project a memory once: keys [B, H, S, K] and values [B, H, S, V]."""
+        return self.split(self.key(memory_BSD)), self.split(self.value(memory_BSD))
+
+    def attend(
+        self, query_BTD: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None
+    ) -> Tensor:
+        """Attend from [B, T, D] to projected keys and values; returns [B, T, D]."""
+        heads_BHTV = self.core(self.split(self.query(query_BTD)), keys, values, allowed)
+        return self.output(heads_BHTV.transpose(1, 2).flatten(2))
+
+    def forward(
+        self, query_BTD: Tensor, memory_BSD: Tensor, allowed: Tensor | None = None
+    ) -> Tensor:
+        """Attend from [B, T, D] to a memory [B, S, D].
+
+        Args:
+            query_BTD: What asks.
+            memory_BSD: What is asked: the same tensor in self-attention.
+            allowed: Broadcasts to [B, H, T, S]; True where a query may attend to a key.
+
+        Returns:
+            [B, T, D].
+        """
+        return self.attend(query_BTD, *self.keys_values(memory_BSD), allowed)
+
+
+class SelfAttention(nn.Module):
+    """Queries, keys and values from the same place, full or restricted to a neighbourhood.
+
+    Paper: section 3.2.3; restricted: section 4.
+
+    Args:
+        attention: The heads.
+        causal: Position t sees no later position (the decoder's).
+        window: r positions in all, centred, or the last r if causal; 0: all.
+    """
+
+    def __init__(
+        self, attention: MultiHeadAttention, *, causal: bool = False, window: int = 0
+    ) -> None:
+        super().__init__()
+        self.attention = attention
+        self.causal = causal
+        self.window = window
+
+    def forward(self, x_BTD: Tensor, segments_BT: Tensor | None = None) -> Tensor:
+        """Mix the positions of [B, T, D]."""
+        allowed = allowed_pairs(
+            segments_BT,
+            segments_BT,
+            causal=self.causal,
+            window=self.window,
+            length=x_BTD.size(1),
+            device=x_BTD.device,
+        )
+        return self.attention(x_BTD, x_BTD, allowed)
+
+    def step(self, x_N1D: Tensor, cache: dict[str, Tensor]) -> Tensor:
+        """Mix one more position, [N, 1, D], with those whose keys and values the cache holds."""
+        keys, values = self.attention.keys_values(x_N1D)
+        if cache:
+            keys = torch.cat((cache["keys"], keys), 2)
+            values = torch.cat((cache["values"], values), 2)
+        if self.window:
+            keys, values = keys[:, :, -self.window :], values[:, :, -self.window :]
+        cache["keys"], cache["values"] = keys, values
+        return self.attention.attend(x_N1D, keys, values, None)
+
+
+def xavier(module: nn.Module) -> None:
+    """Initialise every linear map as Glorot & Bengio (2010) do, biases with zero.
+
+    The paper is silent; this is what the authors' code and its successors use.
+    """
+    for part in module.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.xavier_uniform_(part.weight)
+            if part.bias is not None:
+                nn.init.zeros_(part.bias)

@@ -1,0 +1,246 @@
+"""The parts around attention: feed-forward, residuals, layers, stacks, and how words build them.
+
+Shapes: B batch, T positions, S source positions, D d_model, F d_ff, N rows of a step.
+Paper: sections 3.1 and 3.3.
+"""
+
+from collections.abc import Callable
+from itertools import zip_longest
+from typing import Literal, cast
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from headway.config import ModelConfig
+from headway.model.attention import MultiHeadAttention, SelfAttention, allowed_pairs
+from headway.model.mixers import Convolution, Recurrent
+from headway.model.state import DecoderState
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "swish": F.silu,
+}
+
+
+class FeedForward(nn.Module):
+    """max(0, x W_1 + b_1) W_2 + b_2, at each position alike.
+
+    Paper: section 3.3, equation 2.
+
+    Args:
+        d_model: D.
+        d_ff: F.
+        activation: Between the two maps; the paper's is relu.
+        dropout: After the activation; the paper has none.
+        convolution: The same function written as two convolutions of kernel size 1.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        *,
+        activation: str = "relu",
+        dropout: float = 0.0,
+        convolution: bool = False,
+    ) -> None:
+        super().__init__()
+        self.activation = ACTIVATIONS[activation]
+        self.dropout = nn.Dropout(dropout)
+        self.convolution = convolution
+        self.inner = nn.Linear(d_model, d_ff)
+        self.outer = nn.Linear(d_ff, d_model)
+
+    def forward(self, x_BTD: Tensor) -> Tensor:
+        """Map [B, T, D] to [B, T, D]."""
+        if self.convolution:
+            x_BDT = x_BTD.transpose(1, 2)
+            x_BFT = F.conv1d(x_BDT, self.inner.weight[..., None], self.inner.bias)
+            x_BFT = self.dropout(self.activation(x_BFT))
+            return F.conv1d(x_BFT, self.outer.weight[..., None], self.outer.bias).transpose(1, 2)
+        return self.outer(self.dropout(self.activation(self.inner(x_BTD))))
+
+
+class Residual(nn.Module):
+    """LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) for pre-norm.
+
+    Paper: sections 3.1 and 5.4 (post-norm).
+    """
+
+    def __init__(
+        self, d_model: int, *, norm: Literal["post", "pre"], dropout: float, epsilon: float
+    ) -> None:
+        super().__init__()
+        self.pre = norm == "pre"
+        self.norm = nn.LayerNorm(d_model, eps=epsilon)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Wrap ``sublayer``, which keeps the shape of x, [..., D]."""
+        if self.pre:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+class Layer(nn.Module):
+    """A layer of any stack: a mixer, attention to a memory if it has one, and a feed-forward.
+
+    Paper: section 3.1.
+
+    Args:
+        mixer: Self-attention or one of its rivals.
+        cross: Encoder-decoder attention; None in an encoder and in a language model.
+        feed_forward: The position-wise network.
+        residuals: One for each of the above, in that order.
+    """
+
+    def __init__(
+        self,
+        mixer: SelfAttention | Recurrent | Convolution,
+        cross: MultiHeadAttention | None,
+        feed_forward: FeedForward,
+        residuals: list[Residual],
+    ) -> None:
+        super().__init__()
+        self.mixer = mixer
+        self.cross = cross
+        self.feed_forward = feed_forward
+        self.residuals = nn.ModuleList(residuals)
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        segments_BT: Tensor | None = None,
+        memory_BSD: Tensor | None = None,
+        memory_segments_BS: Tensor | None = None,
+    ) -> Tensor:
+        """Transform [B, T, D], looking at the memory if the layer has cross-attention."""
+        mix, *meet, feed = self.residuals
+        x_BTD = mix(x_BTD, lambda y: self.mixer(y, segments_BT))
+        if self.cross is not None and memory_BSD is not None:
+            allowed = allowed_pairs(segments_BT, memory_segments_BS)
+            cross, memory = self.cross, memory_BSD
+            x_BTD = meet[0](x_BTD, lambda y: cross(y, memory, allowed))
+        return feed(x_BTD, self.feed_forward)
+
+    def step(
+        self,
+        x_N1D: Tensor,
+        cache: dict[str, Tensor],
+        memory: tuple[Tensor, Tensor] | None,
+        memory_allowed: Tensor | None,
+    ) -> Tensor:
+        """Transform one more position, [N, 1, D]."""
+        mix, *meet, feed = self.residuals
+        x_N1D = mix(x_N1D, lambda y: self.mixer.step(y, cache))
+        if self.cross is not None and memory is not None:
+            cross, (keys, values) = self.cross, memory
+            # The beams of a sentence are so many queries on its one memory: [B, beams, D].
+            x_N1D = meet[0](
+                x_N1D,
+                lambda y: cross.attend(
+                    y.view(keys.size(0), -1, y.size(2)), keys, values, memory_allowed
+                ).view_as(y),
+            )
+        return feed(x_N1D, self.feed_forward)
+
+
+class Stack(nn.Module):
+    """N layers; pre-norm stacks end in one more layer norm, post-norm stacks do not.
+
+    Paper: section 3.1.
+    """
+
+    layers: list[Layer]
+
+    def __init__(self, layers: list[Layer], final_norm: nn.LayerNorm | None) -> None:
+        super().__init__()
+        self.layers = cast("list[Layer]", nn.ModuleList(layers))
+        self.final_norm = final_norm
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        segments_BT: Tensor | None = None,
+        memory_BSD: Tensor | None = None,
+        memory_segments_BS: Tensor | None = None,
+    ) -> Tensor:
+        """Pass [B, T, D] through all layers."""
+        for layer in self.layers:
+            x_BTD = layer(x_BTD, segments_BT, memory_BSD, memory_segments_BS)
+        return x_BTD if self.final_norm is None else self.final_norm(x_BTD)
+
+    def start(
+        self, memory_BSD: Tensor | None = None, segments_BS: Tensor | None = None
+    ) -> DecoderState:
+        """Begin to decode step by step; the memory's keys and values are computed here, once."""
+        memory = [
+            layer.cross.keys_values(memory_BSD)
+            for layer in self.layers
+            if layer.cross is not None and memory_BSD is not None
+        ]
+        allowed = None if segments_BS is None else (segments_BS != 0)[:, None, None, :]
+        return DecoderState([{} for _ in self.layers], memory, allowed)
+
+    def step(self, x_N1D: Tensor, state: DecoderState) -> Tensor:
+        """Pass one more position, [N, 1, D], through all layers; ``state`` moves on in place."""
+        for layer, cache, memory in zip_longest(self.layers, state.layers, state.memory):
+            x_N1D = layer.step(x_N1D, cache, memory, state.memory_allowed)
+        state.position += 1
+        return x_N1D if self.final_norm is None else self.final_norm(x_N1D)
+
+
+def make_layer(config: ModelConfig, index: int, *, causal: bool, cross: bool) -> Layer:
+    """Turn a configuration's words into the ``index``-th layer of a stack (from 0)."""
+    d_k, d_v = config.head_widths
+
+    def heads() -> MultiHeadAttention:
+        return MultiHeadAttention(
+            config.d_model,
+            config.num_heads,
+            d_k,
+            d_v,
+            bias=config.attention_bias,
+            dropout=config.attention_dropout,
+            compatibility=config.compatibility,
+            scaled=config.scale_attention,
+        )
+
+    mixer: SelfAttention | Recurrent | Convolution
+    match config.decoder_mixer if causal else config.encoder_mixer:
+        case "attention":
+            mixer = SelfAttention(heads(), causal=causal, window=config.window)
+        case "lstm" | "gru" as cell:
+            mixer = Recurrent(config.d_model, cell, causal=causal)
+        case "convolution" | "dilated" | "separable" as kind:
+            mixer = Convolution(
+                config.d_model,
+                config.kernel_size,
+                # Each layer's taps lie as far apart as the layer below can see: log_k(n) layers.
+                dilation=config.kernel_size**index if kind == "dilated" else 1,
+                separable=kind == "separable",
+                gated=config.gated,
+                causal=causal,
+            )
+    feed_forward = FeedForward(
+        config.d_model,
+        config.d_ff,
+        activation=config.activation,
+        dropout=config.feed_forward_dropout,
+        convolution=config.feed_forward == "convolution",
+    )
+    residuals = [
+        Residual(
+            config.d_model, norm=config.norm, dropout=config.dropout, epsilon=config.norm_epsilon
+        )
+        for _ in range(3 if cross else 2)
+    ]
+    return Layer(mixer, heads() if cross else None, feed_forward, residuals)
+
+
+def make_stack(config: ModelConfig, num_layers: int, *, causal: bool, cross: bool) -> Stack:
+    """Build a stack of ``num_layers`` layers."""
+    layers = [make_layer(config, i, causal=causal, cross=cross) for i in range(num_layers)]
+    norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if config.norm == "pre" else None
+    return Stack(layers, norm)

@@ -1,0 +1,144 @@
+"""What may take self-attention's place: recurrent and convolutional layers (paper: section 4, Table 1).
+
+A mixer offers ``forward(x, segments)`` over whole rows and ``step(x, cache)`` for one more position;
+it never looks across the sentences of a packed row, nor at padding.
+
+Shapes: B batch, T positions, D d_model, R sentences, L longest sentence, N rows of a step.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def positions_in_segments(segments_BT: Tensor) -> Tensor:
+    """Count the positions of each sentence from 0, in rows that may hold several: [B, T]."""
+    index_BT = torch.arange(segments_BT.size(1), device=segments_BT.device).expand_as(segments_BT)
+    first_BT = torch.ones_like(segments_BT, dtype=torch.bool)
+    first_BT[:, 1:] = segments_BT[:, 1:] != segments_BT[:, :-1]
+    start_BT = torch.where(first_BT, index_BT, 0).cummax(1).values
+    return index_BT - start_BT
+
+
+class Recurrent(nn.Module):
+    """An LSTM or GRU layer; outside a decoder, one in each direction of d_model / 2 each.
+
+    Args:
+        d_model: Width D of input and output; even unless causal.
+        cell: Which recurrence.
+        causal: Run forwards only.
+    """
+
+    def __init__(self, d_model: int, cell: Literal["lstm", "gru"], *, causal: bool = False) -> None:
+        super().__init__()
+        kind = nn.LSTM if cell == "lstm" else nn.GRU
+        width = d_model if causal else d_model // 2
+        self.cell = kind(d_model, width, batch_first=True, bidirectional=not causal)
+
+    def forward(self, x_BTD: Tensor, segments_BT: Tensor | None = None) -> Tensor:
+        """Run over every sentence of [B, T, D] from a fresh state; padding gives zeros."""
+        if segments_BT is None:
+            return self.cell(x_BTD)[0]
+        # One row per sentence, so that no state crosses from one to the next or into padding.
+        inside_BT = segments_BT != 0
+        place_BT = positions_in_segments(segments_BT)
+        row = ((place_BT == 0) & inside_BT).flatten().cumsum(0).view_as(place_BT)[inside_BT] - 1
+        place = place_BT[inside_BT]
+        lengths_R = torch.bincount(row)
+        x_RLD = x_BTD.new_zeros(len(lengths_R), int(lengths_R.max()), x_BTD.size(2))
+        x_RLD = x_RLD.index_put((row, place), x_BTD[inside_BT])
+        packed = nn.utils.rnn.pack_padded_sequence(
+            x_RLD, lengths_R.cpu(), batch_first=True, enforce_sorted=False
+        )
+        y_RLD, _ = nn.utils.rnn.pad_packed_sequence(self.cell(packed)[0], batch_first=True)
+        return torch.zeros_like(x_BTD).masked_scatter(inside_BT[..., None], y_RLD[row, place])
+
+    def step(self, x_N1D: Tensor, cache: dict[str, Tensor]) -> Tensor:
+        """Run one more position, [N, 1, D], from the state the cache holds."""
+        # torch wants [layers, N, D] states; the cache keeps rows first.
+        names = ("hidden", "memory") if isinstance(self.cell, nn.LSTM) else ("hidden",)
+        before = tuple(cache[name].transpose(0, 1).contiguous() for name in names if cache)
+        if isinstance(self.cell, nn.LSTM):
+            y_N1D, after = self.cell(x_N1D, before or None)
+        else:
+            y_N1D, hidden = self.cell(x_N1D, before[0] if before else None)
+            after = (hidden,)
+        cache.update(
+            {name: state.transpose(0, 1) for name, state in zip(names, after, strict=True)}
+        )
+        return y_N1D
+
+
+class Convolution(nn.Module):
+    """A convolution of kernel k over positions: centred, or over the last k if causal.
+
+    Separable: a filter per channel, then a map across channels (Chollet, 2016). Gated: half of the
+    output channels gate the other half (Dauphin et al., 2016). Paper: section 4.
+
+    Args:
+        d_model: Width D of input and output.
+        kernel_size: k; odd unless causal.
+        dilation: Distance between neighbouring taps.
+        separable: Depthwise, then pointwise.
+        gated: Gated linear units.
+        causal: No tap reaches a later position.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        kernel_size: int,
+        *,
+        dilation: int = 1,
+        separable: bool = False,
+        gated: bool = False,
+        causal: bool = False,
+    ) -> None:
+        super().__init__()
+        self.gated = gated
+        self.reach = (kernel_size - 1) * dilation  # from the first tap to the last
+        ahead = 0 if causal else self.reach // 2
+        self.offsets = [tap * dilation - self.reach + ahead for tap in range(kernel_size)]
+        width = 2 * d_model if gated else d_model
+        if separable:
+            self.filters = nn.Parameter(torch.empty(kernel_size, d_model))
+            nn.init.uniform_(self.filters, -(3**0.5) / kernel_size**0.5, (3 / kernel_size) ** 0.5)
+            self.output = nn.Linear(d_model, width)
+        else:
+            self.register_parameter("filters", None)
+            self.output = nn.Linear(kernel_size * d_model, width)
+
+    def mix(self, taps: list[Tensor]) -> Tensor:
+        """Combine what each tap sees, k tensors of [B, T, D], into [B, T, D]."""
+        if self.filters is None:
+            y_BTD = self.output(torch.cat(taps, -1))
+        else:
+            y_BTD = self.output((torch.stack(taps, -2) * self.filters).sum(-2))
+        return F.glu(y_BTD, -1) if self.gated else y_BTD
+
+    def forward(self, x_BTD: Tensor, segments_BT: Tensor | None = None) -> Tensor:
+        """Convolve [B, T, D]; what lies outside a position's own sentence counts as zero."""
+        return self.mix([shifted(x_BTD, offset, segments_BT) for offset in self.offsets])
+
+    def step(self, x_N1D: Tensor, cache: dict[str, Tensor]) -> Tensor:
+        """Convolve one more position, [N, 1, D], with the last inputs, which the cache holds."""
+        if not cache:
+            cache["inputs"] = x_N1D.new_zeros(x_N1D.size(0), self.reach, x_N1D.size(2))
+        inputs_NLD = torch.cat((cache["inputs"], x_N1D), 1)
+        cache["inputs"] = inputs_NLD[:, 1:]
+        return self.mix([inputs_NLD[:, self.reach + offset, None] for offset in self.offsets])
+
+
+def shifted(x_BTD: Tensor, offset: int, segments_BT: Tensor | None) -> Tensor:
+    """Return x[:, t + offset] at t, and zero where that lies in another sentence or outside."""
+    length = x_BTD.size(1)
+    if abs(offset) >= length:
+        return torch.zeros_like(x_BTD)
+    pad = (-min(offset, 0), max(offset, 0))
+    y_BTD = F.pad(x_BTD, (0, 0, *pad))[:, pad[1] : pad[1] + length]
+    if segments_BT is None:
+        return y_BTD
+    there_BT = F.pad(segments_BT, pad)[:, pad[1] : pad[1] + length]
+    return y_BTD * ((there_BT == segments_BT) & (segments_BT != 0))[..., None]

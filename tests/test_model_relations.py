@@ -1,0 +1,354 @@
+"""What must hold for every mixer, attention core and norm placement; every size another prime."""
+
+import copy
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from headway.config import PRESETS, ModelConfig
+from headway.model import (
+    Classifier,
+    FeedForward,
+    LanguageModel,
+    MultiHeadAttention,
+    Transformer,
+    allowed_pairs,
+    parameter_count,
+    shift_right,
+    sinusoids,
+    watch,
+)
+from headway.model import attention as attention_module
+from headway.model.mixers import Convolution, positions_in_segments
+
+SHAPE = ModelConfig(
+    source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,
+    d_model=22, d_ff=37, num_heads=3, d_k=5, d_v=7, dropout=0.0, max_positions=53,
+)  # fmt: skip
+VARIANTS = {
+    "paper": {},
+    "pre-norm": {"norm": "pre"},
+    "additive": {"compatibility": "additive"},
+    "unscaled": {"scale_attention": False},
+    "window": {"window": 3},
+    "even window": {"window": 4},
+    "untied": {"tying": "none", "output_bias": True, "attention_bias": True},
+    "two vocabularies": {"tying": "target", "target_vocab_size": 43},
+    "narrow embedding": {"d_embedding": 13, "scale_logits": True},
+    "learned positions": {"positions": "learned"},
+    "no positions": {"positions": "none"},
+    "kernel-1 convolutions": {"feed_forward": "convolution", "activation": "swish"},
+    **{
+        f"{mixer} {norm}": {"encoder_mixer": mixer, "decoder_mixer": mixer, "norm": norm}
+        for mixer in ("lstm", "gru", "convolution", "dilated", "separable")
+        for norm in ("post", "pre")
+    },
+    "gated convolution": {
+        "encoder_mixer": "convolution",
+        "decoder_mixer": "dilated",
+        "gated": True,
+    },
+    "gated separable": {"encoder_mixer": "separable", "decoder_mixer": "separable", "gated": True},
+}
+VARIANT = pytest.mark.parametrize("variant", VARIANTS)
+
+
+def build(variant: str = "paper", **changes: object) -> Transformer:
+    torch.manual_seed(5)
+    model = Transformer(replace(SHAPE, **{**VARIANTS[variant], **changes}))
+    with torch.no_grad():  # norms and biases away from 1 and 0, or swapping them would go unseen
+        for name, parameter in model.named_parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.2)
+            assert "norm" not in name or parameter.dim() == 1
+    return model.double().eval()
+
+
+def tokens(rows: int, length: int, seed: int = 7) -> Tensor:
+    return torch.randint(2, 40, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> bool:
+    return a.shape == b.shape and bool((a - b).abs().max() <= tolerance)
+
+
+@VARIANT
+def test_step_by_step_equals_full(variant: str) -> None:
+    model = build(variant)
+    source, target = tokens(2, 11), tokens(2, 13, seed=8)
+    segments = torch.ones_like(source)
+    segments[1, 6:] = 0
+    full = model(source, target, segments)
+    state = model.start(model.encode(source, segments), segments)
+    token = torch.full((2,), model.config.target_vocab_size - 1)
+    for t in range(target.size(1)):
+        assert close(model.step(token, state), full[:, t]), f"position {t}"
+        token = target[:, t]
+
+
+@VARIANT
+def test_beams_share_a_memory_and_reorder(variant: str) -> None:
+    model = build(variant)
+    source = tokens(2, 11)
+    beams = tokens(6, 5, seed=9)  # three hypotheses for each of two sentences
+    full = model(source.repeat_interleave(3, 0), beams)
+    state = model.start(model.encode(source))
+    model.step(torch.full((6,), model.config.target_vocab_size - 1), state)
+    rows = torch.tensor([2, 0, 1, 5, 5, 3])
+    model.step(beams[:, 0], state)
+    state.reorder(rows)
+    logits = model.step(beams[rows, 1], state)
+    assert close(logits, full[rows, 2])
+    state.keep(torch.tensor([1]))
+    state.reorder(torch.tensor([3, 4, 5]))
+    assert close(model.step(beams[rows, 2][3:], state), full[rows, 3][3:])
+
+
+@VARIANT
+def test_no_gradient_from_the_future(variant: str) -> None:
+    model = build(variant)
+    x = torch.randn(2, 13, 22, dtype=torch.float64, requires_grad=True)
+    memory = torch.randn(2, 11, 22, dtype=torch.float64)
+    for t in (0, 5, 11):
+        (gradient,) = torch.autograd.grad(model.decoder(x, None, memory)[:, t].sum(), x)
+        assert not gradient[:, t + 1 :].any()
+        assert gradient[:, t].any()
+
+
+@VARIANT
+def test_a_sentence_alone_equals_in_a_padded_batch(variant: str) -> None:
+    model = build(variant)
+    source, target = tokens(3, 11), tokens(3, 13, seed=8)
+    segments = (torch.arange(11) < torch.tensor([[11], [4], [7]])).long()
+    source = source.masked_fill(segments == 0, model.config.source_vocab_size - 1)
+    batch = model(source, target, segments)
+    for row, length in enumerate((11, 4, 7)):
+        alone = model(source[row : row + 1, :length], target[row : row + 1])
+        assert close(alone[0], batch[row])
+
+
+@VARIANT
+def test_packed_equals_unpacked(variant: str) -> None:
+    model = build(variant)
+    lengths = [(4, 5), (7, 3), (3, 6)]
+    pairs = [(tokens(1, s, seed=s), tokens(1, t, seed=t + 20)) for s, t in lengths]
+    source = torch.cat([s for s, _ in pairs] + [torch.full((1, 2), 40)], 1)
+    target = torch.cat([t for _, t in pairs] + [torch.full((1, 1), 40)], 1)
+    source_segments = torch.tensor([[1] * 4 + [2] * 7 + [3] * 3 + [0] * 2])
+    target_segments = torch.tensor([[1] * 5 + [2] * 3 + [3] * 6 + [0]])
+    packed = model(source, target, source_segments, target_segments)
+    assert packed.isfinite().all()
+    at = 0
+    for s, t in pairs:
+        assert close(model(s, t)[0], packed[0, at : at + t.size(1)])
+        at += t.size(1)
+
+
+@pytest.mark.parametrize("allowed", [None, "padding", "causal"])
+@pytest.mark.parametrize("scaled", [True, False])
+def test_fused_attention_equals_naive(
+    allowed: str | None, scaled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = attention_module.DotProduct(scaled=scaled)
+    q, k, v = (torch.randn(2, 3, n, w, dtype=torch.float64) for n, w in ((7, 5), (7, 5), (7, 11)))
+    segments = torch.tensor([[1] * 7, [1] * 4 + [0] * 3])
+    mask = {
+        None: None,
+        "padding": allowed_pairs(None, segments),
+        "causal": allowed_pairs(None, None, causal=True, length=7),
+    }[allowed]
+    naive = core(q, k, v, mask)
+    monkeypatch.setattr(attention_module, "LONGEST_STORED", 3)
+    assert close(core(q, k, v, mask), naive)
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_window_of_r_allows_r_positions(window: int, causal: bool) -> None:
+    allowed = allowed_pairs(None, None, causal=causal, window=window, length=23)
+    assert (allowed[8:15].sum(-1) == window).all()
+    assert allowed.diagonal().all()
+    if causal:
+        assert not allowed.triu(1).any()
+    elif window % 2:
+        assert (allowed == allowed.T).all()
+
+
+@pytest.mark.parametrize("compatibility", ["dot", "additive"])
+def test_additive_and_dot_weights_by_hand(compatibility: str) -> None:
+    heads = MultiHeadAttention(11, 3, 5, 7, compatibility=compatibility, scaled=True).double()
+    q, k = (torch.randn(1, 3, n, 5, dtype=torch.float64) for n in (2, 4))
+    weights = heads.core.weights(q, k)
+    for h, i in ((0, 0), (2, 1)):
+        scores = [
+            q[0, h, i] @ k[0, h, j]
+            if compatibility == "dot"
+            else heads.core.energy[h] @ (q[0, h, i] + k[0, h, j]).tanh()
+            for j in range(4)
+        ]
+        assert close(weights[0, h, i], (torch.stack(scores) / math.sqrt(5)).softmax(0))
+
+
+def test_sinusoids_by_the_paper() -> None:
+    table = sinusoids(61, 22)
+    for position, i in ((0, 0), (1, 0), (17, 3), (60, 10)):
+        angle = position / 10000 ** (2 * i / 22)
+        assert math.isclose(table[position, 2 * i], math.sin(angle), abs_tol=1e-6)
+        assert math.isclose(table[position, 2 * i + 1], math.cos(angle), abs_tol=1e-6)
+
+
+def test_sinusoids_grow_past_the_table() -> None:
+    short, long = build(), build(max_positions=5)
+    source, target = tokens(2, 11), tokens(2, 13)
+    assert close(short(source, target), long(source, target))
+
+
+@pytest.mark.parametrize("preset", ["base", "big", "tiny"])
+@pytest.mark.parametrize("vocabulary", [37000, 101])
+def test_parameter_counts_equal_the_formula(preset: str, vocabulary: int) -> None:
+    config = replace(
+        PRESETS[preset].model, source_vocab_size=vocabulary, target_vocab_size=vocabulary
+    )
+    d, ff, n = config.d_model, config.d_ff, config.num_encoder_layers
+    attention, network, norm = 4 * d * d, 2 * d * ff + ff + d, 2 * d
+    layers = n * (attention + network + 2 * norm) + n * (2 * attention + network + 3 * norm)
+    with torch.device("meta"):
+        model = Transformer(config)
+    assert parameter_count(model) == vocabulary * d + layers
+
+
+@pytest.mark.parametrize("tying", ["three-way", "target", "none"])
+def test_tying_shares_matrices(tying: str) -> None:
+    matrices = {"three-way": 1, "target": 2, "none": 3}[tying]
+    tied, free = build(tying=tying), build(tying="three-way")
+    assert parameter_count(tied) - parameter_count(free) == (matrices - 1) * 41 * 22
+
+
+def test_pad_embedding_stays_zero_under_training_and_copying() -> None:
+    model = copy.deepcopy(build().float())
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        F.cross_entropy(
+            model(tokens(2, 5), tokens(2, 7)).flatten(0, 1), tokens(2, 7).flatten()
+        ).backward()
+        optimizer.step()
+    assert not model.source_embedding.weight[-1].any()
+    assert model.source_embedding.weight[:-1].any(1).all()
+
+
+def test_kernel_one_convolutions_equal_linear_maps() -> None:
+    linear = FeedForward(11, 23).double()
+    convolution = FeedForward(11, 23, convolution=True).double()
+    convolution.load_state_dict(linear.state_dict())
+    x = torch.randn(2, 5, 11, dtype=torch.float64)
+    assert close(linear(x), convolution(x))
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("dilation", [1, 3])
+def test_convolution_equals_torch(causal: bool, dilation: int) -> None:
+    mine = Convolution(7, 3, dilation=dilation, causal=causal).double()
+    x = torch.randn(2, 13, 7, dtype=torch.float64)
+    weight = mine.output.weight.view(7, 3, 7).transpose(1, 2)
+    reach = 2 * dilation
+    padded = F.pad(x.transpose(1, 2), (reach, 0) if causal else (dilation, dilation))
+    expected = F.conv1d(padded, weight, mine.output.bias, dilation=dilation).transpose(1, 2)
+    assert close(mine(x), expected)
+
+
+@pytest.mark.parametrize("segments", [True, False])
+def test_watch_sees_weights_and_outputs(segments: bool) -> None:
+    model = build()
+    source, target = tokens(2, 11), tokens(2, 13)
+    source_segments = torch.ones_like(source)
+    if segments:
+        source_segments[1, 5:] = 0
+    before = model(source, target, source_segments)
+    with watch(model) as seen:
+        during = model(source, target, source_segments)
+    assert torch.equal(before, during)
+    shapes = {name: tuple(weights.shape) for name, weights in seen.attention.items()}
+    assert shapes["encoder.layers.1.self"] == (2, 3, 11, 11)
+    assert shapes["decoder.layers.2.self"] == (2, 3, 13, 13)
+    assert shapes["decoder.layers.0.cross"] == (2, 3, 13, 11)
+    assert len(shapes) == 2 + 2 * 3
+    for weights in seen.attention.values():
+        assert close(weights.sum(-1), torch.ones_like(weights.sum(-1)))
+    assert not seen.attention["decoder.layers.0.self"].triu(1).any()
+    if segments:
+        assert not seen.attention["decoder.layers.0.cross"][1, :, :, 5:].any()
+    memory = model.encode(source, source_segments)
+    last = model.decode(target, memory, None, source_segments)
+    assert torch.equal(seen.outputs["decoder.layers.2"], last)
+    with watch(model) as nothing:
+        pass
+    model(source, target)
+    assert not nothing.attention
+
+
+def test_shift_right_starts_every_packed_sentence_with_pad() -> None:
+    target = torch.tensor([[5, 6, 7, 8, 9, 40]])
+    segments = torch.tensor([[1, 1, 2, 2, 2, 0]])
+    assert shift_right(target, 40).tolist() == [[40, 5, 6, 7, 8, 9]]
+    assert shift_right(target, 40, segments).tolist() == [[40, 5, 40, 7, 8, 40]]
+    assert positions_in_segments(segments).tolist() == [[0, 1, 0, 1, 2, 0]]
+
+
+def test_language_model_steps_equal_full() -> None:
+    model = LanguageModel(SHAPE).double().eval()
+    text = tokens(2, 13)
+    full, state = model(text), model.start()
+    token = torch.full((2,), 40)
+    for t in range(13):
+        assert close(model.step(token, state), full[:, t])
+        token = text[:, t]
+
+
+def test_classifier_ignores_padding() -> None:
+    model = Classifier(SHAPE, num_classes=3).double().eval()
+    text = tokens(2, 13)
+    segments = (torch.arange(13) < torch.tensor([[13], [6]])).long()
+    assert close(model(text, segments)[1], model(text[1:, :6])[0])
+
+
+def test_all_dropouts_act_only_in_training() -> None:
+    for rate in ("dropout", "attention_dropout", "feed_forward_dropout"):
+        model = build(**{rate: 0.5})
+        source, target = tokens(2, 11), tokens(2, 13)
+        assert torch.equal(model(source, target), model(source, target))
+        model.train()
+        assert not torch.equal(model(source, target), model(source, target)), rate
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "variant", ["paper", "pre-norm", "lstm post", "dilated pre", "separable post"]
+)
+def test_a_small_model_learns_to_copy(variant: str) -> None:
+    torch.manual_seed(2)
+    config = replace(
+        SHAPE,
+        d_model=32,
+        d_ff=64,
+        num_heads=4,
+        d_k=8,
+        d_v=8,
+        **VARIANTS[variant],
+    )
+    model = Transformer(config)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(300):
+        source = torch.randint(2, 40, (31, 7), generator=generator)
+        loss = F.cross_entropy(model(source, source).flatten(0, 1), source.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    source = torch.randint(2, 40, (31, 7), generator=generator)
+    right = (model.eval()(source, source).argmax(-1) == source).float().mean()
+    assert right > 0.9
