@@ -1,0 +1,1 @@
+"""Files to batches: readers, cleaning, subwords, shards on disk, and the order of training."""

@@ -1,0 +1,120 @@
+"""Which sentences go together, in which order: a pure function of the lengths, seed and epoch.
+
+Shapes: B batch, S source length, T target length. Paper: section 5.1, "batched together by
+approximate sequence length".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headway.errors import HeadwayError
+from headway.text.shards import Corpus
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences padded on the right to common lengths.
+
+    Attributes:
+        source: Ids [B, S].
+        source_segments: [B, S]; 0 is padding, n the n-th sentence of a row.
+        target: Ids [B, T], the labels.
+        target_segments: [B, T] alike.
+        rows: Where the pairs stand in their corpus, [B].
+        target_tokens: Labels that are not padding.
+    """
+
+    source: Tensor
+    source_segments: Tensor
+    target: Tensor
+    target_segments: Tensor
+    rows: Any
+    target_tokens: int
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """Return the batch on a device."""
+        return replace(
+            self,
+            source=self.source.to(device),
+            source_segments=self.source_segments.to(device),
+            target=self.target.to(device),
+            target_segments=self.target_segments.to(device),
+        )
+
+
+def plan_batches(
+    source_lengths: Any, target_lengths: Any, max_tokens: int, seed: int, epoch: int
+) -> list[Any]:
+    """Group pairs of like lengths into batches, and put the batches in random order.
+
+    Pairs are sorted by target and source length, ties at random, so that there is next to no
+    padding, and cut where a batch, padding included, would pass ``max_tokens`` on either side.
+
+    Args:
+        source_lengths: Tokens of each source sentence, [pairs].
+        target_lengths: Tokens of each target sentence, [pairs].
+        max_tokens: Largest padded size of a batch on each side.
+        seed: The run's.
+        epoch: Counted from 0; another epoch has other batches in another order.
+
+    Returns:
+        The rows of each batch, in training order; every pair is in exactly one.
+
+    Raises:
+        HeadwayError: If a single pair is longer than ``max_tokens``.
+    """
+    random = np.random.Generator(np.random.PCG64([seed, epoch]))
+    longest_NP = np.maximum(source_lengths, target_lengths)
+    if len(longest_NP) and longest_NP.max() > max_tokens:
+        raise HeadwayError(
+            f"a pair has {longest_NP.max()} tokens, more than a batch of {max_tokens}: raise"
+            " training.batch_tokens and micro_batch_tokens, or lower text.max_tokens"
+        )
+    order = np.lexsort((random.random(len(longest_NP)), source_lengths, target_lengths))
+    sources = np.asarray(source_lengths, np.int64)[order]
+    targets = np.asarray(target_lengths, np.int64)[order]
+    starts = [0]
+    while starts[-1] < len(order):
+        starts.append(starts[-1] + _fitting(sources, targets, starts[-1], max_tokens))
+    batches = [order[a:b] for a, b in pairwise(starts)]
+    return [batches[i] for i in random.permutation(len(batches))]
+
+
+def _fitting(sources: Any, targets: Any, start: int, max_tokens: int) -> int:
+    """Count the pairs from ``start`` on that fit into one batch."""
+    # A batch of n pairs has at least n tokens on the shortest side: look no further than that.
+    reach = max_tokens // max(int(targets[start]), 1)
+    source = np.maximum.accumulate(sources[start : start + reach])
+    target = targets[start : start + reach]  # sorted: the last is the longest
+    rows = np.arange(1, len(target) + 1)
+    fits = (rows * source <= max_tokens) & (rows * target <= max_tokens)
+    return int(len(fits) if fits.all() else fits.argmin())
+
+
+def make_batch(corpus: Corpus, rows: Any, source_pad: int, target_pad: int) -> Batch:
+    """Read pairs and pad them.
+
+    Args:
+        corpus: Where they stand.
+        rows: Their indices, [B].
+        source_pad: Fills the source's padding.
+        target_pad: Fills the target's padding.
+    """
+    source, source_segments = _stack([corpus.sentence("source", int(i)) for i in rows], source_pad)
+    target, target_segments = _stack([corpus.sentence("target", int(i)) for i in rows], target_pad)
+    tokens = int(target_segments.sum())
+    return Batch(source, source_segments, target, target_segments, rows, tokens)
+
+
+def _stack(sentences: Sequence[Any], pad: int) -> tuple[Tensor, Tensor]:
+    lengths = np.array([len(sentence) for sentence in sentences])
+    real = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(real.shape, pad, np.int64)
+    ids[real] = np.concatenate(sentences)
+    return torch.from_numpy(ids), torch.from_numpy(real.astype(np.int64))

@@ -1,0 +1,158 @@
+"""Token ids on disk, memory-mapped, so that a corpus may be far larger than memory.
+
+A corpus directory holds ``source.ids`` and ``target.ids`` (all ids in a row, uint16 or uint32),
+``source.ends`` and ``target.ends`` (int64, where each sentence ends) and ``corpus.json``.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.errors import HeadwayError
+
+FORMAT = 1
+FLUSH = 1 << 16  # pairs held before they are written
+
+
+class Corpus:
+    """Parallel sentences as ids.
+
+    Args:
+        directory: As `write` left it.
+
+    Raises:
+        HeadwayError: If a file is missing or has another size than it should.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self._facts = _facts(self.directory)
+        self._ids: dict[str, Any] = {}
+        self._ends: dict[str, Any] = {}
+        for side in ("source", "target"):
+            self._ids[side] = self._map(f"{side}.ids", self._facts["dtype"], f"{side}_tokens")
+            self._ends[side] = self._map(f"{side}.ends", "int64", "pairs")
+
+    @classmethod
+    def open(cls, directory: str | Path) -> "Corpus":
+        """Open what `write` wrote."""
+        return cls(directory)
+
+    @classmethod
+    def write(
+        cls,
+        directory: str | Path,
+        ids: Iterable[tuple[Sequence[int], Sequence[int]]],
+        vocab_size: int = 1 << 32,
+    ) -> "Corpus":
+        """Write pairs of id sequences as they come, in constant memory.
+
+        Args:
+            directory: Made here; must not be there.
+            ids: (source, target).
+            vocab_size: Ids are below this: up to 65,536 they take two bytes each.
+        """
+        directory = Path(directory)
+        directory.mkdir(parents=True)
+        dtype = "uint16" if vocab_size <= 1 << 16 else "uint32"
+        facts: dict[str, Any] = {"format": FORMAT, "dtype": dtype, "pairs": 0}
+        facts |= {"source_tokens": 0, "target_tokens": 0}
+        digest = hashlib.sha256()
+        names = [f"{side}.{part}" for side in ("source", "target") for part in ("ids", "ends")]
+        files = {name: (directory / name).open("wb") for name in names}
+        try:
+            held: list[tuple[Sequence[int], Sequence[int]]] = []
+            for pair in ids:
+                held.append(pair)
+                if len(held) == FLUSH:
+                    _flush(held, files, facts, digest)
+            _flush(held, files, facts, digest)
+        finally:
+            for file in files.values():
+                file.close()
+        facts["sha256"] = digest.hexdigest()
+        (directory / "corpus.json").write_text(json.dumps(facts, indent=2) + "\n")
+        return cls(directory)
+
+    def __len__(self) -> int:
+        return int(self._facts["pairs"])
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all ids."""
+        return str(self._facts["sha256"])
+
+    @property
+    def source_tokens(self) -> int:
+        """Source ids in all, ``</s>`` included."""
+        return int(self._facts["source_tokens"])
+
+    @property
+    def target_tokens(self) -> int:
+        """Target ids in all, ``</s>`` included."""
+        return int(self._facts["target_tokens"])
+
+    @cached_property
+    def source_lengths(self) -> Any:
+        """Tokens of each source sentence, int32 [pairs]."""
+        return np.diff(self._ends["source"], prepend=0).astype(np.int32)
+
+    @cached_property
+    def target_lengths(self) -> Any:
+        """Tokens of each target sentence, int32 [pairs]."""
+        return np.diff(self._ends["target"], prepend=0).astype(np.int32)
+
+    def pair(self, index: int) -> tuple[Any, Any]:
+        """Return the ids of a pair, without copying them."""
+        return self.sentence("source", index), self.sentence("target", index)
+
+    def sentence(self, side: str, index: int) -> Any:
+        """Return the ids of one side, "source" or "target", of a pair."""
+        ends = self._ends[side]
+        start = ends[index - 1] if index else 0
+        return self._ids[side][start : ends[index]]
+
+    def _map(self, name: str, dtype: str, count: str) -> Any:
+        path = self.directory / name
+        expected = self._facts[count] * np.dtype(dtype).itemsize
+        size = path.stat().st_size if path.is_file() else -1
+        if size != expected:
+            found = "is missing" if size < 0 else f"has {size} bytes, not {expected}"
+            raise HeadwayError(f"{path}: {found}: prepare the data again")
+        if not expected:
+            return np.zeros(0, dtype)
+        return np.memmap(path, dtype, mode="r")
+
+
+def _flush(held: list[Any], files: dict[str, Any], facts: dict[str, Any], digest: Any) -> None:
+    """Write and forget the held pairs."""
+    for at, side in enumerate(("source", "target")):
+        lengths = [len(pair[at]) for pair in held]
+        flat = np.fromiter((i for pair in held for i in pair[at]), facts["dtype"], sum(lengths))
+        ends = np.cumsum(np.array([facts[f"{side}_tokens"], *lengths], np.int64))[1:]
+        files[f"{side}.ids"].write(flat.tobytes())
+        files[f"{side}.ends"].write(ends.tobytes())
+        digest.update(flat.astype("<u4").tobytes() + ends.astype("<i8").tobytes())
+        facts[f"{side}_tokens"] += int(flat.size)
+    facts["pairs"] += len(held)
+    held.clear()
+
+
+def _facts(directory: Path) -> dict[str, Any]:
+    path = directory / "corpus.json"
+    try:
+        facts = json.loads(path.read_bytes())
+        right = facts["format"] == FORMAT and facts["dtype"] in ("uint16", "uint32")
+        sizes = [int(facts[name]) for name in ("pairs", "source_tokens", "target_tokens")]
+        if not right or min(sizes) < 0 or not isinstance(facts["sha256"], str):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise HeadwayError(
+            f"{path}: not a corpus of this Headway: prepare the data again"
+        ) from None
+    return dict(facts)

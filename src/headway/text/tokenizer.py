@@ -1,0 +1,229 @@
+"""Raw text to piece ids and back, with sentencepiece (paper: section 5.1, byte-pair encoding).
+
+Nothing is normalised and no text is lost: what has no piece becomes bytes. Control symbols are ids
+that no text can produce: ``<unk>`` 0, ``</s>`` 1, and ``<pad>``, the last id, which the sentencepiece
+model does not know of.
+"""
+
+import hashlib
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+
+UNK, EOS = 0, 1
+SPACE = "\u2581"  # sentencepiece writes a space so; in text it is kept apart by being bytes
+
+
+class Tokenizer:
+    """One vocabulary for both languages, or one for each.
+
+    Args:
+        source: A serialized sentencepiece model.
+        target: The same, for the target; None: joint.
+
+    Example:
+        >>> tokenizer = Tokenizer.load("runs/demo")
+        >>> tokenizer.decode(tokenizer.encode_target(["am 1. Juni"])[0])
+        'am 1. Juni'
+    """
+
+    eos = EOS
+    unk = UNK
+
+    def __init__(self, source: bytes, target: bytes | None = None) -> None:
+        self._models = (source, target)
+        self._source = _processor(source)
+        self._target = self._source if target is None else _processor(target)
+
+    @classmethod
+    def learn(cls, pairs: Iterable[tuple[str, str]], config: TextConfig) -> "Tokenizer":
+        """Learn the subwords of parallel text.
+
+        Args:
+            pairs: (source, target) lines; read once if the vocabulary is joint.
+            config: ``vocab_size`` counts the control symbols too.
+
+        Raises:
+            HeadwayError: If the text is too small for the vocabulary, with the largest that fits.
+        """
+        if config.joint_vocab:
+            return cls(_learn((side for pair in pairs for side in pair), config))
+        held = list(pairs)
+        return cls(_learn((s for s, _ in held), config), _learn((t for _, t in held), config))
+
+    @classmethod
+    def load(cls, directory: str | Path) -> "Tokenizer":
+        """Read ``tokenizer.model``, or ``source.model`` and ``target.model``.
+
+        Raises:
+            HeadwayError: Naming the file that is missing or damaged.
+        """
+        directory = Path(directory)
+        joint = directory / "tokenizer.model"
+        files = (
+            [joint] if joint.exists() else [directory / "source.model", directory / "target.model"]
+        )
+        for file in files:
+            if not file.is_file():
+                raise HeadwayError(f"{directory}: no tokenizer.model")
+        models = []
+        for file in files:
+            models.append(file.read_bytes())
+            try:
+                right = _processor(models[-1]).id_to_piece(EOS) == "</s>"
+            except (RuntimeError, IndexError):  # an empty file loads, as a model without pieces
+                right = False
+            if not right:
+                raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
+        return cls(*models)
+
+    def save(self, directory: str | Path) -> None:
+        """Write what `load` reads; each file appears whole or not at all."""
+        source, target = self._models
+        files = (
+            {"tokenizer.model": source}
+            if target is None
+            else {"source.model": source, "target.model": target}
+        )
+        for name, model in files.items():
+            path = Path(directory) / name
+            temporary = path.with_name(f".{name}.tmp")
+            with temporary.open("wb") as file:
+                file.write(model)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+
+    @property
+    def joint(self) -> bool:
+        """Whether both languages share a vocabulary."""
+        return self._models[1] is None
+
+    @property
+    def source_vocab_size(self) -> int:
+        """Ids of the source side, ``<pad>`` included."""
+        return int(self._source.vocab_size()) + 1
+
+    @property
+    def target_vocab_size(self) -> int:
+        """Ids of the target side, ``<pad>`` included."""
+        return int(self._target.vocab_size()) + 1
+
+    @property
+    def source_pad(self) -> int:
+        """Id of ``<pad>`` on the source side."""
+        return self.source_vocab_size - 1
+
+    @property
+    def target_pad(self) -> int:
+        """Id of ``<pad>`` on the target side."""
+        return self.target_vocab_size - 1
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the pieces, which does not depend on where and how they were learned."""
+        digest = hashlib.sha256()
+        for processor in (self._source, self._target):
+            pieces = [processor.id_to_piece(i) for i in range(processor.vocab_size())]
+            digest.update("\n".join(pieces).encode() + b"\n\n")
+        return digest.hexdigest()
+
+    def encode_source(self, texts: Sequence[str]) -> list[list[int]]:
+        """Turn source texts into ids, each with ``</s>`` at its end."""
+        return _encode(self._source, texts)
+
+    def encode_target(self, texts: Sequence[str]) -> list[list[int]]:
+        """Turn target texts into ids, each with ``</s>`` at its end."""
+        return _encode(self._target, texts)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turn target ids into text, up to the first ``</s>``; ``<pad>`` says nothing."""
+        ids = list(ids)
+        if EOS in ids:
+            ids = ids[: ids.index(EOS)]
+        return str(self._target.decode([i for i in ids if i != self.target_pad]))
+
+    def source_pieces(self, ids: Sequence[int]) -> list[str]:
+        """Spell source ids out; a piece that starts a word begins with U+2581."""
+        return _pieces(self._source, ids)
+
+    def target_pieces(self, ids: Sequence[int]) -> list[str]:
+        """Spell target ids out; a piece that starts a word begins with U+2581."""
+        return _pieces(self._target, ids)
+
+
+def _processor(model: bytes) -> Any:
+    from sentencepiece import SentencePieceProcessor
+
+    return SentencePieceProcessor(model_proto=model)
+
+
+def _encode(processor: Any, texts: Sequence[str]) -> list[list[int]]:
+    # Lone surrogates are no text and cannot be bytes: they become U+FFFD.
+    clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+    return [[*ids, EOS] for ids in processor.encode(clean)]
+
+
+def _pieces(processor: Any, ids: Sequence[int]) -> list[str]:
+    pad = processor.vocab_size()
+    return ["<pad>" if i == pad else processor.id_to_piece(i) for i in ids]
+
+
+def _learn(lines: Iterable[str], config: TextConfig) -> bytes:
+    from sentencepiece import SentencePieceTrainer
+
+    model = io.BytesIO()
+    try:
+        SentencePieceTrainer.train(
+            sentence_iterator=_never_empty(lines),
+            model_writer=model,
+            model_type=config.subwords,
+            vocab_size=config.vocab_size - 1,
+            character_coverage=config.character_coverage,
+            split_digits=config.split_digits,
+            byte_fallback=True,
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            unk_id=UNK,
+            eos_id=EOS,
+            bos_id=-1,
+            pad_id=-1,
+            max_sentence_length=1 << 16,
+            num_threads=1,  # the result of unigram depends on the number
+            minloglevel=3,
+        )
+    except (RuntimeError, OSError) as error:
+        text = str(error)
+        if "Vocabulary size too high" in text:
+            largest = int("".join(c for c in text.split("<=")[1].split(".")[0] if c.isdigit())) + 1
+            raise HeadwayError(
+                f"text.vocab_size = {config.vocab_size} is more than this text has pieces for:"
+                f" set it to {largest} or less"
+            ) from None
+        if "Vocabulary size is smaller than required_chars" in text or "smaller than" in text:
+            raise HeadwayError(
+                f"text.vocab_size = {config.vocab_size} is less than the characters of this text"
+                " and the 256 bytes need: set it higher, or text.character_coverage lower"
+            ) from None
+        raise HeadwayError(f"no subwords could be learned: {text.splitlines()[0]}") from None
+    return model.getvalue()
+
+
+def _never_empty(lines: Iterable[str]) -> Iterator[str]:
+    """Pass the lines on; sentencepiece dies on none at all.
+
+    Raises:
+        HeadwayError: If there is no line with text.
+    """
+    some = False
+    for line in lines:
+        if line:
+            some = True
+            yield line
+    if not some:
+        raise HeadwayError("no training pairs are left to learn subwords from")

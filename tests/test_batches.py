@@ -1,0 +1,114 @@
+"""Shards give back what was written; batches hold every pair once, fit, and depend on nothing else."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from headway.errors import HeadwayError
+from headway.text import shards
+from headway.text.batches import make_batch, plan_batches
+from headway.text.shards import Corpus
+
+RANDOM = np.random.default_rng(3)
+PAIRS = [
+    (RANDOM.integers(0, 500, s).tolist(), RANDOM.integers(0, 500, t).tolist())
+    for s, t in RANDOM.integers(1, 40, (997, 2))
+]
+
+
+@pytest.mark.parametrize("vocabulary", [1 << 16, (1 << 16) + 1])
+def test_a_corpus_gives_back_what_was_written(
+    tmp_path: Path, vocabulary: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "FLUSH", 89)
+    corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), vocabulary)
+    again = Corpus.open(tmp_path / "corpus")
+    assert len(again) == 997
+    for i in (0, 1, 88, 89, 500, 996):
+        assert [side.tolist() for side in again.pair(i)] == list(PAIRS[i])
+    assert again.source_lengths.tolist() == [len(s) for s, _ in PAIRS]
+    assert again.target_lengths.tolist() == [len(t) for _, t in PAIRS]
+    assert again.target_tokens == sum(len(t) for _, t in PAIRS)
+    assert corpus.fingerprint == again.fingerprint
+
+
+def test_a_fingerprint_sees_any_change(tmp_path: Path) -> None:
+    prints = {Corpus.write(tmp_path / "a", PAIRS).fingerprint}
+    prints.add(Corpus.write(tmp_path / "b", PAIRS[::-1]).fingerprint)
+    s, t = PAIRS[0]
+    prints.add(Corpus.write(tmp_path / "c", [([*s, t[0]], t[1:]), *PAIRS[1:]]).fingerprint)
+    assert len(prints) == 3
+
+
+@pytest.mark.parametrize("damage", ["missing", "short", "foreign", "huge"])
+def test_a_damaged_corpus_is_one_line(tmp_path: Path, damage: str) -> None:
+    directory = tmp_path / "corpus"
+    Corpus.write(directory, PAIRS)
+    if damage == "missing":
+        (directory / "target.ids").unlink()
+    elif damage == "short":
+        with (directory / "source.ends").open("r+b") as file:
+            file.truncate(100)
+    elif damage == "foreign":
+        (directory / "corpus.json").write_text("[1, 2]")
+    else:
+        path = directory / "corpus.json"
+        path.write_text(path.read_text().replace('"pairs": 997', '"pairs": 1000000000000'))
+    with pytest.raises(HeadwayError, match=r"^[^\n]*prepare the data again$"):
+        Corpus.open(directory)
+
+
+def lengths() -> tuple[np.ndarray, np.ndarray]:
+    return np.array([len(s) for s, _ in PAIRS]), np.array([len(t) for _, t in PAIRS])
+
+
+@pytest.mark.parametrize("max_tokens", [39, 101, 997])
+def test_batches_hold_every_pair_once_and_fit(max_tokens: int) -> None:
+    source, target = lengths()
+    plan = plan_batches(source, target, max_tokens, seed=1, epoch=0)
+    assert sorted(i for rows in plan for i in rows) == list(range(997))
+    for rows in plan:
+        assert len(rows) * source[rows].max() <= max_tokens
+        assert len(rows) * target[rows].max() <= max_tokens
+
+
+def test_order_is_a_pure_function_of_seed_and_epoch() -> None:
+    def plan(seed: int, epoch: int) -> list[list[int]]:
+        return [rows.tolist() for rows in plan_batches(*lengths(), 101, seed, epoch)]
+
+    assert plan(1, 0) == plan(1, 0)
+    np.random.seed(5)
+    torch.manual_seed(5)
+    assert plan(1, 0) == plan(1, 0)
+    assert plan(1, 0) != plan(1, 1)
+    assert plan(1, 0) != plan(2, 0)
+    assert plan(1, 1) != plan(2, 0)
+
+
+def test_like_lengths_share_batches() -> None:
+    lengths = np.random.default_rng(1).integers(3, 40, 40000)
+    plan = plan_batches(lengths, lengths, 2500, seed=1, epoch=0)
+    cells = sum(len(rows) * lengths[rows].max() for rows in plan)
+    assert 1 - lengths.sum() / cells < 0.01
+
+
+def test_a_pair_longer_than_a_batch_is_one_line() -> None:
+    with pytest.raises(HeadwayError, match="39 tokens, more than a batch of 38"):
+        plan_batches(*lengths(), 38, seed=1, epoch=0)
+
+
+def test_a_batch_is_padded_on_the_right(tmp_path: Path) -> None:
+    corpus = Corpus.write(tmp_path / "corpus", PAIRS)
+    rows = np.array([3, 11, 7])
+    batch = make_batch(corpus, rows, source_pad=500, target_pad=501)
+    assert batch.target_tokens == sum(len(PAIRS[i][1]) for i in rows)
+    for ids, segments, side, pad in (
+        (batch.source, batch.source_segments, 0, 500),
+        (batch.target, batch.target_segments, 1, 501),
+    ):
+        for row, i in enumerate(rows):
+            n = len(PAIRS[i][side])
+            assert ids[row].tolist() == PAIRS[i][side] + [pad] * (ids.size(1) - n)
+            assert segments[row].tolist() == [1] * n + [0] * (ids.size(1) - n)

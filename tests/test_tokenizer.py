@@ -1,0 +1,127 @@
+"""Text survives the tokenizer, control symbols cannot be typed, and a vocabulary is reproducible."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.text.tokenizer import Tokenizer
+
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "sees",
+    "hears",
+    "green",
+    "blue",
+    "house",
+    "tree",
+    "runs",
+    "under",
+    "over",
+    "small",
+    "große",
+    "Straße",
+    "Ärger",
+]
+
+
+def lines(count: int, seed: int) -> list[str]:
+    chooser = random.Random(seed)
+    return [" ".join(chooser.choices(WORDS, k=chooser.randrange(3, 9))) for _ in range(count)]
+
+
+def pairs() -> list[tuple[str, str]]:
+    return list(zip(lines(300, 1), lines(300, 2), strict=True))
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
+
+
+def hostile(count: int) -> list[str]:
+    chooser = random.Random(7)
+    texts = [
+        "</s>", "<pad>", "<unk>", "<0x41>", "a</s>b", "\u202eabc\u202c", "a\u0300" * 50, "\0", "\t x",
+        "  two  spaces  ", "\u2028line\u2029", "👩‍👩‍👧‍👦", "", " ", "ﬁ", "\u00a0x\u202f", "\ufeffx",
+    ]  # fmt: skip
+    while len(texts) < count:
+        points = (chooser.randrange(0x110000) for _ in range(chooser.randrange(1, 20)))
+        texts.append("".join(chr(p) for p in points if not 0xD800 <= p < 0xE000 and p != 0x2581))
+    return texts
+
+
+@pytest.mark.parametrize("subwords", ["bpe", "unigram"])
+def test_hostile_text_comes_back_whole(subwords: str) -> None:
+    tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=290, subwords=subwords))
+    for text in hostile(2000):
+        ids = tokenizer.encode_target([text])[0]
+        assert ids[-1] == tokenizer.eos
+        assert not {tokenizer.eos, tokenizer.unk, tokenizer.target_pad} & set(ids[:-1])
+        assert tokenizer.decode(ids) == text
+
+
+def test_lone_surrogates_are_replaced(tokenizer: Tokenizer) -> None:
+    assert tokenizer.decode(tokenizer.encode_target(["a\ud800b"])[0]) == "a?b"
+
+
+def test_sizes_and_control_symbols(tokenizer: Tokenizer) -> None:
+    assert tokenizer.source_vocab_size == tokenizer.target_vocab_size == 331
+    assert tokenizer.source_pad == 330
+    assert tokenizer.target_pieces([tokenizer.eos, 330]) == ["</s>", "<pad>"]
+    ids = tokenizer.encode_target(["the cat"])[0]
+    assert tokenizer.decode([*ids, 330, 5, 6]) == "the cat"
+    assert tokenizer.decode([330, *ids]) == "the cat"
+    assert "".join(tokenizer.source_pieces(ids[:-1])).replace("\u2581", " ").strip() == "the cat"
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_saved_and_loaded_is_the_same(tmp_path: Path, joint: bool) -> None:
+    config = TextConfig(vocab_size=301, joint_vocab=joint)
+    first, second = Tokenizer.learn(pairs(), config), Tokenizer.learn(pairs(), config)
+    first.save(tmp_path)
+    loaded = Tokenizer.load(tmp_path)
+    assert first.fingerprint == second.fingerprint == loaded.fingerprint
+    assert loaded.joint is joint
+    text = ["the green cat", "große Straße"]
+    assert loaded.encode_source(text) == first.encode_source(text)
+    assert (first.encode_source(text) == first.encode_target(text)) is joint
+    other = Tokenizer.learn(pairs()[:200], config)
+    assert other.fingerprint != first.fingerprint
+
+
+def test_a_vocabulary_too_large_names_the_largest() -> None:
+    with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000 .* set it to (\d+)") as error:
+        Tokenizer.learn(pairs(), TextConfig(vocab_size=90000))
+    largest = int(str(error.value).split("set it to ")[1].split()[0])
+    assert Tokenizer.learn(pairs(), TextConfig(vocab_size=largest)).source_vocab_size == largest
+    with pytest.raises(HeadwayError):
+        Tokenizer.learn(pairs(), TextConfig(vocab_size=largest + 1))
+
+
+@pytest.mark.parametrize("size", [10, 200])
+def test_a_vocabulary_too_small_is_one_line(size: int) -> None:
+    with pytest.raises(HeadwayError, match=r"^text\.vocab_size[^\n]*$"):
+        Tokenizer.learn(pairs(), TextConfig(vocab_size=size))
+
+
+def test_no_text_at_all() -> None:
+    with pytest.raises(HeadwayError, match="no training pairs"):
+        Tokenizer.learn([], TextConfig(vocab_size=300))
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x04junk", b"\0" * 1000])
+def test_a_damaged_model_is_one_line(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(content)
+    with pytest.raises(HeadwayError, match=r"tokenizer\.model: not a sentencepiece"):
+        Tokenizer.load(tmp_path)
+
+
+def test_a_missing_model_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match=r"no tokenizer\.model"):
+        Tokenizer.load(tmp_path)
