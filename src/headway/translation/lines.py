@@ -1,0 +1,89 @@
+"""Lines and the sentences in them: long lines are cut at sentence ends and put together again."""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+
+def split_line(line: str, language: str, measure: Callable[[str], int], longest: int) -> list[str]:
+    """Cut a line into parts of at most ``longest``, each at the best place there is.
+
+    Places are, best first: ends of sentences, then commas and the like, then spaces, then anywhere.
+    Nothing is lost: the parts joined are the line.
+
+    Args:
+        line: Raw text without a line end.
+        language: Code of its language.
+        measure: The length of a text, in tokens.
+        longest: Largest length of a part; a single character may exceed it.
+    """
+    if measure(line) <= longest:
+        return [line]
+    for cut in (_sentences, _clauses, _words, _halves):
+        pieces = cut(line, language)
+        if len(pieces) > 1:
+            return [
+                part
+                for joined in _gather(pieces, measure, longest)
+                for part in (
+                    split_line(joined, language, measure, longest) if joined != line else [joined]
+                )
+            ]
+    return [line]
+
+
+def join_parts(parts: Sequence[str], translations: Sequence[str]) -> str:
+    """Join the translations of a line's parts as the parts themselves were joined: by their spaces."""
+    joined = ""
+    for index, translation in enumerate(translations):
+        joined += translation
+        if index + 1 < len(parts) and (
+            parts[index][-1:].isspace() or parts[index + 1][:1].isspace()
+        ):
+            joined += " "
+    return joined
+
+
+def _gather(pieces: list[str], measure: Callable[[str], int], longest: int) -> list[str]:
+    """Put neighbours together again as long as they fit: more context, fewer translations."""
+    joined = [pieces[0]]
+    for piece in pieces[1:]:
+        if measure(joined[-1] + piece) <= longest:
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _sentences(line: str, language: str) -> list[str]:
+    from sentencex import segment
+
+    sentences = list(segment(language, line))
+    # The splitter leaves out white space at the ends of sentences: take it from the line itself.
+    places, at = [], 0
+    for sentence in sentences:
+        found = line.find(sentence, at)
+        if found < 0:
+            return [line]
+        places.append(found)
+        at = found + len(sentence)
+    cuts = [0, *places[1:], len(line)]
+    return [line[a:b] for a, b in pairwise(cuts) if a < b]
+
+
+def _cut_after(line: str, ends: Callable[[str, str], bool]) -> list[str]:
+    cuts = [0, *(i for i in range(1, len(line)) if ends(line[i - 1], line[i])), len(line)]
+    return [line[a:b] for a, b in pairwise(cuts)]
+
+
+def _clauses(line: str, language: str) -> list[str]:
+    return _cut_after(line, lambda a, b: unicodedata.category(a) in ("Po", "Pd") and b.isspace())
+
+
+def _words(line: str, language: str) -> list[str]:
+    return _cut_after(line, lambda a, b: a.isspace() and not b.isspace())
+
+
+def _halves(line: str, language: str) -> list[str]:
+    middle = len(line) // 2
+    return [line[:middle], line[middle:]] if middle else [line]

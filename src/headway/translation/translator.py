@@ -1,0 +1,304 @@
+"""Raw text in, raw text out: a model, its tokenizer and a search, in one object."""
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+from headway.translation.alignment import word_alignment
+from headway.translation.directory import load_model
+from headway.translation.lines import join_parts, split_line
+from headway.translation.search import Hypothesis, beam_search, sample
+
+# Lines looked at together, so that those of like length share batches.
+WINDOW = 1024
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translation of a line.
+
+    Attributes:
+        text: Raw text.
+        score: What the n best are ranked by: log-probability over the length penalty.
+        log_probability: Natural logarithm, summed over the tokens.
+        tokens: The subwords, of all the line's parts.
+        alignment: Pairs (source word, target word), counted from 0 between spaces, by attention;
+            None unless asked for.
+    """
+
+    text: str
+    score: float
+    log_probability: float
+    tokens: list[str] = field(default_factory=list)
+    alignment: list[tuple[int, int]] | None = None
+
+
+class Translator:
+    """Translates and scores raw text; what a line gets never depends on other lines.
+
+    Args:
+        model: In fp32; put into evaluation mode.
+        tokenizer: The one it was trained with.
+        search: Default way of searching.
+        device: auto, cpu, cuda or cuda:N.
+        languages: Codes of source and target; the source's helps to cut long lines.
+
+    Example:
+        >>> translator = Translator.load("runs/demo")
+        >>> translator.translate("on June 1")
+        'am 1. Juni'
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        tokenizer: Tokenizer,
+        search: SearchConfig | None = None,
+        device: str = "auto",
+        languages: tuple[str, str] = ("en", "en"),
+    ) -> None:
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = torch.device(device)
+        self.model = model.to(self.device).eval()
+        self.tokenizer = tokenizer
+        self.search = search or SearchConfig()
+        self.languages = languages
+
+    @classmethod
+    def load(cls, path: str | Path, device: str = "auto") -> "Translator":
+        """Read a run or model directory.
+
+        Raises:
+            HeadwayError: Naming what is missing or damaged.
+        """
+        found = load_model(path)
+        return cls(found.transformer, found.tokenizer, found.config.search, device, found.languages)
+
+    @overload
+    def translate(self, text: str, search: SearchConfig | None = None) -> str: ...
+    @overload
+    def translate(self, text: list[str], search: SearchConfig | None = None) -> list[str]: ...
+    def translate(
+        self, text: str | list[str], search: SearchConfig | None = None
+    ) -> str | list[str]:
+        """Translate a text, or a list of them; blank ones stay as they are."""
+        if isinstance(text, str):
+            return self.translate([text], search)[0]
+        return [found[0].text for found in self.stream(text, search)]
+
+    def stream(
+        self,
+        lines: Iterable[str],
+        search: SearchConfig | None = None,
+        *,
+        prefix: str = "",
+        align: bool = False,
+        window: int = WINDOW,
+    ) -> Iterator[list[Translation]]:
+        """Translate lines as they come, in their order: for each its n best, best first.
+
+        Args:
+            lines: Raw text, without line ends.
+            search: Instead of the default.
+            prefix: Every translation starts with this.
+            align: Also find the source words each target word attends to.
+            window: Lines looked at together.
+        """
+        search = search or self.search
+        source = iter(lines)
+        while taken := list(islice(source, window)):
+            yield from self._window(taken, search, prefix, align)
+
+    def score(
+        self, source: str | Sequence[str], target: str | Sequence[str]
+    ) -> float | list[float]:
+        """Return the natural log-probability of a given translation, or of each of a list.
+
+        It is what the search reports for its own output, unless it cut the line into parts.
+        """
+        if isinstance(source, str) or isinstance(target, str):
+            if not (isinstance(source, str) and isinstance(target, str)):
+                raise HeadwayError("score: source and target must both be texts, or both lists")
+            return self.score_tokens(
+                self.tokenizer.encode_source([source.strip()]),
+                self.tokenizer.encode_target([target.strip()]),
+            )[0]
+        if len(source) != len(target):
+            raise HeadwayError(f"score: {len(source)} sources, but {len(target)} targets")
+        return self.score_tokens(
+            self.tokenizer.encode_source([text.strip() for text in source]),
+            self.tokenizer.encode_target([text.strip() for text in target]),
+        )
+
+    @torch.inference_mode()
+    def score_tokens(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[float]:
+        """Return the log-probability of each target, ids with ``</s>``, given its source."""
+        scores = [0.0] * len(sources)
+        lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+        for rows in self._batches(lengths, self.search.batch_tokens):
+            source, segments = _pad([sources[i] for i in rows], self.tokenizer.source_pad)
+            target, real = _pad([targets[i] for i in rows], self.tokenizer.target_pad)
+            source, segments, target = (x.to(self.device) for x in (source, segments, target))
+            log_p = self.model(source, target, segments).float().log_softmax(-1)
+            picked = log_p.gather(2, target[..., None]).squeeze(2).double()
+            totals = (picked * real.to(self.device)).sum(1).tolist()
+            for i, total in zip(rows, totals, strict=True):
+                scores[i] = total
+        return scores
+
+    def _window(
+        self, lines: list[str], search: SearchConfig, prefix: str, align: bool
+    ) -> Iterator[list[Translation]]:
+        """Translate some lines together: cut them into parts, search, put them together again."""
+        parts: list[str] = []
+        counts: list[int] = []
+        for line in lines:
+            stripped = line.strip()
+            cut = split_line(stripped, self.languages[0], self._length, search.max_tokens)
+            cut = cut if stripped else []
+            parts += cut
+            counts.append(len(cut))
+        prefixes = []
+        for count in counts:  # only the first part of a line starts with the prefix
+            prefixes += [prefix if part == 0 else "" for part in range(count)]
+        found = self._search([part.strip() for part in parts], prefixes, search)
+        at = 0
+        for line, count in zip(lines, counts, strict=True):
+            here = slice(at, at + count)
+            at += count
+            if count:
+                yield self._join(parts[here], found[here], align)
+            else:
+                yield [Translation(line, 0.0, 0.0, [], [] if align else None)]
+
+    def _length(self, text: str) -> int:
+        return len(self.tokenizer.encode_source([text])[0])
+
+    def _join(
+        self, parts: list[str], found: list[list[Hypothesis]], align: bool
+    ) -> list[Translation]:
+        """Make the line's translations from those of its parts, best with best."""
+        joined = []
+        for hypotheses in zip(*found, strict=False):
+            texts = [self.tokenizer.decode(h.tokens) for h in hypotheses]
+            joined.append(
+                Translation(
+                    text=join_parts(parts, texts).replace("\n", " ").strip(),
+                    score=sum(h.score for h in hypotheses),
+                    log_probability=sum(h.log_probability for h in hypotheses),
+                    tokens=[
+                        p for h in hypotheses for p in self.tokenizer.target_pieces(h.tokens[:-1])
+                    ],
+                    alignment=self._align(parts, hypotheses) if align else None,
+                )
+            )
+        return joined
+
+    def _align(self, parts: list[str], hypotheses: Sequence[Hypothesis]) -> list[tuple[int, int]]:
+        pairs: list[tuple[int, int]] = []
+        source_words = target_words = 0
+        for part, hypothesis in zip(parts, hypotheses, strict=True):
+            source = self.tokenizer.encode_source([part.strip()])[0]
+            found = word_alignment(
+                self.model,
+                source,
+                hypothesis.tokens,
+                self.tokenizer.source_pieces(source),
+                self.tokenizer.target_pieces(hypothesis.tokens),
+            )
+            pairs += [(s + source_words, t + target_words) for s, t in found]
+            source_words += len(part.split())
+            target_words += len(self.tokenizer.decode(hypothesis.tokens).split())
+        return pairs
+
+    @torch.inference_mode()
+    def _search(
+        self, texts: list[str], prefixes: list[str], search: SearchConfig
+    ) -> list[list[Hypothesis]]:
+        sources = self.tokenizer.encode_source(texts)
+        starts = {p: self.tokenizer.encode_target([p])[0][:-1] if p else [] for p in set(prefixes)}
+        found: list[list[Hypothesis]] = [[]] * len(texts)
+        for rows in self._batches([len(s) for s in sources], search.batch_tokens):
+            source, segments = _pad([sources[i] for i in rows], self.tokenizer.source_pad)
+            state = self.model.start(
+                self.model.encode(source.to(self.device), segments.to(self.device)),
+                segments.to(self.device),
+            )
+            wanted = [starts[prefixes[i]] for i in rows]
+            limits = [
+                len(sources[i]) + search.max_extra + len(start)
+                for i, start in zip(rows, wanted, strict=True)
+            ]
+            ends = {"eos": self.tokenizer.eos, "pad": self.tokenizer.target_pad}
+            if search.sample:
+                answers = sample(
+                    self.model.step,
+                    state,
+                    limits,
+                    # A draw depends on the seed and the text alone, not on its line's number.
+                    seeds=[
+                        [
+                            (search.seed << 40) + (draw << 32) + _fingerprint(sources[i])
+                            for draw in range(search.n_best)
+                        ]
+                        for i in rows
+                    ],
+                    temperature=search.temperature,
+                    top_k=search.top_k,
+                    top_p=search.top_p,
+                    prefixes=wanted,
+                    device=self.device,
+                    **ends,
+                )
+            else:
+                answers = beam_search(
+                    self.model.step,
+                    state,
+                    limits,
+                    beam=search.beam,
+                    alpha=search.alpha,
+                    n_best=search.n_best,
+                    prefixes=wanted,
+                    device=self.device,
+                    **ends,
+                )
+            for i, answer in zip(rows, answers, strict=True):
+                found[i] = answer
+        return found
+
+    def _batches(self, lengths: list[int], budget: int) -> Iterator[list[int]]:
+        """Group texts of like length, longest first, into batches of at most ``budget`` tokens."""
+        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+        while order:
+            size = max(1, budget // lengths[order[0]])
+            yield order[:size]
+            order = order[size:]
+
+
+def _pad(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
+    """Stack rows of ids, padded on the right: ids [B, L] and segments [B, L], 0 for padding."""
+    width = max(len(row) for row in rows)
+    ids = np.full((len(rows), width), pad, dtype=np.int64)
+    segments = np.zeros((len(rows), width), dtype=np.int64)
+    for row, values in enumerate(rows):
+        ids[row, : len(values)] = values
+        segments[row, : len(values)] = 1
+    return torch.from_numpy(ids), torch.from_numpy(segments)
+
+
+def _fingerprint(ids: Sequence[int]) -> int:
+    return zlib.crc32(np.asarray(ids, dtype=np.int64).tobytes())
