@@ -1,0 +1,24 @@
+"""``headway config``: every setting with its meaning, as a TOML file to start from."""
+
+import argparse
+
+SUMMARY = "print all settings, with their meaning, as TOML"
+EXAMPLE = (
+    "headway config --preset small > mine.toml\nheadway train runs/mine --config mine.toml ..."
+)
+SETTINGS = ("text", "model", "training", "search")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("--preset", metavar="NAME", help="tiny, small, base or big (default base)")
+    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    parser.add_argument("--only", metavar="SECTION", choices=SETTINGS, help="one section")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the resolved settings."""
+    from headway.cli.main import settings_from
+    from headway.config import describe
+
+    print(describe(settings_from(args), [args.only] if args.only else SETTINGS))

@@ -1,0 +1,197 @@
+"""The command ``headway``: finds the verb, runs it, and turns mistakes into one line each.
+
+Nothing heavy is imported before a verb runs, so that help answers at once. Exit codes: 0, 1 for a
+mistake in what was given, 2 for one on the command line, 130 interrupted, 143 terminated.
+"""
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
+
+from headway import __version__
+from headway.errors import HeadwayError, nearest
+
+if TYPE_CHECKING:
+    from headway.config import Config, SearchConfig
+
+VERBS = {
+    "demo": "train, score and show a model on the built-in corpus, in minutes",
+    "prepare": "raw parallel text to clean, split, memory-mapped training data",
+    "train": "raw parallel text to a model; on an existing run: go on with it",
+    "translate": "translate standard input, line by line",
+    "evaluate": "translate a test set and score it, or score given translations",
+    "score": "score a translation file against its reference",
+    "compare": "compare two systems, with significance",
+    "average": "average checkpoints of a run into a model",
+    "info": "what a run or model directory holds",
+    "check": "check a model's masks, caches and searches, in seconds",
+    "config": "print all settings, with their meaning, as TOML",
+}
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run ``headway`` with the process's arguments and exit."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        code = dispatch(arguments)
+        sys.stdout.flush()
+    except HeadwayError as error:
+        for line in str(error).splitlines():
+            print(f"headway: {line}", file=sys.stderr)
+        code = 1
+    except BrokenPipeError:
+        # The reader of our output has left, as `head` does: not worth a word.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"headway: {where}{error.strerror or error}", file=sys.stderr)
+        code = 1
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+def dispatch(arguments: Sequence[str]) -> int:
+    """Run the verb that the arguments name; returns the exit code."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0 if arguments else 2
+    if arguments[0] in ("-V", "--version"):
+        print(f"headway {__version__}")
+        return 0
+    verb, *rest = arguments
+    if verb not in VERBS:
+        print(
+            f"headway: {verb}: no such verb{nearest(verb, VERBS)}; see headway --help",
+            file=sys.stderr,
+        )
+        return 2
+    module = importlib.import_module(f"headway.cli.{verb}")
+    return module.run(parse(verb, module, rest)) or 0
+
+
+def overview() -> str:
+    """Return the help of the command itself."""
+    width = max(map(len, VERBS)) + 2
+    verbs = "\n".join(f"  {verb:<{width}}{summary}" for verb, summary in VERBS.items())
+    return (
+        "usage: headway VERB ...      headway VERB --help shows a verb's options\n\n"
+        "The Transformer of 'Attention Is All You Need': raw parallel text in, a scored\n"
+        f"translation model out.\n\n{verbs}\n\n"
+        "example:\n"
+        "  headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny\n"
+        "  headway translate runs/mine < text.en > text.de"
+    )
+
+
+def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse a verb's arguments; settings, ``--section.name value``, go to ``overrides``."""
+    settings: tuple[str, ...] = getattr(module, "SETTINGS", ())
+    rest, overrides = split_settings(arguments, settings)
+    examples = "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines())
+    note = ""
+    if settings:
+        names = ", ".join(f"--{section}.NAME VALUE" for section in settings)
+        note = f"settings: {names}; headway config prints them all\n"
+    parser = Parser(
+        prog=f"headway {verb}",
+        description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
+        epilog=f"{note}example:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.configure(parser)
+    namespace = parser.parse_args(rest)
+    if settings:
+        namespace.overrides = overrides
+    return namespace
+
+
+class Parser(argparse.ArgumentParser):
+    """An `argparse` parser whose complaints are one line and name the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and exit with 2."""
+        unknown, _, words = message.partition("unrecognized arguments: ")
+        if not unknown and words:
+            word = words.split()[0].partition("=")[0]
+            message = f"{word}: no such option{nearest(word, self._option_string_actions)}"
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def split_settings(
+    arguments: Sequence[str], sections: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Take ``--section.name value`` and ``--section.name=value`` out of the arguments."""
+    rest: list[str] = []
+    overrides: dict[str, str] = {}
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if not (word.startswith("--") and "." in name and sections):
+            rest.append(word)
+            continue
+        section = name.partition(".")[0]
+        if section not in sections:
+            usage_error(
+                f"--{name}: no such option{nearest(section, sections)}; settings here: "
+                + ", ".join(f"--{s}.NAME" for s in sections)
+            )
+        if not equals:
+            value = next(words, "")
+            if not value or value.startswith("--"):
+                usage_error(f"--{name} needs a value")
+        overrides[name] = value
+    return rest, overrides
+
+
+def usage_error(message: str) -> NoReturn:
+    """Print the mistake, a line each if there are several, and exit with 2."""
+    print("\n".join(f"headway: {line}" for line in message.splitlines()), file=sys.stderr)
+    raise SystemExit(2)
+
+
+def settings_from(args: argparse.Namespace, preset: str = "base") -> "Config":
+    """Resolve ``--preset``, ``--config`` and the settings on the line; mistakes exit with 2."""
+    from headway import config
+
+    try:
+        files = [args.config] if args.config else []
+        return config.load(args.preset or preset, files, args.overrides)
+    except HeadwayError as error:
+        usage_error(str(error))
+
+
+def search_from(args: argparse.Namespace) -> "SearchConfig":
+    """Return the model's own search settings with those on the line; mistakes exit with 2."""
+    from pathlib import Path
+
+    from headway.config import merge_overrides
+    from headway.translation.directory import read_config
+
+    settings, _ = read_config(Path(args.model))
+    try:
+        return merge_overrides(settings, args.overrides).search
+    except HeadwayError as error:
+        usage_error(str(error))
+
+
+def limit_threads(threads: int) -> None:
+    """Let torch use so many processor threads; 0: as many as it likes."""
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+if __name__ == "__main__":
+    main()
