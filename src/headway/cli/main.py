@@ -99,8 +99,8 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
     examples = "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines())
     note = ""
     if settings:
-        names = ", ".join(f"--{section}.NAME VALUE" for section in settings)
-        note = f"settings: {names}; headway config prints them all\n"
+        names = " ".join(f"--{section}.NAME" for section in settings)
+        note = f"settings, each with a value: {names}\n(headway config prints them all)\n"
     parser = Parser(
         prog=f"headway {verb}",
         description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",

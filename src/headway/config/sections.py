@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from headway.errors import HeadwayError
 
+LARGEST = 1_000_000  # of any one size: a damaged file must not ask for all the memory there is
 Mixer = Literal["attention", "lstm", "gru", "convolution", "dilated", "separable"]
 
 
@@ -20,13 +21,15 @@ def _bounds(
     not_negative: Sequence[str] = (),
     rate: Sequence[str] = (),
     unit: Sequence[str] = (),
+    size: Sequence[str] = (),
 ) -> list[str]:
-    """Check the ranges that many settings share: > 0, >= 0, [0, 1) and (0, 1]."""
+    """Check the ranges that many settings share: > 0, >= 0, [0, 1), (0, 1] and [0, LARGEST]."""
     rules: tuple[tuple[Sequence[str], Callable[[float], bool], str], ...] = (
         (positive, lambda v: v > 0, "more than 0"),
         (not_negative, lambda v: v >= 0, "0 or more"),
         (rate, lambda v: 0 <= v < 1, "at least 0 and below 1"),
         (unit, lambda v: 0 < v <= 1, "more than 0 and at most 1"),
+        (size, lambda v: v <= LARGEST, f"at most {LARGEST:,}"),
     )
     return [
         f"{name} = {getattr(section, name)} must be {words}"
@@ -148,6 +151,7 @@ class ModelConfig:
                 "window",
             ),
             rate=("dropout", "attention_dropout", "feed_forward_dropout"),
+            size=("d_model", "d_ff", "num_heads", "d_k", "d_v", "d_embedding", "max_positions"),
         )
         if self.num_heads > 0 and self.d_model % self.num_heads and not (self.d_k and self.d_v):
             found.append(
@@ -162,6 +166,8 @@ class ModelConfig:
             "separable",
         ):
             found.append(f"kernel_size = {self.kernel_size} must be odd: the encoder's is centred")
+        if self.encoder_mixer in ("lstm", "gru") and self.d_model % 2:
+            found.append(f"d_model = {self.d_model} must be even for two recurrent directions")
         if self.tying == "three-way" and self.source_vocab_size != self.target_vocab_size:
             found.append(
                 "tying = 'three-way' needs one vocabulary: use joint_vocab = true,"

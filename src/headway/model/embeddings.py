@@ -42,7 +42,7 @@ class Embedding(nn.Module):
         self.weight.register_post_accumulate_grad_hook(_clear_pad)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
         self._keep_pad_zero()  # a copied parameter comes without its hooks
 
     def forward(self, tokens: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ import hashlib
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -143,10 +144,11 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Turn target ids into text, up to the first ``</s>``; ``<pad>`` says nothing."""
-        ids = list(ids)
-        if EOS in ids:
-            ids = ids[: ids.index(EOS)]
-        return str(self._target.decode([i for i in ids if i != self.target_pad]))
+        return _decode(self._target, ids)
+
+    def decode_source(self, ids: Sequence[int]) -> str:
+        """Turn source ids into text, up to the first ``</s>``; ``<pad>`` says nothing."""
+        return _decode(self._source, ids)
 
     def source_pieces(self, ids: Sequence[int]) -> list[str]:
         """Spell source ids out; a piece that starts a word begins with U+2581."""
@@ -167,6 +169,12 @@ def _encode(processor: Any, texts: Sequence[str]) -> list[list[int]]:
     # Lone surrogates are no text and cannot be bytes: they become U+FFFD.
     clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
     return [[*ids, EOS] for ids in processor.encode(clean)]
+
+
+def _decode(processor: Any, ids: Sequence[int]) -> str:
+    pad = processor.vocab_size()
+    said = takewhile(lambda i: i != EOS, (int(i) for i in ids))
+    return str(processor.decode([i for i in said if i != pad]))
 
 
 def _pieces(processor: Any, ids: Sequence[int]) -> list[str]:

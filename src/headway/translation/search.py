@@ -85,7 +85,8 @@ def beam_search(
     tokens_NT = torch.empty(len(limits) * beam, 0, dtype=torch.long, device=device)
     last_N = torch.full((len(limits) * beam,), pad, device=device)
     # All beams start alike, so only the first may speak.
-    scores_AK = torch.full((len(limits), beam), -torch.inf, device=device)
+    # Sums are kept in float64: rounding in float32 would grow with the length.
+    scores_AK = torch.full((len(limits), beam), -torch.inf, dtype=torch.float64, device=device)
     scores_AK[:, 0] = 0
 
     for length in range(1, max(limits, default=0) + 1):
@@ -99,9 +100,10 @@ def beam_search(
                 _only(log_p_AKV[row], eos)
         # Twice as many candidates as beams: even if half of them end, K go on.
         vocabulary = log_p_AKV.size(-1)
-        totals = (scores_AK[..., None] + log_p_AKV).flatten(1)
-        best, place = totals.topk(min(2 * beam, totals.size(1)))
+        totals = (scores_AK.float()[..., None] + log_p_AKV).flatten(1)
+        place = totals.topk(min(2 * beam, totals.size(1))).indices
         origin, token = place // vocabulary, place % vocabulary
+        best = scores_AK.gather(1, origin) + log_p_AKV.flatten(1).gather(1, place)
         ends = token == eos
         for row, rank in ends[:, :beam].nonzero().tolist():
             log_probability = best[row, rank].item()

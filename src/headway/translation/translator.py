@@ -1,5 +1,6 @@
 """Raw text in, raw text out: a model, its tokenizer and a search, in one object."""
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from headway.translation.search import Hypothesis, beam_search, sample
 
 # Lines looked at together, so that those of like length share batches.
 WINDOW = 1024
+LINE_ENDS = re.compile(r"[\n\r]")
 
 
 @dataclass(frozen=True)
@@ -121,20 +123,20 @@ class Translator:
         while taken := list(islice(source, window)):
             yield from self._window(taken, search, prefix, align)
 
-    def score(
-        self, source: str | Sequence[str], target: str | Sequence[str]
-    ) -> float | list[float]:
+    @overload
+    def score(self, source: str, target: str) -> float: ...
+    @overload
+    def score(self, source: list[str], target: list[str]) -> list[float]: ...
+    def score(self, source: str | list[str], target: str | list[str]) -> float | list[float]:
         """Return the natural log-probability of a given translation, or of each of a list.
 
         It is what the search reports for its own output, unless it cut the line into parts.
+
+        Raises:
+            HeadwayError: If the lists differ in length.
         """
-        if isinstance(source, str) or isinstance(target, str):
-            if not (isinstance(source, str) and isinstance(target, str)):
-                raise HeadwayError("score: source and target must both be texts, or both lists")
-            return self.score_tokens(
-                self.tokenizer.encode_source([source.strip()]),
-                self.tokenizer.encode_target([target.strip()]),
-            )[0]
+        if isinstance(source, str) and isinstance(target, str):
+            return self.score([source], [target])[0]
         if len(source) != len(target):
             raise HeadwayError(f"score: {len(source)} sources, but {len(target)} targets")
         return self.score_tokens(
@@ -197,7 +199,8 @@ class Translator:
             texts = [self.tokenizer.decode(h.tokens) for h in hypotheses]
             joined.append(
                 Translation(
-                    text=join_parts(parts, texts).replace("\n", " ").strip(),
+                    # One line in, one line out, whatever bytes the model spells.
+                    text=" ".join(LINE_ENDS.split(join_parts(parts, texts))).strip(),
                     score=sum(h.score for h in hypotheses),
                     log_probability=sum(h.log_probability for h in hypotheses),
                     tokens=[
@@ -220,9 +223,11 @@ class Translator:
                 self.tokenizer.source_pieces(source),
                 self.tokenizer.target_pieces(hypothesis.tokens),
             )
-            pairs += [(s + source_words, t + target_words) for s, t in found]
+            # White space spelled in bytes can make the pieces' words more than the text's.
+            here = len(self.tokenizer.decode(hypothesis.tokens).split())
+            pairs += [(s + source_words, t + target_words) for s, t in found if t < here]
             source_words += len(part.split())
-            target_words += len(self.tokenizer.decode(hypothesis.tokens).split())
+            target_words += here
         return pairs
 
     @torch.inference_mode()

@@ -1,0 +1,37 @@
+# `make demo` and `make test` do all set-up themselves; only Python 3.11 or newer must be there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Installed first and by number: a range would admit newer builds, which bring gigabytes of CUDA.
+TORCH ?= torch==2.13.0
+
+.PHONY: demo test fast lint types test-outside clean
+
+demo: $(VENV)/.installed
+	$(BIN)/headway demo
+
+test: lint types $(VENV)/.installed
+	$(BIN)/python -m pytest --durations=10
+
+fast: $(VENV)/.installed
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+# Long campaigns: hundreds of kills in the middle of training, thousands of damaged files.
+test-outside: $(VENV)/.installed
+	$(BIN)/python tests/crash.py --kills 20
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info src/*.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,167 @@
+"""Five relations that every translation model must satisfy, measured on a given one in seconds.
+
+Mask and cache bugs train well and score well on training data; these relations break at once.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headway.config import SearchConfig
+from headway.model import Transformer
+from headway.translation import Translator
+
+# fp32 sums in another order differ by about 1e-6 of the largest logit.
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found.
+
+    Attributes:
+        name: The relation.
+        passed: Whether it holds.
+        detail: The largest deviation, in words.
+    """
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def self_check(translator: Translator, sentences: Sequence[str] = ()) -> Iterator[Finding]:
+    """Run all checks.
+
+    Args:
+        translator: The model under test.
+        sentences: Source text to check with; random pieces of the vocabulary by default.
+    """
+    model = translator.model
+    sources = _sources(translator, sentences)
+    for name, check in CHECKS.items():
+        yield _finding(name, check(model, sources))
+    same, total = _alone_equals_batch(translator, sources)
+    yield Finding(
+        "a sentence alone is translated as in a batch", same == total, f"{same} of {total} the same"
+    )
+
+
+@torch.inference_mode()
+def future_leak(model: Transformer, sources: list[list[int]]) -> float:
+    """Change the last target token: no earlier prediction may move."""
+    source, target = torch.tensor([sources[0]]), torch.tensor([_target(model, 12)])
+    changed = target.clone()
+    changed[0, -2:] = (changed[0, -2:] + 1) % (model.config.target_vocab_size - 1)
+    before, after = _logits(model, source, target), _logits(model, source, changed)
+    return _largest(before[:, :-1] - after[:, :-1])
+
+
+@torch.inference_mode()
+def padding_neutrality(model: Transformer, sources: list[list[int]]) -> float:
+    """Pad a source: its predictions must not move."""
+    target = torch.tensor([_target(model, 12)])
+    alone = _logits(model, torch.tensor([sources[0]]), target)
+    pad = model.config.source_vocab_size - 1
+    padded = torch.tensor([sources[0] + [pad] * 9])
+    segments = torch.tensor([[1] * len(sources[0]) + [0] * 9])
+    return _largest(alone - _logits(model, padded, target, segments))
+
+
+@torch.inference_mode()
+def cache_equals_no_cache(model: Transformer, sources: list[list[int]]) -> float:
+    """Decode step by step with caches: the same logits as all at once."""
+    device = next(model.parameters()).device
+    source = torch.tensor([sources[0]], device=device)
+    target = torch.tensor([_target(model, 12)], device=device)
+    full = model(source, target)
+    state = model.start(model.encode(source))
+    token = torch.tensor([model.config.target_vocab_size - 1], device=device)
+    worst = 0.0
+    for t in range(target.size(1)):
+        worst = max(worst, _largest(model.step(token, state) - full[:, t]))
+        token = target[:, t]
+    return worst
+
+
+@torch.inference_mode()
+def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float:
+    """Search with a beam of 1: the likeliest token at each step, of a pass without caches."""
+    from headway.translation.search import beam_search
+
+    device = next(model.parameters()).device
+    source = torch.tensor([sources[0]], device=device)
+    pad, limit = model.config.target_vocab_size - 1, 20
+    [[found]] = beam_search(
+        model.step,
+        model.start(model.encode(source)),
+        [limit],
+        beam=1,
+        alpha=0.6,
+        eos=1,
+        pad=pad,
+        device=device,
+    )
+    memory = model.encode(source)
+    worst = 0.0
+    for t, token in enumerate(found.tokens[: limit - 1]):
+        prefix = torch.tensor([found.tokens[: t + 1]], device=device)
+        logits = model.logits(model.decode(prefix, memory))[0, t]
+        logits[pad] = -torch.inf
+        worst = max(worst, float(logits.max() - logits[token]))
+    return worst
+
+
+CHECKS: dict[str, Callable[[Transformer, list[list[int]]], float]] = {
+    "no prediction sees a later target token": future_leak,
+    "padding changes no prediction": padding_neutrality,
+    "step by step equals all at once": cache_equals_no_cache,
+    "a beam of 1 takes the likeliest token": beam_of_one_is_greedy,
+}
+
+
+def _finding(name: str, worst: float) -> Finding:
+    return Finding(name, worst <= TOLERANCE, f"largest difference {worst:.1e} in a logit")
+
+
+def _alone_equals_batch(translator: Translator, sources: list[list[int]]) -> tuple[int, int]:
+    texts = [translator.tokenizer.decode_source(ids) for ids in sources]
+    search = SearchConfig(batch_tokens=100000)
+    together = translator.translate(texts, search)
+    alone = [translator.translate(text, search) for text in texts]
+    return sum(a == b for a, b in zip(alone, together, strict=True)), len(texts)
+
+
+def _sources(translator: Translator, sentences: Sequence[str]) -> list[list[int]]:
+    tokenizer = translator.tokenizer
+    if sentences:
+        return tokenizer.encode_source([text.strip() for text in sentences if text.strip()])
+    generator = torch.Generator().manual_seed(1)
+    highest = tokenizer.source_vocab_size - 1
+    lengths = torch.randint(3, 25, (16,), generator=generator).tolist()
+    # Pieces from the middle of the vocabulary: neither bytes nor control symbols.
+    rows = [
+        torch.randint(min(258, highest - 1), highest, (n,), generator=generator) for n in lengths
+    ]
+    return [[*row.tolist(), tokenizer.eos] for row in rows]
+
+
+def _target(model: Transformer, length: int) -> list[int]:
+    generator = torch.Generator().manual_seed(2)
+    highest = model.config.target_vocab_size - 1
+    return torch.randint(2, highest, (length,), generator=generator).tolist()
+
+
+def _logits(
+    model: Transformer, source: Tensor, target: Tensor, segments: Tensor | None = None
+) -> Tensor:
+    device = next(model.parameters()).device
+    moved = None if segments is None else segments.to(device)
+    return model(source.to(device), target.to(device), moved).cpu()
+
+
+def _largest(difference: Tensor) -> float:
+    """Return the largest absolute value; infinite if any is not a number."""
+    return float(difference.abs().nan_to_num(nan=torch.inf).max())

@@ -1,0 +1,29 @@
+"""``headway check``: masks, caches and searches of the user's own model, in seconds."""
+
+import argparse
+
+EXAMPLE = "headway check runs/mine\nheadway check runs/mine --source some.en"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
+    parser.add_argument("--source", metavar="FILE", help="check with these lines (the first 64)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what each check found; 1 if one failed."""
+    from itertools import islice
+
+    from headway.checks import self_check
+    from headway.text.readers import read_lines
+    from headway.translation import Translator
+
+    sentences = list(islice(read_lines(args.source), 64)) if args.source else []
+    translator = Translator.load(args.model, args.device)
+    failed = 0
+    for finding in self_check(translator, sentences):
+        failed += not finding.passed
+        print(f"{'ok' if finding.passed else 'FAILED':<8}{finding.name}: {finding.detail}")
+    return 1 if failed else 0

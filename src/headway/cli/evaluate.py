@@ -1,0 +1,78 @@
+"""``headway evaluate``: translate a test set and score it, or score given translations line by line."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from headway.errors import HeadwayError
+
+EXAMPLE = (
+    "headway evaluate runs/mine --source test.en --reference test.de\n"
+    "headway evaluate runs/mine --source a.en --reference a.de --per-line > scores"
+)
+SETTINGS = ("search",)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
+    parser.add_argument("--source", metavar="FILE", required=True, help="raw source lines")
+    parser.add_argument("--reference", metavar="FILE", required=True, help="raw target lines")
+    parser.add_argument("--output", metavar="FILE", help="keep the translations here")
+    parser.add_argument(
+        "--per-line",
+        action="store_true",
+        help="print the log-probability of each reference line instead",
+    )
+    parser.add_argument(
+        "--comet", action="store_true", help="also run an installed comet-score on the result"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the score sheet, or a log-probability a line."""
+    from headway.cli.main import limit_threads, search_from
+    from headway.text.readers import read_lines
+    from headway.translation import Translator
+
+    limit_threads(args.threads)
+    search = search_from(args)
+    sources, references = list(read_lines(args.source)), list(read_lines(args.reference))
+    if len(sources) != len(references):
+        raise HeadwayError(
+            f"{args.source} has {len(sources)} lines, but {args.reference} has {len(references)}"
+        )
+    translator = Translator.load(args.model, args.device)
+    if args.per_line:
+        for score in translator.score(sources, references):
+            print(f"{score:.6f}")
+        return
+
+    from dataclasses import replace
+
+    from headway.evaluation import comet_score, score_sheet
+
+    hypotheses = [found[0].text for found in translator.stream(sources, search)]
+    if args.output:
+        with Path(args.output).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in hypotheses)
+    sheet = score_sheet(
+        hypotheses,
+        references,
+        sources,
+        language=translator.languages[1],
+        names=(args.output or "translation", args.reference, args.source),
+    )
+    if args.comet:
+        sheet = replace(sheet, comet=comet_score(sources, hypotheses, references))
+    for warning in sheet.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if args.json:
+        print(json.dumps(sheet.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        penalty = f"alpha {search.alpha:g}" if search.beam > 1 else "greedy"
+        print(f"{args.model}: beam {search.beam}, {penalty}\n{sheet.to_text()}")

@@ -1,0 +1,83 @@
+"""``headway info``: what a run or model directory holds."""
+
+import argparse
+import json
+
+EXAMPLE = "headway info runs/mine\nheadway info runs/mine --settings --json"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
+    parser.add_argument("--settings", action="store_true", help="print all settings as TOML, too")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the model's facts."""
+    from dataclasses import asdict
+
+    from headway.config import ModelConfig, describe
+    from headway.model import parameter_count
+    from headway.translation import load_model
+
+    found = load_model(args.model)
+    shape = found.config.model
+    embeddings = sum(p.numel() for n, p in found.transformer.named_parameters() if "embedding" in n)
+    count = parameter_count(found.transformer)
+    paper = asdict(ModelConfig())
+    departures = {
+        name: value
+        for name, value in asdict(shape).items()
+        if paper[name] != value and name not in SIZES
+    }
+    facts = {
+        "model": str(found.path),
+        "languages": list(found.languages),
+        "parameters": count,
+        "parameters in embeddings": embeddings,
+        "vocabulary": [shape.source_vocab_size, shape.target_vocab_size],
+        "joint vocabulary": found.tokenizer.joint,
+        "layers": [shape.num_encoder_layers, shape.num_decoder_layers],
+        "d_model": shape.d_model,
+        "d_ff": shape.d_ff,
+        "heads": shape.num_heads,
+        "departures from the paper's model": departures,
+        "vocabulary fingerprint": found.tokenizer.fingerprint[:16],
+    }
+    if args.json:
+        if args.settings:
+            facts["settings"] = found.config.to_dict()
+        print(json.dumps(facts, indent=2))
+        return
+    for name, value in facts.items():
+        print(f"{name:<34}{_words(value)}")
+    if args.settings:
+        print(f"\n{describe(found.config)}")
+
+
+# A model of another size is no departure from the paper's architecture.
+SIZES = {
+    "source_vocab_size",
+    "target_vocab_size",
+    "num_encoder_layers",
+    "num_decoder_layers",
+    "d_model",
+    "d_ff",
+    "num_heads",
+    "d_k",
+    "d_v",
+    "dropout",
+}
+
+
+def _words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list):
+        return " to ".join(_words(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {item}" for name, item in value.items()) or "none"
+    return str(value)

@@ -1,0 +1,42 @@
+"""``headway prepare``: the text part of training, done once for many runs."""
+
+import argparse
+import sys
+
+EXAMPLE = (
+    "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
+    "headway train runs/mine --data data/mine --preset small"
+)
+SETTINGS = ("text",)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("out", metavar="OUT", help="the directory to make")
+    parser.add_argument(
+        "--train", metavar="FILE", nargs="+", required=True,
+        help="two text files, or one .tsv, .jsonl or .tmx, plain, .gz, .xz or .zst; - is TSV",
+    )  # fmt: skip
+    parser.add_argument(
+        "--valid", metavar="FILE", nargs="+", required=True, help="validation pairs, likewise"
+    )
+    parser.add_argument(
+        "--test", metavar="FILE", nargs="+", help="test pairs, which are kept out of training"
+    )
+    parser.add_argument(
+        "--languages", metavar="CODE", nargs=2, help="default: from the suffixes of two files"
+    )
+    parser.add_argument("--preset", metavar="NAME", help="tiny, small, base (default) or big")
+    parser.add_argument("--config", metavar="FILE", help="settings in TOML")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prepare, and say what was kept and dropped."""
+    from headway.cli.main import settings_from
+    from headway.text.prepare import prepare
+
+    config = settings_from(args)
+    codes = (args.languages[0], args.languages[1]) if args.languages else None
+    tests = [args.test] if args.test else []
+    data = prepare(args.train, args.valid, args.out, config.text, codes, tests)
+    print((data.directory / "report.txt").read_text(encoding="utf-8").rstrip(), file=sys.stderr)

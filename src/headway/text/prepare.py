@@ -1,0 +1,240 @@
+"""Raw text to training data, once for many runs: clean, learn subwords, encode, report.
+
+A prepared directory holds ``data.json``, the tokenizer, ``report.txt`` and ``report.json``, the
+training and validation ids (``train/``, ``valid/``), and the validation text itself
+(``valid.source``, ``valid.target``), which translations are scored against.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.text.cleaning import Report, clean, held_out
+from headway.text.readers import read_lines, read_pairs
+from headway.text.shards import Corpus
+from headway.text.tokenizer import Tokenizer
+
+FORMAT = 1
+CHUNK = 10_000  # pairs encoded at a time
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """Everything a training run reads.
+
+    Attributes:
+        directory: Where it lies.
+        tokenizer: Learned from the training text.
+        train: Training pairs as ids.
+        valid: Validation pairs as ids.
+        valid_source: Validation text, raw.
+        valid_target: Validation references, raw.
+        languages: Codes of source and target.
+        fingerprint: A hash of the vocabulary and all ids.
+    """
+
+    directory: Path
+    tokenizer: Tokenizer
+    train: Corpus
+    valid: Corpus
+    valid_source: list[str]
+    valid_target: list[str]
+    languages: tuple[str, str]
+    fingerprint: str
+
+    @classmethod
+    def open(cls, directory: str | Path) -> "PreparedData":
+        """Open what `prepare` wrote.
+
+        Raises:
+            HeadwayError: Naming the file that is missing, foreign or damaged.
+        """
+        directory = Path(directory)
+        path = directory / "data.json"
+        if not path.is_file():
+            raise HeadwayError(f"{directory}: not prepared data: it has no data.json")
+        try:
+            facts = json.loads(path.read_bytes())
+            right = facts["format"] == FORMAT
+            languages = (str(facts["languages"][0]), str(facts["languages"][1]))
+            fingerprint = str(facts["fingerprint"])
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+            right = False
+        if not right:
+            raise HeadwayError(f"{path}: not of this Headway: prepare the data again")
+        data = cls(
+            directory=directory,
+            tokenizer=Tokenizer.load(directory),
+            train=Corpus.open(directory / "train"),
+            valid=Corpus.open(directory / "valid"),
+            valid_source=list(read_lines(directory / "valid.source")),
+            valid_target=list(read_lines(directory / "valid.target")),
+            languages=languages,
+            fingerprint=fingerprint,
+        )
+        found = _fingerprint(data.tokenizer, data.train, data.valid)
+        if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
+            raise HeadwayError(f"{directory}: valid.source and valid.target do not fit valid/")
+        if found != fingerprint:
+            raise HeadwayError(
+                f"{directory}: its parts are not of one preparation: prepare it again"
+            )
+        return data
+
+
+def prepare(
+    train: Sequence[str | Path],
+    valid: Sequence[str | Path],
+    out: str | Path,
+    config: TextConfig,
+    languages: tuple[str, str] | None = None,
+    tests: Sequence[Sequence[str | Path]] = (),
+) -> PreparedData:
+    """Turn raw parallel text into a prepared directory; it appears whole or not at all.
+
+    Args:
+        train: One file of pairs, or two plain text files.
+        valid: The same, read strictly.
+        out: Must not be there yet, or be empty.
+        config: Cleaning rules and vocabulary.
+        languages: Codes of source and target; default: the suffixes of two plain files.
+        tests: Test sets that no training pair may come from.
+
+    Raises:
+        HeadwayError: Naming the file and line of what is wrong.
+    """
+    out = Path(out)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise HeadwayError(f"{out}: is there already: give another name, or remove it")
+    codes = languages or languages_from_names(train)
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        temporary.mkdir(parents=True)
+        _prepare(train, valid, temporary, config, codes, languages, tests)
+        if out.exists():
+            out.rmdir()
+        temporary.rename(out)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return PreparedData.open(out)
+
+
+def _prepare(
+    train: Sequence[str | Path],
+    valid: Sequence[str | Path],
+    out: Path,
+    config: TextConfig,
+    codes: tuple[str, str],
+    languages: tuple[str, str] | None,
+    tests: Sequence[Sequence[str | Path]],
+) -> None:
+    report = Report()
+    valid_pairs = list(read_pairs(valid, languages))
+    if not valid_pairs:
+        raise HeadwayError(f"{valid[0]}: holds no validation pairs")
+    unseen = held_out(valid_pairs)
+    for paths in tests:
+        unseen |= held_out(read_pairs(paths, languages))
+
+    # Cleaned text is kept on disk for a moment: standard input can be read only once, and the
+    # subwords must be known before anything is encoded.
+    spool = out / "train.text"
+    count = 0
+    with spool.open("w", encoding="utf-8", newline="\n") as file:
+        for pair in clean(read_pairs(train, languages, strict=False), config, report, unseen):
+            file.write(f"{pair.source}\n{pair.target}\n")
+            count += 1
+    if not count:
+        raise HeadwayError(
+            f"{train[0]}: no training pairs are left after cleaning: {report.summary()}"
+        )
+    every = -(-count // config.sample_lines) if config.sample_lines else 1
+    tokenizer = Tokenizer.learn(islice(_spooled(spool), 0, None, every), config)
+    tokenizer.save(out)
+    sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
+    corpus = Corpus.write(
+        out / "train", _short_enough(_spooled(spool), tokenizer, config, report), sizes
+    )
+    spool.unlink()
+    if not len(corpus):
+        raise HeadwayError(
+            f"{train[0]}: every training pair is longer than text.max_tokens = {config.max_tokens}"
+        )
+    held = Corpus.write(
+        out / "valid", _encoded([(p.source, p.target) for p in valid_pairs], tokenizer), sizes
+    )
+    for side in ("source", "target"):
+        text = "".join(f"{getattr(pair, side)}\n" for pair in valid_pairs)
+        (out / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
+    report.kept = len(corpus)
+    report.tokens = {"source": corpus.source_tokens, "target": corpus.target_tokens}
+    (out / "report.json").write_text(
+        json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    )
+    (out / "report.txt").write_text(report.to_text() + "\n", encoding="utf-8")
+    facts: dict[str, Any] = {
+        "format": FORMAT,
+        "languages": list(codes),
+        "fingerprint": _fingerprint(tokenizer, corpus, held),
+        "text": asdict(config),
+        "train": [str(path) for path in train],
+        "valid": [str(path) for path in valid],
+    }
+    (out / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
+
+
+def languages_from_names(paths: Sequence[str | Path]) -> tuple[str, str]:
+    """Read the codes off two plain files' names: ``train.en.gz`` and ``train.de`` are en and de.
+
+    Raises:
+        HeadwayError: If the names do not tell.
+    """
+    codes = []
+    for path in paths:
+        suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
+        codes.append(suffixes[-1] if suffixes else "")
+    if len(codes) == 2 and all(1 < len(code) < 16 and code != "txt" for code in codes):
+        return codes[0], codes[1]
+    raise HeadwayError(
+        f"{paths[0]}: its name does not tell the languages: give --languages SOURCE TARGET"
+    )
+
+
+def _spooled(path: Path) -> Iterator[tuple[str, str]]:
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for source in file:
+            yield source[:-1], next(file)[:-1]
+
+
+def _encoded(
+    pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer
+) -> Iterator[tuple[list[int], list[int]]]:
+    rest = iter(pairs)
+    while chunk := list(islice(rest, CHUNK)):
+        sources = tokenizer.encode_source([source for source, _ in chunk])
+        yield from zip(
+            sources, tokenizer.encode_target([target for _, target in chunk]), strict=True
+        )
+
+
+def _short_enough(
+    pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, config: TextConfig, report: Report
+) -> Iterator[tuple[list[int], list[int]]]:
+    for source, target in _encoded(pairs, tokenizer):
+        if max(len(source), len(target)) > config.max_tokens:
+            report.too_many_tokens += 1
+        else:
+            yield source, target
+
+
+def _fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:
+    parts = (tokenizer.fingerprint, train.fingerprint, valid.fingerprint)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,0 +1,122 @@
+"""The command line: quick help that fits a screen, mistakes in one line with the right exit code."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import VERBS
+
+BIN = Path(sys.executable).parent / "headway"
+
+
+def headway(*words: str, text: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BIN, *words],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "COLUMNS": "80", "OMP_NUM_THREADS": "1", **environment},
+    )
+
+
+def test_help_answers_at_once() -> None:
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        assert headway("--help").returncode == 0
+        times.append(time.perf_counter() - start)
+    assert statistics.median(times) < 0.3
+
+
+def test_help_names_every_verb() -> None:
+    text = headway("--help").stdout
+    assert all(f"\n  {verb} " in text for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verbs_help_fits_a_screen_and_shows_an_example(verb: str) -> None:
+    result = headway(verb, "--help")
+    lines = result.stdout.splitlines()
+    assert result.returncode == 0
+    assert len(lines) <= 40
+    assert all(len(line) <= 80 for line in lines)
+    assert f"headway {verb}" in result.stdout.split("example:")[1]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_loads_nothing_heavy(verb: str) -> None:
+    code = (
+        "import sys; from headway.cli.main import dispatch\n"
+        f"try: dispatch([{verb!r}, '--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'sacrebleu', 'sentencepiece', 'rich', 'babel'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["tran"], 2, "did you mean 'train'"),
+        (["translate"], 2, "MODEL"),
+        (["translate", "m", "--alignmnt"], 2, "did you mean '--alignment'"),
+        (["translate", "m", "--model.d-model", "3"], 2, "no such option"),
+        (["config", "--model.d-modle", "3"], 2, "did you mean --model.d-model"),
+        (["config", "--model.d-model", "wide"], 2, "must be a whole number"),
+        (["config", "--model.d-model"], 2, "needs a value"),
+        (["config", "--preset", "tinny"], 2, "did you mean 'tiny'"),
+        (["config", "--config", "nowhere.toml"], 1, "nowhere.toml"),
+        (["translate", "nowhere"], 1, "nowhere"),
+        (["info", "/"], 1, "config.json"),
+        (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
+    ],
+)
+def test_a_mistake_is_one_line(words: list[str], code: int, says: str) -> None:
+    result = headway(*words)
+    assert result.returncode == code, result.stderr
+    assert says in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.toml"
+    file.write_text("[model]\nd_modle = 3\nnum_heads = 'two'\n[trainig]\nseed = 1\n")
+    result = headway("config", "--config", str(file))
+    assert result.returncode == 2
+    lines = result.stderr.splitlines()
+    assert len(lines) == 3
+    assert all(str(file) in line for line in lines)
+    assert "did you mean 'd_model'" in lines[0]
+    assert "num_heads must be a whole number" in lines[1]
+    assert "did you mean 'training'" in lines[2]
+
+
+def test_no_verb_shows_help_and_fails() -> None:
+    result = headway()
+    assert result.returncode == 2
+    assert "usage: headway" in result.stdout
+
+
+def test_printed_settings_can_be_given_back(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.toml"
+    printed = headway("config", "--preset", "tiny", "--model.dropout", "0.3").stdout
+    file.write_text(printed)
+    assert headway("config", "--config", str(file)).stdout == printed
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    result = subprocess.run(
+        f"{BIN} config | head -1", shell=True, capture_output=True, text=True, check=False
+    )
+    assert result.stderr == ""

@@ -1,0 +1,109 @@
+"""Presets are the paper's, and the loader refuses what it does not know."""
+
+import dataclasses
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from headway.config import (
+    PRESETS,
+    Config,
+    ModelConfig,
+    SearchConfig,
+    TrainingConfig,
+    describe,
+    from_dict,
+    load,
+    merge,
+)
+from headway.errors import HeadwayError
+
+
+def test_base_and_big_are_the_papers() -> None:
+    base, big = PRESETS["base"], PRESETS["big"]
+    assert base == Config()
+    for config, n, d, ff, h, dropout, steps in (
+        (base, 6, 512, 2048, 8, 0.1, 100_000),
+        (big, 6, 1024, 4096, 16, 0.3, 300_000),
+    ):
+        model, training = config.model, config.training
+        assert (model.num_encoder_layers, model.num_decoder_layers) == (n, n)
+        assert (model.d_model, model.d_ff, model.num_heads) == (d, ff, h)
+        assert model.head_widths == (64, 64)
+        assert model.dropout == dropout
+        assert (model.norm, model.activation, model.positions) == ("post", "relu", "sinusoidal")
+        assert model.tying == "three-way"
+        assert model.scale_embeddings
+        assert training.max_steps == steps
+        assert (training.adam_beta1, training.adam_beta2, training.adam_epsilon) == (
+            0.9,
+            0.98,
+            1e-9,
+        )
+        assert (training.warmup_steps, training.label_smoothing) == (4000, 0.1)
+        assert (training.batch_tokens, training.clip_norm) == (25_000, 0.0)
+        assert config.text.vocab_size == 37_000
+        assert (config.search.beam, config.search.alpha, config.search.max_extra) == (4, 0.6, 50)
+    assert (base.training.average, big.training.average) == (5, 20)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_described_settings_read_back(preset: str) -> None:
+    config = PRESETS[preset]
+    assert merge(Config(), tomllib.loads(describe(config)), "text") == config
+    assert from_dict(config.to_dict(), "config.json") == config
+
+
+def test_later_settings_win(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text("[model]\nd_ff = 111\nd-model = 96\n")
+    config = load("tiny", [file], {"model.d-ff": "222"})
+    assert (config.model.d_ff, config.model.d_model, config.model.num_heads) == (222, 96, 4)
+
+
+@pytest.mark.parametrize(
+    ("section", "changes"),
+    [
+        (ModelConfig, {"d_model": 7}),
+        (ModelConfig, {"dropout": 1.0}),
+        (ModelConfig, {"num_heads": 0}),
+        (ModelConfig, {"tying": "three-way", "source_vocab_size": 5, "target_vocab_size": 7}),
+        (ModelConfig, {"encoder_mixer": "convolution", "kernel_size": 4}),
+        (TrainingConfig, {"max_steps": 0}),
+        (SearchConfig, {"n_best": 5}),
+        (SearchConfig, {"top_p": 0.0}),
+    ],
+)
+def test_impossible_values_are_refused(section: type, changes: dict[str, object]) -> None:
+    with pytest.raises(HeadwayError):
+        section(**changes)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"model": {"d_modle": 3}}, "did you mean 'd_model'"),
+        ({"modle": {}}, "did you mean 'model'"),
+        ({"model": {"norm": "pst"}}, "did you mean 'post'"),
+        ({"model": {"gated": 1}}, "true or false"),
+        ({"model": {"d_model": 2.5}}, "whole number"),
+        ({"model": {"d_model": True}}, "whole number"),
+        ({"model": 3}, "must be a table"),
+    ],
+)
+def test_wrong_settings_name_their_place(values: dict[str, object], says: str) -> None:
+    with pytest.raises(HeadwayError, match=says) as error:
+        merge(Config(), values, "mine.toml")
+    assert str(error.value).startswith("mine.toml: ")
+
+
+def test_every_setting_has_a_meaning() -> None:
+    for line in describe(Config()).splitlines():
+        if line and not line.startswith("["):
+            assert len(line.split("# ", 1)[1]) > 5
+
+
+def test_sections_are_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Config().model.d_model = 3

@@ -1,0 +1,163 @@
+"""Lines in, lines out: none lost, none changed by its neighbours, scores that mean what they say."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conftest import sentences
+from headway.checks import self_check
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
+from headway.translation.lines import join_parts, split_line
+from test_command import headway
+
+SEARCH = SearchConfig(max_extra=7)
+
+
+def test_a_string_gives_a_string_and_a_list_a_list(translator: Translator) -> None:
+    assert isinstance(translator.translate("the cat", SEARCH), str)
+    assert translator.translate(["the cat"], SEARCH) == [translator.translate("the cat", SEARCH)]
+    assert translator.translate([], SEARCH) == []
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 30, 100, 100_000])
+def test_neighbours_order_and_batches_change_nothing(
+    translator: Translator, batch_tokens: int
+) -> None:
+    lines = sentences(60, 5)
+    search = replace(SEARCH, n_best=3, batch_tokens=batch_tokens)
+    alone = [next(translator.stream([line], search)) for line in lines]
+    order = list(range(60))
+    random.Random(1).shuffle(order)
+    shuffled = list(translator.stream([lines[i] for i in order], search, window=23))
+    for i, found in zip(order, shuffled, strict=True):
+        assert [t.text for t in found] == [t.text for t in alone[i]]
+        for a, b in zip(found, alone[i], strict=True):
+            # fp32 products in another order differ by 2e-6 a logit, over some 30 tokens here.
+            assert a.score == pytest.approx(b.score, abs=1e-5, rel=2e-6)
+
+
+def test_blank_lines_and_order_are_kept(translator: Translator) -> None:
+    lines = ["", "the cat", "   ", "\t", "the dog sees", ""]
+    found = translator.translate(lines, SEARCH)
+    assert [i for i, text in enumerate(found) if not text.strip()] == [0, 2, 3, 5]
+    assert found[1] == translator.translate("the cat", SEARCH)
+    assert found[4] == translator.translate("  the dog sees ", SEARCH)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_score_is_what_the_search_reports(
+    translator: Translator, tokenizer: Tokenizer, beam: int
+) -> None:
+    search = replace(SEARCH, beam=beam, alpha=0.0)
+    lines = sentences(20, 6)
+    found = [translations[0] for translations in translator.stream(lines, search)]
+    hypotheses = [[*(tokenizer_ids(tokenizer, t.tokens)), tokenizer.eos] for t in found]
+    scores = translator.score_tokens(tokenizer.encode_source(lines), hypotheses)
+    for translation, score in zip(found, scores, strict=True):
+        assert translation.log_probability == pytest.approx(score, abs=1e-4)
+        assert translation.score == translation.log_probability
+
+
+def tokenizer_ids(tokenizer: Tokenizer, pieces: list[str]) -> list[int]:
+    names = tokenizer.target_pieces(range(tokenizer.target_vocab_size))
+    return [names.index(piece) for piece in pieces]
+
+
+def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
+    sources, targets = sentences(30, 7), sentences(30, 8)
+    together = translator.score(sources, targets)
+    for source, target, score in zip(sources, targets, together, strict=True):
+        assert translator.score(source, target) == pytest.approx(score, abs=1e-4)
+    with pytest.raises(HeadwayError, match="30 sources, but 1 target"):
+        translator.score(sources, ["x"])
+
+
+def test_long_lines_are_split_and_rejoined(translator: Translator) -> None:
+    line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
+    search = replace(SEARCH, max_tokens=40)
+    measure = translator._length
+    parts = split_line(line, "en", measure, 40)
+    assert "".join(parts) == line
+    assert len(parts) > 5
+    assert all(measure(part) <= 40 for part in parts)
+    pieces = translator.translate([part.strip() for part in parts], search)
+    assert translator.translate(line, search).split() == " ".join(pieces).split()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " ", "a\u0300" * 900],
+)
+def test_splitting_loses_nothing(line: str) -> None:
+    parts = split_line(line, "en", len, 50)
+    assert "".join(parts) == line
+    assert all(len(part) <= 50 for part in parts)
+    assert join_parts(["a. ", "b"], ["x", "y"]) == "x y"
+    assert join_parts(["a。", "b"], ["x", "y"]) == "xy"
+
+
+def test_a_prefix_starts_the_translation(translator: Translator) -> None:
+    [found] = next(translator.stream(["the cat sees"], SEARCH, prefix="Hund sieht"))
+    assert found.text.startswith("Hund sieht")
+
+
+def test_samples_are_seeded_by_line_not_by_place(translator: Translator) -> None:
+    search = replace(SEARCH, sample=True, n_best=3)
+    lines = sentences(10, 3)
+    first = [[t.text for t in found] for found in translator.stream(lines, search)]
+    again = [[t.text for t in found] for found in translator.stream(lines[::-1], search)]
+    other = [[t.text for t in f] for f in translator.stream(lines, replace(search, seed=2))]
+    assert first == again[::-1]
+    assert first != other
+    assert len({text for found in first for text in found}) > 10
+
+
+def test_alignment_names_real_words(translator: Translator) -> None:
+    for line in sentences(10, 4):
+        [found] = next(translator.stream([line], SEARCH, align=True))
+        assert {t for _, t in found.alignment} <= set(range(len(found.text.split())))
+        assert all(0 <= s < len(line.split()) for s, _ in found.alignment)
+
+
+def test_output_always_ends(translator: Translator, tokenizer: Tokenizer) -> None:
+    for found in translator.stream(sentences(20, 11), SEARCH):
+        assert len(found[0].tokens) < 40 + SEARCH.max_extra
+
+
+def test_self_check_passes_and_sees_a_broken_mask(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert all(finding.passed for finding in self_check(translator))
+    monkeypatch.setattr(translator.model.decoder.layers[1].mixer, "causal", False)
+    failed = [finding.name for finding in self_check(translator) if not finding.passed]
+    assert "no prediction sees a later target token" in failed
+    assert "step by step equals all at once" in failed
+
+
+def test_self_check_sees_padding(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    encode = translator.model.encode
+    monkeypatch.setattr(translator.model, "encode", lambda source, segments=None: encode(source))
+    failed = [finding.name for finding in self_check(translator) if not finding.passed]
+    assert "padding changes no prediction" in failed
+
+
+@pytest.mark.slow
+def test_the_command_keeps_lines_and_order(model_directory: Path, translator: Translator) -> None:
+    lines = ["the cat", "", "a dog\u2028sees", "the green house  "]
+    result = headway(
+        "translate", str(model_directory), "--search.max-extra", "7", text="\n".join(lines)
+    )
+    assert result.stdout.split("\n") == [*translator.translate(lines, SEARCH), ""]
+    result = headway(
+        "translate", str(model_directory), "--json", "--search.n-best", "2", "--alignment",
+        "--search.max-extra", "7", text="the cat\n\nthe dog\n",
+    )  # fmt: skip
+    rows = [json.loads(row) for row in result.stdout.split("\n")[:-1]]
+    assert [row["source"] for row in rows] == ["the cat", "", "the dog"]
+    assert [len(row["translations"]) for row in rows] == [2, 1, 2]
