@@ -1,0 +1,171 @@
+"""A file, compressed or not, as lines: split at line feeds only, in constant memory.
+
+Only ``\\n`` ends a line. What `str.splitlines` also splits at (U+2028, U+0085, vertical tab, form
+feed) occurs inside real sentences, and splitting there shifts one side of a corpus against the other.
+"""
+
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Protocol
+
+import zstandard
+
+from headway.errors import HeadwayError
+
+LONGEST = 1_000_000  # bytes of a line: longer is not a sentence but a file of another kind
+PACKED = 2048  # bytes unpacked at once: zstd can make 64 MB of them, and no more
+
+
+class Damaged(NamedTuple):
+    """What stands in place of a line that cannot be read.
+
+    Args:
+        file: Its file.
+        line: Its number there, from 1.
+        reason: What is wrong with it.
+    """
+
+    file: str
+    line: int
+    reason: str
+
+    def error(self) -> HeadwayError:
+        """Return the error that says so."""
+        return HeadwayError(f"{self.file}:{self.line}: {self.reason}")
+
+
+def read_lines(path: str | Path) -> Iterator[str]:
+    """Read a text file line by line, without the line ends (``\\n`` or ``\\r\\n``).
+
+    Args:
+        path: UTF-8, plain or compressed (.gz, .xz, .zst), or ``-``: plain text on standard input.
+
+    Raises:
+        HeadwayError: Naming the file, and the line where there is one, that cannot be read.
+    """
+    for line in scan_lines(path):
+        if isinstance(line, Damaged):
+            raise line.error()
+        yield line
+
+
+def scan_lines(path: str | Path) -> Iterator[str | Damaged]:
+    """Read like `read_lines`, but deliver a single bad line as `Damaged` and go on.
+
+    Raises:
+        HeadwayError: If the file as a whole cannot be read, or not to its end.
+    """
+    number = 0
+    with open_bytes(path) as file:
+        try:
+            while raw := file.readline(LONGEST + 1):
+                number += 1
+                if number == 1:
+                    raw = raw.removeprefix(b"\xef\xbb\xbf")
+                    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+                        raise HeadwayError(f"{path}:1: UTF-16 text; UTF-8 is right")
+                if len(raw) > LONGEST:
+                    while raw and not raw.endswith(b"\n"):
+                        raw = file.readline(LONGEST)
+                    yield Damaged(str(path), number, f"longer than {LONGEST} bytes")
+                    continue
+                try:
+                    yield raw.decode().removesuffix("\n").removesuffix("\r")
+                except UnicodeDecodeError as problem:
+                    where = f"byte 0x{raw[problem.start]:02x} at position {problem.start + 1}"
+                    yield Damaged(str(path), number, f"not UTF-8: {where}")
+        except OSError as problem:
+            raise HeadwayError(f"{path}:{number + 1}: {problem.strerror or problem}") from None
+
+
+@contextmanager
+def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file to read its bytes, unpacked if it is compressed by its first bytes or its name.
+
+    Reading raises `OSError` where the compressed data is damaged, cut short or followed by
+    anything else.
+
+    Args:
+        path: The file, or ``-``: standard input, as it is.
+
+    Raises:
+        HeadwayError: If it cannot be opened.
+    """
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(Path(path).open("rb"))
+            start = file.peek(6)
+        except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
+            raise HeadwayError(f"{path}: {getattr(problem, 'strerror', problem)}") from None
+        for suffix, magic, decoder in _FORMATS:
+            if start.startswith(magic) or str(path).endswith(suffix):
+                yield io.BufferedReader(_Stream(_unpack(file, decoder)), 1 << 16)
+                return
+        yield file
+
+
+class _Decoder(Protocol):
+    """What the three decompressors have in common."""
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+
+
+_FORMATS: tuple[tuple[str, bytes, Callable[[], _Decoder]], ...] = (
+    (".gz", b"\x1f\x8b", lambda: zlib.decompressobj(31)),
+    (".xz", b"\xfd7zXZ", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=1 << 28)),
+    (".zst", b"\x28\xb5\x2f\xfd", lambda: zstandard.ZstdDecompressor().decompressobj()),
+)
+
+
+def _unpack(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
+    """Yield the content of all compressed members of a file, one after the other."""
+    decoder = new()
+    while packed := file.read(PACKED):
+        while packed:
+            if decoder.eof:
+                packed = packed.lstrip(b"\0")  # both gzip and xz allow padding with zeros
+                if not packed:
+                    break
+                decoder = new()
+            try:
+                data = decoder.decompress(packed)
+            except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as problem:
+                raise OSError(f"the compressed data is damaged here ({problem})") from None
+            packed = decoder.unused_data
+            yield data
+    if not decoder.eof:
+        raise OSError("the compressed data is cut off here")
+
+
+class _Stream(io.RawIOBase):
+    """Chunks of bytes as a file to be read."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size

@@ -1,0 +1,190 @@
+"""Files of parallel text as pairs of sentences: in constant memory, and never misaligned."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal, NamedTuple, overload
+
+from headway.errors import HeadwayError
+from headway.text.lines import Damaged, read_lines, scan_lines
+from headway.text.tmx import read_units
+
+__all__ = ["Damaged", "Pair", "read_lines", "read_pairs"]
+
+Languages = tuple[str, str]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can write them, no text file can hold them
+
+
+class Pair(NamedTuple):
+    """A sentence and its translation.
+
+    Args:
+        source: Text without line breaks.
+        target: Text without line breaks.
+        line: Where the pair begins in its file, from 1.
+    """
+
+    source: str
+    target: str
+    line: int
+
+
+@overload
+def read_pairs(
+    paths: Sequence[str | Path], languages: Languages | None = None, strict: Literal[True] = True
+) -> Iterator[Pair]: ...
+@overload
+def read_pairs(
+    paths: Sequence[str | Path], languages: Languages | None = None, *, strict: Literal[False]
+) -> Iterator[Pair | Damaged]: ...
+
+
+def read_pairs(
+    paths: Sequence[str | Path], languages: Languages | None = None, strict: bool = True
+) -> Iterator[Pair] | Iterator[Pair | Damaged]:
+    """Read parallel text.
+
+    Args:
+        paths: Two plain text files with a sentence a line; or one file: .tsv (source, tab, target),
+            .jsonl (``{"source": ..., "target": ...}``, or language codes as keys, at the top or
+            under ``"translation"``), .tmx, or ``-``: TSV on standard input. All but the last may
+            be compressed (.gz, .xz, .zst).
+        languages: Codes of source and target, which .jsonl and .tmx may need: ``("en", "de")``.
+        strict: Stop at the first line that is no pair. Otherwise a `Damaged` takes its place, and
+            only what concerns a file as a whole is an error.
+
+    Raises:
+        HeadwayError: Naming the file and line; for two files of unequal length both line counts.
+    """
+    pairs = _scan_pairs([str(path) for path in paths], languages)
+    return _undamaged(pairs) if strict else pairs
+
+
+def _undamaged(pairs: Iterator[Pair | Damaged]) -> Iterator[Pair]:
+    for pair in pairs:
+        if isinstance(pair, Damaged):
+            raise pair.error()
+        yield pair
+
+
+def _scan_pairs(paths: list[str], languages: Languages | None) -> Iterator[Pair | Damaged]:
+    kinds = [_kind(path) for path in paths]
+    match kinds:
+        case [".tsv"]:
+            return _tsv(paths[0])
+        case [".jsonl"]:
+            return _jsonl(paths[0], languages)
+        case [".tmx"]:
+            return _tmx(paths[0], languages)
+        case [_]:
+            raise HeadwayError(f"{paths[0]}: one file must be .tsv, .jsonl or .tmx; text needs two")
+        case [_, _] if set(kinds).isdisjoint({".jsonl", ".tmx"}) and paths != ["-", "-"]:
+            return _two_files(paths[0], paths[1])
+        case [_, _]:
+            raise HeadwayError(
+                f"{paths[0]} {paths[1]}: two files must be plain text, a sentence a line"
+            )
+    raise HeadwayError(f"{len(paths)} files given; one file of pairs or two text files are right")
+
+
+def _kind(path: str) -> str:
+    if path == "-":
+        return ".tsv"
+    name = path.lower()
+    for suffix in (".gz", ".xz", ".zst"):
+        name = name.removesuffix(suffix)
+    return Path(name).suffix
+
+
+def _two_files(source_path: str, target_path: str) -> Iterator[Pair | Damaged]:
+    sources = targets = 0
+    for source, target in zip_longest(scan_lines(source_path), scan_lines(target_path)):
+        sources += source is not None
+        targets += target is not None
+        if source is None or target is None:
+            continue  # one file has ended: the other is read on only to count its lines
+        if isinstance(source, Damaged):
+            yield source
+        elif isinstance(target, Damaged):
+            yield target
+        else:
+            yield Pair(source, target, sources)
+    if sources != targets:
+        raise HeadwayError(
+            f"{source_path} has {sources} lines, but {target_path} has {targets}:"
+            " line n of one must translate line n of the other"
+        )
+
+
+def _tsv(path: str) -> Iterator[Pair | Damaged]:
+    for number, line in enumerate(scan_lines(path), 1):
+        if isinstance(line, Damaged):
+            yield line
+            continue
+        columns = line.split("\t")
+        if len(columns) == 2:
+            yield Pair(columns[0], columns[1], number)
+        else:
+            yield Damaged(path, number, f"{len(columns)} columns; source, tab, target is right")
+
+
+def _jsonl(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
+    for number, line in enumerate(scan_lines(path), 1):
+        if isinstance(line, Damaged):
+            yield line
+        elif line.strip():
+            sides = _sides(line, languages)
+            yield Damaged(path, number, sides) if isinstance(sides, str) else Pair(*sides, number)
+
+
+def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str:
+    """Return the two sides that a line of JSON holds, or what is wrong with it."""
+    try:
+        record = json.loads(line)
+    except RecursionError:
+        return "broken JSON: nested too deeply"
+    except json.JSONDecodeError as problem:
+        return f"broken JSON: {problem.msg} at column {problem.colno}"
+    except ValueError:
+        return "broken JSON: a number too long"
+    if isinstance(record, dict) and isinstance(record.get("translation"), dict):
+        record = record["translation"]
+    if not isinstance(record, dict):
+        return "broken JSON: an object with source and target is right"
+    for source, target in filter(None, (languages, ("source", "target"))):
+        if isinstance(record.get(source), str) and isinstance(record.get(target), str):
+            if _SURROGATE.search(record[source] + record[target]):
+                return "not Unicode: half of a surrogate pair"
+            return _one_line(record[source]), _one_line(record[target])
+    wanted = '"source" and "target"' + (' or "{}" and "{}"'.format(*languages) if languages else "")
+    return f"no texts under {wanted}" + ("" if languages else ": are the languages given?")
+
+
+def _tmx(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
+    for unit in read_units(path):
+        if languages is None:
+            if len(unit.texts) != 2:
+                found = ", ".join(unit.texts) or "none"
+                raise HeadwayError(
+                    f"{path}:{unit.line}: languages here: {found}; say which is source and target"
+                )
+            source_code, target_code = unit.texts
+            languages = source_code, target_code
+        source, target = (unit.text(language) for language in languages)
+        if source is None or target is None:
+            missing = languages[0] if source is None else languages[1]
+            found = ", ".join(unit.texts) or "none"
+            yield Damaged(path, unit.line, f"no text in '{missing}'; languages here: {found}")
+        else:
+            yield Pair(_one_line(source), _one_line(target), unit.line)
+
+
+def _one_line(text: str) -> str:
+    """Join the lines of a text with spaces: every later file has a sentence a line."""
+    if "\n" not in text and "\r" not in text:
+        return text
+    parts = (part.strip() for part in text.replace("\r", "\n").split("\n"))
+    return " ".join(part for part in parts if part)

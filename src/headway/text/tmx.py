@@ -1,0 +1,138 @@
+"""Translation memories (TMX) as units, in constant memory, and safe against hostile files."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+
+from headway.errors import HeadwayError
+from headway.text.lines import LONGEST, open_bytes
+
+CHUNK = 1 << 16  # bytes parsed at once
+DEEPEST = 100  # elements inside each other
+
+# Elements whose content is formatting code of some word processor; the text in <hi> is text.
+CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
+
+
+class Unit(NamedTuple):
+    """A ``<tu>`` of a TMX file.
+
+    Args:
+        line: Where it begins in its file, from 1.
+        texts: Language code (lower case, ``-`` between its parts) -> text, in the file's order.
+    """
+
+    line: int
+    texts: dict[str, str]
+
+    def text(self, language: str) -> str | None:
+        """Return the text in a language: ``en`` also finds ``en-GB``; None if there is none."""
+        wanted = _code(language)
+        for code in (wanted, *self.texts):
+            if code in self.texts and (code == wanted or code.startswith(f"{wanted}-")):
+                return self.texts[code]
+        return None
+
+
+def read_units(path: str | Path) -> Iterator[Unit]:
+    """Read the units of a TMX file.
+
+    A document type is allowed and not fetched. Entities, which can make gigabytes of a kilobyte
+    and read files of this machine, are refused where they are declared.
+
+    Args:
+        path: In any encoding that its XML declaration names, plain or compressed.
+
+    Raises:
+        HeadwayError: Naming the file and line where it is not well-formed, or not TMX, or hostile.
+    """
+    units = _Units(str(path))
+    parser, fed = units.parser, 0
+    with open_bytes(path) as file:
+        try:
+            while chunk := file.read(CHUNK):
+                parser.Parse(chunk, False)
+                fed += len(chunk)
+                if fed - parser.CurrentByteIndex > LONGEST + CHUNK:
+                    raise units.error(f"a tag or comment longer than {LONGEST} bytes")
+                yield from units.ended
+                units.ended.clear()
+            parser.Parse(b"", True)
+        except expat.ExpatError as problem:
+            what = f"not well-formed XML: {expat.ErrorString(problem.code)}"
+            raise HeadwayError(f"{path}:{problem.lineno}: {what}") from None
+        except HeadwayError:
+            raise
+        except OSError as problem:
+            raise units.error(problem.strerror or str(problem)) from None
+        except (ValueError, LookupError) as problem:  # from Python's codecs
+            raise units.error(f"its encoding cannot be read: {problem}") from None
+
+
+def _code(language: str) -> str:
+    return language.lower().replace("_", "-")
+
+
+class _Units:
+    """The parser, the unit that it is in, and the units that have ended.
+
+    Args:
+        path: Named in errors.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.ended: list[Unit] = []
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self.parser.EntityDeclHandler = self._entity
+        self.parser.SkippedEntityHandler = self._skipped
+        self._depth = self._codes = self._length = 0
+        self._unit = Unit(1, {})
+        self._language = ""
+        self._segment: list[str] | None = None
+
+    def error(self, reason: str) -> HeadwayError:
+        """Return the error for what is wrong at the parser's line."""
+        return HeadwayError(f"{self.path}:{self.parser.CurrentLineNumber}: {reason}")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if not self._depth and name != "tmx":
+            raise self.error(f"not TMX: its root element is <{name[:40]}>; <tmx> is right")
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self.error(f"more than {DEEPEST} elements inside each other")
+        if name == "tu":
+            self._unit = Unit(self.parser.CurrentLineNumber, {})
+        elif name == "tuv":
+            self._language = _code(attributes.get("xml:lang") or attributes.get("lang", ""))
+        elif name == "seg":
+            self._segment, self._length = [], 0
+        self._codes += name in CODES
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        self._codes -= name in CODES
+        if name == "seg" and self._segment is not None:
+            self._unit.texts.setdefault(self._language, "".join(self._segment))
+            self._segment = None
+        elif name == "tu":
+            self.ended.append(self._unit)
+
+    def _characters(self, text: str) -> None:
+        if self._segment is not None and not self._codes:
+            self._segment.append(text)
+            self._length += len(text)
+            if self._length > LONGEST:
+                raise self.error(f"a segment longer than {LONGEST} characters")
+
+    def _entity(self, name: str, *_declaration: object) -> None:
+        raise self.error(f"declares the entity '{name[:40]}': entities are refused; write the text")
+
+    def _skipped(self, name: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            raise self.error(f"the entity '&{name[:40]};' is unknown: write the character itself")
