@@ -1,0 +1,59 @@
+"""``headway compare``: two translations of one text, and whether they differ."""
+
+import argparse
+import json
+import sys
+
+EXAMPLE = (
+    "headway compare old.de new.de test.de --source test.en\n"
+    "headway compare old.de new.de test.de --train train.de.gz --json"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("a", metavar="A", help="translations of one system, raw, one a line")
+    parser.add_argument("b", metavar="B", help="translations of the other")
+    parser.add_argument("reference", metavar="REFERENCE", help="references, raw and untouched")
+    parser.add_argument("--source", metavar="FILE", help="source lines, shown with the sentences")
+    parser.add_argument(
+        "--train", metavar="FILE", help="target side of the training text, to know rare words"
+    )
+    parser.add_argument(
+        "--language", metavar="CODE", help="target language; default: the reference's suffix"
+    )
+    parser.add_argument(
+        "--only", metavar="MEASURE", nargs="+", default=["bleu", "chrf"], help="default: bleu chrf"
+    )
+    parser.add_argument(
+        "--sentences", type=int, default=3, help="shown in each direction (default 3)"
+    )
+    parser.add_argument(
+        "--resamples", type=int, default=1000, help="of the bootstrap (default 1000)"
+    )
+    parser.add_argument("--seed", type=int, default=12345, help="of the bootstrap (default 12345)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the comparison."""
+    from headway.evaluation import compare, language_from_name, pick_measures
+    from headway.text.readers import read_lines
+
+    comparison = compare(
+        list(read_lines(args.a)),
+        list(read_lines(args.b)),
+        list(read_lines(args.reference)),
+        sources=list(read_lines(args.source)) if args.source else None,
+        training=read_lines(args.train) if args.train else None,
+        language=args.language or language_from_name(args.reference) or "en",
+        measures=pick_measures(args.only),
+        sentences=args.sentences,
+        resamples=args.resamples,
+        seed=args.seed,
+        names=(args.a, args.b, args.reference, args.source or "source"),
+    )
+    for warning in comparison.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    text = json.dumps(comparison.to_dict(), indent=2, ensure_ascii=False)
+    print(text if args.json else comparison.to_text())

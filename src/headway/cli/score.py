@@ -1,0 +1,79 @@
+"""``headway score``: the score sheet of one translation."""
+
+import argparse
+import json
+import sys
+
+EXAMPLE = (
+    "headway score output.de test.de --source test.en\nheadway score output.de.gz test.de.gz --json"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("hypothesis", metavar="HYPOTHESIS", help="translations, raw, one a line")
+    parser.add_argument("reference", metavar="REFERENCE", help="references, raw and untouched")
+    parser.add_argument(
+        "--source", metavar="FILE", help="source lines, to notice untranslated ones"
+    )
+    parser.add_argument(
+        "--language", metavar="CODE", help="target language; default: the reference's suffix"
+    )
+    parser.add_argument(
+        "--only", metavar="MEASURE", nargs="+", help="only these, such as bleu chrf ter"
+    )
+    parser.add_argument(
+        "--comet", action="store_true", help="also run an installed comet-score; needs --source"
+    )
+    parser.add_argument(
+        "--resamples", type=int, default=1000, help="behind each interval (default 1000)"
+    )
+    parser.add_argument("--seed", type=int, default=12345, help="of the bootstrap (default 12345)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the sheet."""
+    from dataclasses import replace
+
+    from headway.errors import HeadwayError
+    from headway.evaluation import (
+        MEASURES,
+        comet_score,
+        find_comet,
+        language_from_name,
+        pick_measures,
+        score_sheet,
+    )
+    from headway.text.readers import read_lines
+
+    if args.comet:
+        if args.source is None:
+            raise HeadwayError("--comet needs --source FILE: COMET reads the source too")
+        find_comet()
+    hypotheses, references = list(read_lines(args.hypothesis)), list(read_lines(args.reference))
+    sources = list(read_lines(args.source)) if args.source else None
+    language = args.language or language_from_name(args.reference)
+    if language is None:
+        language = "en"
+        print(
+            f"{args.reference}: no language in the name: tokenised as 'en'; --language says other",
+            file=sys.stderr,
+        )
+    sheet = score_sheet(
+        hypotheses,
+        references,
+        sources,
+        language=language,
+        measures=pick_measures(args.only) if args.only else MEASURES,
+        resamples=args.resamples,
+        seed=args.seed,
+        names=(args.hypothesis, args.reference, args.source or "source"),
+    )
+    if args.comet and sources is not None:
+        sheet = replace(sheet, comet=comet_score(sources, hypotheses, references))
+    for warning in sheet.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    print(
+        json.dumps(sheet.to_dict(), indent=2, ensure_ascii=False) if args.json else sheet.to_text()
+    )

@@ -1,0 +1,33 @@
+"""How good translations are: a score sheet for one system, a comparison of two."""
+
+from headway.evaluation.comet import CometScore, comet_score, find_comet
+from headway.evaluation.comparison import Comparison, compare
+from headway.evaluation.exact import exact_match, exact_match_by_kind
+from headway.evaluation.guards import check_lines, find_warnings
+from headway.evaluation.measures import MEASURES, Measure, bleu, chrf_by_line, pick_measures
+from headway.evaluation.moses import language_from_name, lc_norm_tok, moses_tokens, split_compounds
+from headway.evaluation.sheet import Score, ScoreSheet, score_sheet
+
+__all__ = [
+    "MEASURES",
+    "CometScore",
+    "Comparison",
+    "Measure",
+    "Score",
+    "ScoreSheet",
+    "bleu",
+    "check_lines",
+    "chrf_by_line",
+    "comet_score",
+    "compare",
+    "exact_match",
+    "exact_match_by_kind",
+    "find_comet",
+    "find_warnings",
+    "language_from_name",
+    "lc_norm_tok",
+    "moses_tokens",
+    "pick_measures",
+    "score_sheet",
+    "split_compounds",
+]

@@ -1,0 +1,71 @@
+"""Groups of lines that have something in common: their length, or words seldom seen."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_LENGTHS = ((0, 9), (10, 19), (20, 29), (30, 49), (50, None))
+_RARE_WORDS = ((0, 0), (1, 1), (2, 2), (3, None))
+_SELDOM = 5  # a word is rare below so many occurrences in the training text
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The scores of two systems on one group of lines.
+
+    Attributes:
+        name: What its lines have in common.
+        lines: How many they are.
+        a: Measure -> score of A on them.
+        b: Measure -> score of B.
+    """
+
+    name: str
+    lines: int
+    a: dict[str, float]
+    b: dict[str, float]
+
+
+def group(references: Sequence[str], training: Iterable[str] | None = None) -> dict[str, list[int]]:
+    """Group lines by the length of the reference, and again by its rare words.
+
+    Args:
+        references: Raw text, one a line.
+        training: Target side of the training text: rare is what occurs there less than five
+            times. Without it, rare is what occurs once in the references.
+
+    Returns:
+        Name -> rows, counted from 0; every row is in one group of each kind; none is empty.
+    """
+    words = [_WORD.findall(line.lower()) for line in references]
+    if training is None:
+        seen, enough = Counter(word for line in words for word in line), 2
+    else:
+        wanted = {word for line in words for word in line}
+        seen, enough = Counter(), _SELDOM
+        for line in training:
+            seen.update(word for word in _WORD.findall(line.lower()) if word in wanted)
+    rare = [sum(seen[word] < enough for word in line) for line in words]
+    lengths = [len(line.split()) for line in references]
+    groups = {
+        **{_name(low, high, "word"): _within(lengths, low, high) for low, high in _LENGTHS},
+        **{_name(low, high, "rare word"): _within(rare, low, high) for low, high in _RARE_WORDS},
+    }
+    return {name: rows for name, rows in groups.items() if rows}
+
+
+def _within(values: Sequence[int], low: int, high: int | None) -> list[int]:
+    return [
+        row for row, value in enumerate(values) if low <= value <= (value if high is None else high)
+    ]
+
+
+def _name(low: int, high: int | None, what: str) -> str:
+    if high is None:
+        return f"{low} or more {what}s"
+    if low == high:
+        return f"{low or 'no'} {what}{'s' * (low != 1)}"
+    return f"{low} to {high} {what}s" if low else f"up to {high} {what}s"

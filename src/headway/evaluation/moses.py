@@ -1,0 +1,58 @@
+"""The tokenised forms of a text on which older papers computed BLEU."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+_COMPOUND = re.compile(r"(\S)-(\S)")
+_COMPRESSIONS = (".gz", ".xz", ".zst")
+
+
+def moses_tokens(lines: Iterable[str], language: str) -> list[str]:
+    """Tokenise as Moses' ``tokenizer.perl -l LANGUAGE`` does, its escapes (``&apos;``) included.
+
+    Args:
+        lines: Raw text.
+        language: Two-letter code; languages without rules of their own get English abbreviations.
+
+    Returns:
+        The tokens of each line, joined by single spaces.
+    """
+    from sacremoses import MosesTokenizer
+
+    tokenizer = MosesTokenizer(lang=language)
+    return [tokenizer.tokenize(line, escape=True, return_str=True) for line in lines]
+
+
+def split_compounds(line: str) -> str:
+    """Split hyphenated words of a tokenised line as the paper's authors did before scoring.
+
+    ``Nord-Ost`` becomes ``Nord ##AT##-##AT## Ost``. Splits do not overlap: of the hyphens around
+    a single character only the first is split, as in the authors' script.
+    """
+    return _COMPOUND.sub(r"\1 ##AT##-##AT## \2", line)
+
+
+def lc_norm_tok(lines: Iterable[str], language: str) -> list[str]:
+    """Lower-case, normalise punctuation and tokenise: Multi30k's ``lc.norm.tok`` files.
+
+    Args:
+        lines: Raw text.
+        language: Two-letter code, for quotation and number rules as well as abbreviations.
+
+    Returns:
+        The tokens of each line, joined by single spaces.
+    """
+    from sacremoses import MosesPunctNormalizer
+
+    normalizer = MosesPunctNormalizer(lang=language)
+    return moses_tokens((normalizer.normalize(line.lower()) for line in lines), language)
+
+
+def language_from_name(path: str | PurePath) -> str | None:
+    """Return the two-letter language a file name ends in (``test.de.gz`` -> ``de``), or None."""
+    name = PurePath(path).name
+    for suffix in _COMPRESSIONS:
+        name = name.removesuffix(suffix)
+    found = re.search(r"[.](\w\w)$", name)
+    return found[1].lower() if found and found[1].isalpha() and found[1].isascii() else None

@@ -1,0 +1,199 @@
+"""The comparison of two systems: calibrated, symmetric, and in step with sacreBLEU."""
+
+import argparse
+import json
+import random
+
+import numpy as np
+import pytest
+
+from headway.cli import compare as compare_verb
+from headway.errors import HeadwayError
+from headway.evaluation import compare, pick_measures
+from headway.evaluation.bootstrap import interval, p_value, resample, sacrebleu_p_value
+from headway.evaluation.buckets import group
+
+WORDS = [f"Wort{n}" for n in range(53)]
+
+
+def sentences(lines: int, seed: int) -> list[str]:
+    draw = random.Random(seed)
+    return [" ".join(draw.choices(WORDS, k=draw.randint(5, 13))) + "." for _ in range(lines)]
+
+
+def degrade(lines: list[str], share: float, seed: int) -> list[str]:
+    draw = random.Random(seed)
+    return [
+        " ".join(draw.choice(WORDS) if draw.random() < share else w for w in line.split())
+        for line in lines
+    ]
+
+
+REFERENCES = sentences(73, seed=1)
+SOURCES = [f"source {n}" for n in range(73)]
+GOOD, WORSE = degrade(REFERENCES, 0.30, seed=2), degrade(REFERENCES, 0.36, seed=3)
+
+
+def test_a_system_does_not_differ_from_itself():
+    comparison = compare(GOOD, list(GOOD), REFERENCES)
+    for verdict in comparison.differences:
+        assert (verdict.difference, verdict.low, verdict.high) == (0, 0, 0)
+        assert verdict.p_value == 1
+    assert comparison.same == 73
+    assert comparison.better_a == comparison.better_b == ()
+
+
+def test_swapping_the_systems_flips_the_sign_and_nothing_else():
+    one, other = compare(GOOD, WORSE, REFERENCES), compare(WORSE, GOOD, REFERENCES)
+    for forth, back in zip(one.differences, other.differences, strict=True):
+        assert forth.difference < 0
+        assert back.difference == -forth.difference
+        assert (back.a, back.b) == (forth.b, forth.a)
+        assert (back.low, back.high) == (-forth.high, -forth.low)
+        assert back.p_value == forth.p_value
+    assert [s.line for s in one.better_a] == [s.line for s in other.better_b]
+    assert [s.line for s in one.better_b] == [s.line for s in other.better_a]
+    assert [b.a for b in one.buckets] == [b.b for b in other.buckets]
+
+
+def test_scores_and_p_values_are_sacrebleus_paired_tests():
+    from sacrebleu.metrics import BLEU, CHRF
+    from sacrebleu.significance import PairedTest
+
+    systems, metrics = [("a", GOOD), ("b", WORSE)], {"BLEU": BLEU(), "chrF2": CHRF()}
+    signatures, results = PairedTest(systems, metrics, [REFERENCES], test_type="bs")()
+    comparison = compare(GOOD, WORSE, REFERENCES)
+    for key, name in (("bleu", "BLEU"), ("chrf", "chrF2")):
+        ours, (first, second) = comparison[key], results[name]
+        assert (ours.a, ours.b) == pytest.approx((first.score, second.score))
+        # Single-precision sums in sacreBLEU may move a resample or two across the threshold.
+        assert ours.p_value_sacrebleu == pytest.approx(second.p_value, abs=0.0021)
+        assert ours.signature == str(signatures[name])
+
+
+def test_the_p_value_is_near_that_of_approximate_randomisation():
+    from sacrebleu.metrics import BLEU
+    from sacrebleu.significance import PairedTest
+
+    close = degrade(REFERENCES, 0.32, seed=5)
+    systems = [("a", GOOD), ("b", close)]
+    _, results = PairedTest(
+        systems, {"BLEU": BLEU()}, [REFERENCES], test_type="ar", n_samples=997
+    )()
+    ours = compare(GOOD, close, REFERENCES)["bleu"].p_value
+    assert 0.03 < ours < 0.97
+    assert ours == pytest.approx(results["BLEU"][1].p_value, abs=0.06)
+
+
+def test_the_p_value_is_calibrated_and_agrees_with_the_interval():
+    generator, wrong, wrong_as_sacrebleu, agreed, trials = np.random.default_rng(7), 0, 0, 0, 400
+    for trial in range(trials):
+        counts = generator.normal(size=(71, 1))  # two systems alike but for luck
+        drawn, observed = resample(counts, 200, trial)[:, 0], float(counts.sum())
+        low, high = interval(drawn)
+        wrong += p_value(drawn, observed) < 0.05
+        wrong_as_sacrebleu += sacrebleu_p_value(drawn, observed) < 0.05
+        agreed += (p_value(drawn, observed) < 0.05) == (low > 0 or high < 0)
+    assert 0.02 < wrong / trials < 0.09
+    assert wrong_as_sacrebleu > 1.4 * wrong
+    assert agreed / trials > 0.95
+
+
+def test_a_clear_difference_is_significant_and_never_zero():
+    verdict = compare(REFERENCES, degrade(REFERENCES, 0.5, seed=5), REFERENCES)["bleu"]
+    assert verdict.p_value == pytest.approx(1 / 1001)
+    assert verdict.high < 0
+
+
+def test_the_seed_decides():
+    one, again, other = (
+        compare(GOOD, WORSE, REFERENCES, resamples=97, seed=seed) for seed in (7, 7, 11)
+    )
+    assert one == again
+    assert one["bleu"].low != other["bleu"].low
+
+
+def test_the_sentences_that_differ_most_come_first():
+    a, b = list(GOOD), list(GOOD)
+    a[16], b[40] = "xyz", "xyz"
+    comparison = compare(a, b, REFERENCES, SOURCES, sentences=5)
+    (gain,), (loss,) = comparison.better_b, comparison.better_a
+    assert (gain.line, loss.line) == (17, 41)
+    assert (gain.source, gain.reference) == (SOURCES[16], REFERENCES[16])
+    assert (gain.a, gain.b) == ("xyz", GOOD[16])
+    assert gain.chrf_b > gain.chrf_a
+    assert loss.chrf_a > loss.chrf_b
+    spread = compare(GOOD, WORSE, REFERENCES, sentences=7).better_a
+    gains = [s.chrf_a - s.chrf_b for s in spread]
+    assert gains == sorted(gains, reverse=True)
+    assert len(gains) == 7
+    assert gains[-1] > 0
+
+
+def test_every_line_is_in_one_bucket_of_each_kind():
+    groups = group(REFERENCES)
+    by_length = sorted(row for name, rows in groups.items() if "rare" not in name for row in rows)
+    by_rarity = sorted(row for name, rows in groups.items() if "rare" in name for row in rows)
+    assert by_length == by_rarity == list(range(73))
+
+
+def test_a_bucket_scores_as_its_lines_alone_do():
+    comparison = compare(GOOD, WORSE, REFERENCES)
+    rows = group(REFERENCES)["10 to 19 words"]
+    alone = compare(*([text[row] for row in rows] for text in (GOOD, WORSE, REFERENCES)))
+    (bucket,) = (b for b in comparison.buckets if b.name == "10 to 19 words")
+    assert bucket.lines == len(rows)
+    assert (bucket.a["bleu"], bucket.b["chrf"]) == pytest.approx((alone["bleu"].a, alone["chrf"].b))
+
+
+def test_rare_words_are_counted_in_the_training_text_or_in_the_references():
+    references = ["eins zwei zwei", "eins, drei", "Eins vier fünf", ""]
+    groups = group(references)
+    assert groups["no rare words"] == [0, 3]
+    assert groups["1 rare word"] == [1]
+    assert groups["2 rare words"] == [2]
+    assert groups["up to 9 words"] == [0, 1, 2, 3]
+    training = ["zwei drei vier fünf"] * 4 + ["Eins? EINS, eins eins eins."]
+    groups = group(references, iter(training))
+    assert groups["no rare words"] == [3]
+    assert groups["1 rare word"] == [1]
+    assert groups["2 rare words"] == [0, 2]
+
+
+def test_mistakes_name_the_file():
+    names = ("old.de", "new.de", "ref.de", "src.en")
+    with pytest.raises(HeadwayError, match=r"^new\.de has 72 lines but ref\.de has 73"):
+        compare(GOOD, WORSE[1:], REFERENCES, names=names)
+    with pytest.raises(HeadwayError, match=r"^old\.de has 72"):
+        compare(GOOD[1:], WORSE, REFERENCES, names=names)
+    with pytest.raises(HeadwayError, match="sentences = -1"):
+        compare(GOOD, WORSE, REFERENCES, sentences=-1)
+    warnings = compare(GOOD, [*WORSE[1:], "a<unk>"], [*REFERENCES[1:], ""], names=names).warnings
+    assert [warning.split(":")[0] for warning in warnings] == ["ref.de", "new.de"]
+
+
+def test_the_verb_prints_what_compare_returns(tmp_path, capsys):
+    paths = []
+    for name, lines in (("a", GOOD), ("b", WORSE), ("r.de", REFERENCES), ("s", SOURCES)):
+        path = tmp_path / name
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        paths.append(str(path))
+    a, b, reference, source = paths
+    parser = argparse.ArgumentParser()
+    compare_verb.configure(parser)
+    words = [a, b, reference, "--source", source, "--train", reference]
+    compare_verb.run(parser.parse_args([*words, "--json"]))
+    out, err = capsys.readouterr()
+    expected = compare(
+        GOOD, WORSE, REFERENCES, SOURCES, REFERENCES, "de", names=(a, b, reference, source)
+    )
+    assert json.loads(out) == json.loads(json.dumps(expected.to_dict()))
+    assert err == ""
+
+    compare_verb.run(parser.parse_args([*words, "--only", "ter", "bleu", "--sentences", "1"]))
+    table = capsys.readouterr().out
+    verdict = compare(GOOD, WORSE, REFERENCES, measures=pick_measures(["ter"]))["ter"]
+    assert f"{verdict.difference:+6.2f}" in table
+    worst = expected.better_a[0]
+    assert f"line {worst.line}: A {worst.chrf_a:.1f}, B {worst.chrf_b:.1f}" in table
+    assert worst.b in table
