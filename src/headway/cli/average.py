@@ -1,0 +1,65 @@
+"""``headway average``: one model from the weights of several checkpoints of a run."""
+
+import argparse
+import sys
+
+from headway.errors import HeadwayError
+
+EXAMPLE = (
+    "headway average runs/mine runs/mine-average --last 5\n"
+    "headway average runs/mine runs/mine-average --checkpoints 4000 4500 5000"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("run", metavar="RUN", help="a run directory")
+    parser.add_argument("out", metavar="OUT", help="the model directory to write")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--last", type=int, metavar="N", help="the last N (default: all there are)")
+    which.add_argument(
+        "--checkpoints", nargs="+", type=int, metavar="STEP", help="those of these steps"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write OUT: like RUN, with averaged weights."""
+    from pathlib import Path
+
+    from headway.model import Transformer
+    from headway.text.tokenizer import Tokenizer
+    from headway.training.averaging import average_weights
+    from headway.training.card import model_card
+    from headway.training.run_directory import RunDirectory
+    from headway.translation.directory import read_config, save_model
+
+    directory, out = RunDirectory(args.run), Path(args.out)
+    facts = directory.facts()
+    if (out / "run.json").exists():
+        raise HeadwayError(f"{out}: is a run directory: give another OUT")
+    steps = chosen(directory.steps(), args.checkpoints, args.last, args.run)
+    config, languages = read_config(directory.path)
+    model = Transformer(config.model)
+    model.load_state_dict(average_weights([directory.weights(step) for step in steps]))
+    which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
+    card = model_card(config, facts, languages, which, report=None)
+    save_model(out, model, Tokenizer.load(directory.path), config, languages, card)
+    print(f"{out}: {which}", file=sys.stderr)
+
+
+def chosen(there: list[int], wanted: list[int] | None, last: int | None, run: str) -> list[int]:
+    """Pick the steps to average out of those that have a checkpoint.
+
+    Raises:
+        HeadwayError: If one has none, or there are too few.
+    """
+    names = ", ".join(map(str, there)) or "none"
+    missing = [str(step) for step in wanted or () if step not in there]
+    if missing:
+        raise HeadwayError(f"{run}: no checkpoint of step {', '.join(missing)}; there are {names}")
+    if last is not None and not 0 < last <= len(there):
+        raise HeadwayError(f"--last {last}: {run} has {len(there)} checkpoints ({names})")
+    steps = sorted(set(wanted)) if wanted else there[-last:] if last else there
+    if not steps:
+        raise HeadwayError(f"{run}: has no checkpoints yet")
+    return steps

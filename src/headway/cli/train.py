@@ -1,0 +1,291 @@
+"""``headway train``: the training loop, what is seen of it, and how it is stopped."""
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Generator
+from contextlib import closing
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.config import Config
+    from headway.training.run import Event, Run
+    from headway.training.run_directory import RunDirectory
+
+EXAMPLE = """\
+headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
+headway train runs/mine    # goes on, exactly as if it had never stopped"""
+SETTINGS = ("text", "model", "training", "search")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("run", metavar="RUN", help="run directory; an existing run is resumed")
+    parser.add_argument(
+        "--train", nargs="+", metavar="FILE", help="source and target text, or one .tsv .jsonl .tmx"
+    )
+    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, alike")
+    parser.add_argument("--data", metavar="DIR", help="what `headway prepare` wrote, instead")
+    parser.add_argument("--languages", nargs=2, metavar="CODE", help="of source and target: de en")
+    parser.add_argument("--preset", metavar="NAME", help="tiny, small, base or big (default base)")
+    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+
+
+def train(run: "Run") -> "Generator[Event, None, None]":
+    """Train to the end, yielding what happens; whoever stops iterating has the run saved.
+
+    A checkpoint is a step's state before its validation: a run that goes on from it validates.
+
+    Args:
+        run: New or resumed. Close the iterator (`contextlib.closing`) when you leave it early.
+
+    Yields:
+        A `StepReport` a step, `Progress` during and a `ValidationReport` after validation, and
+        `Notice` for what a user should be told.
+    """
+    try:
+        while True:
+            if run.checkpoint_due:
+                run.save()
+            if run.validation_due:
+                yield from run.validate()
+            if run.at_end or run.out_of_patience:
+                break
+            yield from run.advance()
+        run.save()
+        yield from run.finish()
+    except GeneratorExit:
+        run.save()
+        raise
+
+
+def run(args: argparse.Namespace) -> int:
+    """Start or resume, train, and report on standard error."""
+    from headway.training import processes
+    from headway.training.rehearsal import rehearse
+    from headway.training.run_directory import RunDirectory
+
+    directory = RunDirectory(args.run)
+    processes.start()
+    try:
+        if processes.rank() == 0:
+            directory.lock()
+        processes.wait()
+        training = open_run(directory, args)
+        if training is None:
+            print(f"{args.run}: finished; raise --training.max-steps to go on", file=sys.stderr)
+            return 0
+        display = Display(training, quiet=args.quiet or processes.rank() > 0)
+        display.say(
+            f"{args.run}: goes on from step {training.step}"
+            if training.step
+            else f"{args.run}: {rehearse(training)}"
+        )
+        return follow(training, display)
+    finally:
+        directory.unlock()
+        processes.stop()
+
+
+def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None":
+    """Return the run that the arguments start or resume; None if it is finished."""
+    from headway.cli.main import settings_from
+    from headway.text.prepare import PreparedData, prepare
+    from headway.training import facts, processes
+    from headway.training.checkpoint import remove
+    from headway.training.run import Run
+
+    if directory.started:
+        return _resume(directory, args)
+    if not args.data and not (args.train and args.valid):
+        raise HeadwayError(
+            f"{args.run}: no run there yet: start one with --train and --valid, or with --data"
+        )
+    config = settings_from(args)
+    if not args.data and processes.rank() == 0:
+        remove(directory.data)  # what a start left that was interrupted
+        codes = tuple(args.languages) if args.languages else None
+        prepare(args.train, args.valid, directory.data, config.text, codes)
+        if not args.quiet:
+            print(f"{directory.data / 'report.txt'}: what was kept and dropped", file=sys.stderr)
+    processes.wait()
+    data = PreparedData.open(args.data or directory.data)
+    return Run.start(
+        directory,
+        data,
+        config,
+        command=["headway", *sys.argv[1:]],
+        train=facts.describe_files(args.train or ()),
+        valid=facts.describe_files(args.valid or ()),
+    )
+
+
+def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None":
+    from headway.text.prepare import PreparedData
+    from headway.training import facts
+    from headway.training.run import Run
+    from headway.translation.directory import read_config
+
+    stored, _ = read_config(directory.path)
+    known = directory.facts()
+    config = facts.fill_vocabulary(_wanted(stored, args), stored)
+    differences = facts.changes(stored, config)
+    for side in ("train", "valid"):
+        differences += facts.other_files(known["files"][side], getattr(args, side) or ())
+    if differences:
+        raise HeadwayError(
+            f"{args.run}: goes on with its own settings and data only: {'; '.join(differences)};"
+            f" {', '.join(facts.MAY_CHANGE)} may change, for all else start another run"
+        )
+    ends = [(c.training.max_steps, c.training.patience) for c in (stored, config)]
+    if known["finished"] and ends[0] == ends[1]:
+        return None
+    where = args.data or known["data"]["directory"] or directory.data
+    return Run.resume(directory, PreparedData.open(where), config)
+
+
+def _wanted(stored: "Config", args: argparse.Namespace) -> "Config":
+    """The run's settings with those given again; a preset given again means all its settings."""
+    from headway.cli.main import settings_from, usage_error
+    from headway.config import merge, merge_overrides, read_toml
+
+    if args.preset:
+        return settings_from(args)
+    try:
+        if args.config:
+            stored = merge(stored, read_toml(args.config), where=args.config)
+        return merge_overrides(stored, args.overrides)
+    except HeadwayError as error:
+        usage_error(str(error))
+
+
+def follow(run: "Run", display: "Display") -> int:
+    """Train, show what happens, and save and leave on SIGINT or SIGTERM; returns the exit code."""
+    from headway.training import processes
+    from headway.training.trainer import StepReport
+
+    with Signals() as signals, display, closing(train(run)) as events:
+        for event in events:
+            display.show(event)
+            # Several processes leave after the same step, whichever of them was asked to.
+            if isinstance(event, StepReport) or processes.count() == 1:
+                received = processes.highest(signals.received)
+                if received:
+                    break
+        else:
+            return 0
+    display.say(f"saved at step {run.step}; headway train {run.directory.path} goes on")
+    return 128 + received
+
+
+class Signals:
+    """Remembers the first SIGINT or SIGTERM; the second ends the process at once."""
+
+    def __init__(self) -> None:
+        self.received = 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "Signals":
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._receive)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _receive(self, number: int, _: FrameType | None) -> None:
+        if self.received:
+            os._exit(128 + number)  # nothing to tidy up: a run survives kill -9
+        self.received = number
+
+
+class Display:
+    """What a user sees of a run, on standard error: a bar on a terminal, else lines now and then.
+
+    Args:
+        run: Whose steps are counted.
+        quiet: Show nothing.
+    """
+
+    SECONDS = 30.0  # between two lines
+
+    def __init__(self, run: "Run", *, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        self.quiet = quiet
+        self.settings = run.config.training
+        self.console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
+        self.bar = Bar(
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self.task = self.bar.add_task("", total=self.settings.max_steps, completed=run.step)
+        best = run.state.best
+        self.best = f"  best BLEU {best.bleu:.1f}" if best else ""
+        self.rate, self.seconds_a_step = 0.0, 0.0
+        self.clock = self.shown = time.monotonic()
+
+    def __enter__(self) -> "Display":
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        self.console.print(text, markup=False)
+
+    def show(self, event: "Event") -> None:
+        """Show what happened."""
+        from headway.training.run import Notice
+        from headway.training.trainer import StepReport
+        from headway.training.validation import ValidationReport, perplexity_of
+
+        now = time.monotonic()
+        if isinstance(event, StepReport):
+            self._measure(event.tokens, now - self.clock)
+            left = (self.settings.max_steps - event.step) * self.seconds_a_step
+            line = (
+                f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{self.best}"
+                f"  {self.rate:,.0f} tokens/s  {_duration(left)} left"
+            )
+            self.bar.update(self.task, completed=event.step, description=line)
+            if not self.console.is_terminal and now - self.shown > self.SECONDS:
+                self.say(f"step {event.step}/{self.settings.max_steps}  {line}")
+                self.shown = now
+        elif isinstance(event, ValidationReport):
+            what = f"average of {event.averaged}" if event.averaged > 1 else f"step {event.step}"
+            self.say(
+                f"{what}  BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}"
+                f"  perplexity {event.perplexity:.2f}"
+            )
+        elif isinstance(event, Notice):
+            self.say(event.text)
+        else:
+            self.bar.update(self.task, description=f"validating {event.done}/{event.of}")
+        self.clock = time.monotonic()
+
+    def _measure(self, tokens: int, seconds: float) -> None:
+        """Keep a mean of the last twenty steps or so; the first one weighs as much as it is."""
+        weight = 0.05 if self.rate else 1.0
+        self.seconds_a_step += weight * (seconds - self.seconds_a_step)
+        self.rate += weight * (tokens / seconds - self.rate)
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"

@@ -1,0 +1,1 @@
+"""Objective, learning rate, steps, checkpoints and runs; it prints nothing and decides little."""

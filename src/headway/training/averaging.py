@@ -1,0 +1,36 @@
+"""The average of several checkpoints' weights (paper: section 6.1)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from headway.errors import HeadwayError
+from headway.training.checkpoint import read_tensors
+
+
+def average_weights(files: Sequence[Path]) -> dict[str, Tensor]:
+    """Average the weights of several safetensors files, in float64, one file at a time.
+
+    Args:
+        files: With the same tensors each.
+
+    Returns:
+        Name -> mean, in the type of the first file's.
+
+    Raises:
+        HeadwayError: If a file is damaged or its tensors are others than the first's.
+    """
+    sums: dict[str, Tensor] = {}
+    kinds: dict[str, torch.dtype] = {}
+    for file in files:
+        weights = read_tensors(file)
+        if not sums:
+            kinds = {name: weight.dtype for name, weight in weights.items()}
+            sums = {name: torch.zeros_like(w, dtype=torch.float64) for name, w in weights.items()}
+        if {n: w.shape for n, w in weights.items()} != {n: s.shape for n, s in sums.items()}:
+            raise HeadwayError(f"{file}: its weights have other names or shapes than {files[0]}'s")
+        for name, weight in weights.items():
+            sums[name] += weight
+    return {name: (total / len(files)).to(kinds[name]) for name, total in sums.items()}

@@ -1,0 +1,92 @@
+"""The model card: what a model is, where it came from, how good it is and where it ends."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from headway.config import Config, describe
+from headway.evaluation.measures import pick_measures
+from headway.training.validation import ValidationReport
+
+
+def model_card(
+    config: Config,
+    facts: Mapping[str, Any],
+    languages: tuple[str, str],
+    which: str,
+    report: ValidationReport | None,
+) -> str:
+    """Write the card of a trained model, in Markdown.
+
+    Args:
+        config: The run's settings.
+        facts: The run's ``run.json``.
+        languages: Of source and target.
+        which: Which of the run's weights these are.
+        report: The model's validation scores, if it was validated.
+    """
+    source, target = languages
+    data = facts["data"]
+    command = shlex.join(facts.get("command", ()))
+    return f"""---
+language:
+- {source}
+- {target}
+library_name: headway
+pipeline_tag: translation
+metrics:
+- bleu
+- chrf
+---
+
+# Translation from {source} to {target}
+
+A Transformer (Vaswani et al., 2017) trained with Headway {facts["headway"]}; {which}.
+
+    echo "..." | headway translate .
+
+## Validation
+
+{_scores(config, data["validation_pairs"], target, report)}
+
+## Data
+
+{data["training_pairs"]:,} training pairs and {data["validation_pairs"]:,} validation pairs, cleaned;
+fingerprint of the prepared data `{data["fingerprint"]}`, of the vocabulary `{data["tokenizer"]}`.
+
+## Limits
+
+The model knows what its training text contains: other subjects, styles and languages come out
+badly, often fluently wrong. It reads a sentence at a time, at most {config.text.max_tokens} pieces in
+training. It has not been examined for bias or for safety in any use. Check its translations before
+you rely on them.
+
+## How it was made
+
+    {command or "from Python"}
+
+{facts["machine"]["threads"]} threads, {facts["machine"]["device"]}, {facts["machine"]["precision"]};
+torch {facts["torch"]}. All settings:
+
+```toml
+{describe(config).strip()}
+```
+"""
+
+
+def _scores(config: Config, pairs: int, language: str, report: ValidationReport | None) -> str:
+    if report is None:
+        return "This model was not validated: score it with `headway evaluate`."
+    bleu, chrf = (
+        measure.segments([""], [""], language).signature
+        for measure in pick_measures(["bleu", "chrf"])
+    )
+    sentences = min(config.training.validation_sentences or pairs, pairs)
+    return f"""| | score | |
+|---|---|---|
+| BLEU | {report.bleu:.2f} | `{bleu}` |
+| chrF2 | {report.chrf:.2f} | `{chrf}` |
+| perplexity | {report.perplexity:.3f} | a target piece, without label smoothing |
+
+BLEU and chrF2 on {sentences} raw sentences, beam {config.training.validation_beam}. The model was
+chosen by these scores: a test set that took no part in choosing will give lower ones."""

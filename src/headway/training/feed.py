@@ -1,0 +1,78 @@
+"""What a run reads next: a function of the seed and of the position, so that it can go on anywhere.
+
+An epoch's plan is a list of micro-batches; a step takes so many of them in a row, and the last step
+of an epoch takes what is left.
+"""
+
+from typing import Any
+
+import torch
+
+from headway.config import TrainingConfig
+from headway.text.batches import Batch, make_batch, plan_batches
+from headway.text.prepare import PreparedData
+from headway.text.tokenizer import SPACE
+from headway.training import processes
+
+
+class Feed:
+    """The training data from a position on.
+
+    Args:
+        data: The prepared data.
+        config: Its seed and its numbers of tokens.
+        device: Where batches go.
+        epoch: Passes over the data before the position.
+        index: Micro-batches of this epoch before the position.
+    """
+
+    def __init__(
+        self,
+        data: PreparedData,
+        config: TrainingConfig,
+        device: torch.device,
+        epoch: int = 0,
+        index: int = 0,
+    ) -> None:
+        self.data = data
+        self.config = config
+        self.device = device
+        self.epoch, self.index = epoch, index
+        pieces = -(-config.batch_tokens // config.micro_batch_tokens)
+        # Every process has an equal share; equal parts keep a step within batch_tokens.
+        self.micro_batches = -(-pieces // processes.count()) * processes.count()
+        self.plan = self._plan()
+
+    def next(self) -> list[Batch]:
+        """Return this process's micro-batches of the next step, and move on."""
+        if self.index == len(self.plan):
+            self.epoch, self.index = self.epoch + 1, 0
+            self.plan = self._plan()
+        rows = self.plan[self.index : self.index + self.micro_batches]
+        self.index += len(rows)
+        return [self.batch(r) for r in rows[processes.rank() :: processes.count()]]
+
+    def batch(self, rows: Any) -> Batch:
+        """Make the batch of these rows of the training corpus."""
+        tokenizer = self.data.tokenizer
+        batch = make_batch(self.data.train, rows, tokenizer.source_pad, tokenizer.target_pad)
+        return batch.to(self.device)
+
+    def text(self, batch: Batch) -> list[tuple[str, str]]:
+        """Return a batch's sentences as people read them."""
+        tokenizer = self.data.tokenizer
+        found = []
+        for row in batch.rows:
+            source, target = self.data.train.pair(int(row))
+            pieces = "".join(tokenizer.source_pieces(source.tolist()[:-1]))
+            found.append((pieces.replace(SPACE, " "), tokenizer.decode(target.tolist())))
+        return found
+
+    def _plan(self) -> list[Any]:
+        return plan_batches(
+            self.data.train.source_lengths,
+            self.data.train.target_lengths,
+            max(1, self.config.batch_tokens // self.micro_batches),
+            self.config.seed,
+            self.epoch,
+        )

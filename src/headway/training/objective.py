@@ -1,0 +1,163 @@
+"""What training minimises: label-smoothed cross entropy over the labels that are not padding.
+
+Shapes: B batch, T target length, N real target positions of a batch, D d_model, V vocabulary.
+Paper: section 5.4, "Label Smoothing".
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from headway.model import Transformer
+from headway.text.batches import Batch
+
+# Logits held at once: 64 MB in fp32. Larger chunks are not faster, smaller ones start to be slower.
+LOGITS_AT_ONCE = 1 << 24
+
+
+class Loss(NamedTuple):
+    """Sums over label tokens; divide by their number for a mean.
+
+    Attributes:
+        smoothed: Label-smoothed cross entropy, which training minimises (a scalar).
+        nll: Negative log-likelihood in nats, without smoothing: what perplexity is made of
+            (a scalar that takes part in no gradient).
+    """
+
+    smoothed: Tensor
+    nll: Tensor
+
+
+def plain_loss(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> Loss:
+    """Label-smoothed cross entropy as one writes it down; holds all logits.
+
+    Epsilon is spread evenly over the whole vocabulary, the right token included, as torch's own
+    ``CrossEntropyLoss(label_smoothing)`` does: the right token's share is 1 - epsilon + epsilon/V.
+    fairseq spreads it over the V - 1 others, tensor2tensor too (and then subtracts the entropy of
+    the smoothed labels).
+
+    Args:
+        logits_NV: Logits, [N, V].
+        labels_N: Right tokens, [N].
+        smoothing: Epsilon, 0 to 1.
+    """
+    log_p_NV = logits_NV.float().log_softmax(1)
+    nll = -log_p_NV.gather(1, labels_N[:, None]).sum()
+    even = -log_p_NV.mean(1).sum()
+    return Loss((1 - smoothing) * nll + smoothing * even, nll.detach())
+
+
+def chunked_loss(
+    hidden_ND: Tensor,
+    labels_N: Tensor,
+    project: Callable[[Tensor], Tensor],
+    parameters: Iterable[Tensor],
+    smoothing: float,
+    chunk: int = 1024,
+) -> Loss:
+    """`plain_loss` of ``project(hidden_ND)`` that never holds the logits of all positions.
+
+    The gradient is computed on the way forward, chunk by chunk, while a chunk's logits are there.
+
+    Args:
+        hidden_ND: The decoder's last hidden states, [N, D].
+        labels_N: Right tokens, [N].
+        project: Hidden states [..., D] to logits [..., V].
+        parameters: What ``project`` uses and training changes.
+        smoothing: Epsilon, 0 to 1.
+        chunk: Positions projected at once.
+    """
+    if torch.is_grad_enabled():
+        smoothed, nll = _Chunked.apply(  # type: ignore[no-untyped-call]
+            hidden_ND, labels_N, project, smoothing, chunk, *parameters
+        )
+        return Loss(smoothed, nll)
+    parts = [
+        plain_loss(project(hidden), labels, smoothing)
+        for hidden, labels in zip(hidden_ND.split(chunk), labels_N.split(chunk), strict=True)
+    ]
+    return Loss(
+        torch.stack([part.smoothed for part in parts]).sum(),
+        torch.stack([part.nll for part in parts]).sum(),
+    )
+
+
+class _Chunked(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden_ND: Tensor,
+        labels_N: Tensor,
+        project: Callable[[Tensor], Tensor],
+        smoothing: float,
+        chunk: int,
+        *parameters: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        hidden_grads, parameter_grads = [], [torch.zeros_like(p) for p in parameters]
+        nll = torch.zeros((), device=hidden_ND.device)
+        even = torch.zeros_like(nll)
+        for hidden, labels in zip(hidden_ND.split(chunk), labels_N.split(chunk), strict=True):
+            with torch.enable_grad():
+                hidden = hidden.detach().requires_grad_()
+                logits = project(hidden)
+            scores, labels = logits.detach(), labels[:, None]
+            p = scores.softmax(1, dtype=torch.float32)
+            # log Z from the largest logit and its probability, which cannot underflow: two quick
+            # passes where logsumexp would compute all the exponentials again.
+            log_z = scores.amax(1).float() - p.amax(1).log()
+            nll += (log_z - scores.gather(1, labels).squeeze(1)).sum()
+            even += (log_z - scores.mean(1, dtype=torch.float32)).sum()
+            p -= smoothing / p.size(1)
+            p.scatter_add_(1, labels, p.new_full(labels.shape, smoothing - 1))
+            grads = torch.autograd.grad(logits, (hidden, *parameters), p.to(logits.dtype))
+            hidden_grads.append(grads[0])
+            for total, grad in zip(parameter_grads, grads[1:], strict=True):
+                total += grad
+        ctx.grads = [torch.cat(hidden_grads), *parameter_grads]
+        ctx.mark_non_differentiable(nll)
+        return (1 - smoothing) * nll + smoothing * even, nll
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        hidden_grad, *parameter_grads = (grad.mul_(grad_outputs[0]) for grad in ctx.grads)
+        return hidden_grad, None, None, None, None, *parameter_grads
+
+
+class Objective:
+    """The loss of a model on a batch.
+
+    Args:
+        model: The model.
+        smoothing: Epsilon of label smoothing; validation measures with 0.
+    """
+
+    def __init__(self, model: Transformer, smoothing: float) -> None:
+        self.model = model
+        self.smoothing = smoothing
+        self.chunk = max(1, LOGITS_AT_ONCE // model.config.target_vocab_size)
+        self.parameters = _used(model.logits, model)
+
+    def __call__(self, batch: Batch) -> Loss:
+        """Return the sums over the batch's label tokens."""
+        memory_BSD = self.model.encode(batch.source, batch.source_segments)
+        # Padding is on the right: no label sees it, so the decoder needs no target segments.
+        hidden_BTD = self.model.decode(batch.target, memory_BSD, None, batch.source_segments)
+        real_N = batch.target_segments.flatten().nonzero().squeeze(1)
+        return chunked_loss(
+            hidden_BTD.flatten(0, 1).index_select(0, real_N),
+            batch.target.flatten().index_select(0, real_N),
+            self.model.logits,
+            self.parameters,
+            self.smoothing,
+            self.chunk,
+        )
+
+
+def _used(logits: Callable[[Tensor], Tensor], model: Transformer) -> list[nn.Parameter]:
+    """Return the trained parameters that the logits depend on."""
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    hidden = torch.zeros(1, model.config.d_model, device=parameters[0].device)
+    grads = torch.autograd.grad(logits(hidden).sum(), parameters, allow_unused=True)
+    return [p for p, grad in zip(parameters, grads, strict=True) if grad is not None]

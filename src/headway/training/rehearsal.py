@@ -1,0 +1,135 @@
+"""Before step 1: do once all that a run will do, and say what it will cost.
+
+Runs die at their first validation, at their first long batch or when the disk is full, hours in.
+"""
+
+import shutil
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.training import processes
+from headway.training.checkpoint import read_checkpoint, remove, write_checkpoint
+from headway.training.machine import peak_memory
+from headway.training.run import Run
+from headway.training.validation import validate
+
+SENTENCES = 4  # translated in rehearsal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """What a run will take.
+
+    Attributes:
+        memory: Most bytes held, on the device.
+        tokens_per_second: Target tokens trained a second.
+        tokens_per_step: Target tokens of a mean step.
+        seconds: Of all steps; validations come on top.
+        disk: Bytes of all that the run keeps at once.
+        free: Bytes free on that disk.
+    """
+
+    memory: int
+    tokens_per_second: float
+    tokens_per_step: float
+    seconds: float
+    disk: int
+    free: int
+
+    def __str__(self) -> str:
+        hours, minutes = divmod(round(self.seconds / 60), 60)
+        return (
+            f"{self.tokens_per_second:,.0f} target tokens/s, {self.tokens_per_step:,.0f} a step;"
+            f" {hours} h {minutes:02} min of training; {self.memory / 1e9:.1f} GB of memory,"
+            f" {self.disk / 1e9:.2f} GB of disk ({self.free / 1e9:.0f} GB free)"
+        )
+
+
+def rehearse(run: Run) -> Rehearsal:
+    """Try the largest batch, a validation and a checkpoint; the run is exactly as before.
+
+    Raises:
+        HeadwayError: If memory or disk will not do, or a checkpoint does not read back equal.
+    """
+    before = {name: t.clone() for name, t in run.trainer.tensors()["random"].items()}
+    rate = _time_batches(run)
+    search = SearchConfig(beam=run.config.training.validation_beam)
+    few = run.config.training.micro_batch_tokens
+    for _ in validate(run.trainer.model, run.data, search, batch_tokens=few, sentences=SENTENCES):
+        pass
+    processes.set_random_states(before, run.trainer.device)
+    run.directory.timings.write(event="rehearsal", tokens_per_second=rate)
+
+    size = _write_and_read(run)
+    settings = run.config.training
+    weights = sum(t.nbytes for t in run.trainer.model.state_dict().values())
+    # Of checkpoints the kept ones, one of an interruption and one being written; of models the
+    # best, the average, the chosen one, and one being written.
+    disk = size * (settings.average + 2) + weights * 4
+    free = shutil.disk_usage(run.directory.path).free
+    if disk > free:
+        raise HeadwayError(
+            f"{run.directory.path}: the run needs {disk:,} bytes of disk and {free:,} are free:"
+            " free some, or keep fewer checkpoints with training.average"
+        )
+    tokens = float(run.data.train.target_lengths.sum())
+    steps = -(-len(run.feed.plan) // run.feed.micro_batches)
+    return Rehearsal(
+        memory=peak_memory(str(run.trainer.device)),
+        tokens_per_second=rate,
+        tokens_per_step=tokens / steps,
+        seconds=settings.max_steps * tokens / steps / rate,
+        disk=disk,
+        free=free,
+    )
+
+
+def _time_batches(run: Run) -> float:
+    """Take the gradient of the largest batch, then of a typical one; return its tokens a second."""
+    corpus = run.data.train
+
+    def padded(rows: Any) -> int:
+        longest = corpus.source_lengths[rows].max() + corpus.target_lengths[rows].max()
+        return int(longest) * len(rows)
+
+    by_size = sorted(run.feed.plan, key=padded)
+    run.trainer.model.train()
+    rate = 0.0
+    for rows in (by_size[-1], by_size[len(by_size) // 2]):
+        batch = run.feed.batch(rows)
+        started = time.perf_counter()
+        try:
+            run.trainer.accumulate(batch, batch.target_tokens).tolist()
+        except torch.OutOfMemoryError:
+            raise HeadwayError(
+                f"training.micro_batch_tokens = {run.config.training.micro_batch_tokens}: the"
+                f" largest batch ({padded(rows):,} padded tokens) does not fit in the memory of"
+                f" {run.trainer.device}: set it lower, a step then accumulates more parts"
+            ) from None
+        rate = processes.total(batch.target_tokens) / (time.perf_counter() - started)
+        run.trainer.optimizer.zero_grad(set_to_none=True)
+    return rate
+
+
+def _write_and_read(run: Run) -> int:
+    """Write a checkpoint, read it back, compare, delete it; return its bytes."""
+    path = run.directory.checkpoints / "rehearsal"
+    tensors = run.trainer.tensors()
+    if processes.rank() == 0:
+        write_checkpoint(path, tensors, {})
+        try:
+            read, _ = read_checkpoint(path)
+            for file, group in tensors.items():
+                for name, tensor in group.items():
+                    if not torch.equal(read[file][name], tensor.cpu()):
+                        raise HeadwayError(
+                            f"{path / file}.safetensors: {name} reads back otherwise"
+                        )
+        finally:
+            remove(path)
+    return sum(t.nbytes for group in tensors.values() for t in group.values())

@@ -1,0 +1,331 @@
+"""A training run: where the trainer, the data's position and the directory come together.
+
+Everything a step does is a function of weights, optimizer, generators, position and the few numbers
+of `State`; a checkpoint holds them all, so a run that goes on from one is the run it was.
+"""
+
+import copy
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import torch
+
+from headway import __version__
+from headway.config import Config, SearchConfig
+from headway.errors import HeadwayError
+from headway.model import Transformer
+from headway.text.batches import Batch
+from headway.text.prepare import PreparedData
+from headway.training import processes
+from headway.training.averaging import average_weights
+from headway.training.card import model_card
+from headway.training.checkpoint import one_line
+from headway.training.facts import check_data, describe_data, with_vocabulary
+from headway.training.feed import Feed
+from headway.training.machine import Machine, peak_memory
+from headway.training.run_directory import RunDirectory
+from headway.training.state import State
+from headway.training.trainer import StepReport, Trainer
+from headway.training.validation import Progress, ValidationReport, validate
+from headway.translation.directory import save_model, write_config
+
+ROLL_BACKS = 3  # to one checkpoint; then the run stops, for it would do the same again
+TIMED = 10  # steps between two lines of timings.jsonl
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """Something the user should be told, in one line."""
+
+    text: str
+
+
+Event = StepReport | ValidationReport | Progress | Notice
+
+
+class Run:
+    """A run in progress; `start` makes a new one and `resume` goes on with one.
+
+    Args:
+        directory: Locked.
+        data: The prepared data.
+        config: With the vocabulary sizes set.
+        facts: What ``run.json`` holds.
+    """
+
+    def __init__(
+        self, directory: RunDirectory, data: PreparedData, config: Config, facts: dict[str, Any]
+    ) -> None:
+        self.directory, self.data, self.config, self.facts = directory, data, config, facts
+        machine = Machine(**facts["machine"])
+        device = machine.prepare()
+        seed = config.training.seed
+        torch.manual_seed(seed)
+        model = Transformer(config.model).to(device)
+        if processes.rank():  # the same weights, but dropout of its own
+            torch.manual_seed(seed + 1_000_003 * processes.rank())
+        self.trainer = Trainer(model, config.training, machine.precision)
+        self.feed = Feed(data, config.training, device)
+        self.state = State()
+        self.saved = -1
+        self._clock, self._tokens = time.perf_counter(), 0
+
+    @classmethod
+    def start(
+        cls,
+        directory: RunDirectory,
+        data: PreparedData,
+        config: Config,
+        *,
+        command: Sequence[str] = (),
+        train: Mapping[str, str] = MappingProxyType({}),
+        valid: Mapping[str, str] = MappingProxyType({}),
+    ) -> "Run":
+        """Begin a run in a locked directory that holds none.
+
+        Args:
+            directory: Where.
+            data: Prepared, in the directory itself or elsewhere.
+            config: The settings; vocabulary sizes come from the data.
+            command: What the user wrote, to be remembered.
+            train: Name -> sha256 of the files the training data came from.
+            valid: The same for the validation data.
+        """
+        config = with_vocabulary(config, data)
+        facts = {
+            "headway": __version__,
+            "torch": torch.__version__,
+            "command": list(command),
+            "files": {"train": dict(train), "valid": dict(valid)},
+            "data": describe_data(directory, data),
+            "machine": asdict(Machine.resolve(config.training)),
+            "processes": processes.count(),
+            "installed": None,
+            "finished": False,
+        }
+        run = cls(directory, data, config, facts)
+        if processes.rank() == 0:
+            data.tokenizer.save(directory.path)
+            write_config(directory.path, config, data.languages)
+            directory.write_facts(facts)
+        return run
+
+    @classmethod
+    def resume(cls, directory: RunDirectory, data: PreparedData, config: Config) -> "Run":
+        """Go on from the newest checkpoint, or from the start where there is none yet.
+
+        Args:
+            directory: Locked.
+            data: What the run was started with.
+            config: The run's, but for what may change.
+
+        Raises:
+            HeadwayError: If data, vocabulary, machine or processes are not what they were.
+        """
+        facts = directory.facts()
+        check_data(directory, data, facts)
+        Machine(**facts["machine"]).check()
+        if facts["processes"] != processes.count():
+            raise HeadwayError(
+                f"{directory.path}: started with {facts['processes']} processes, which share its"
+                f" batches; resume it with as many, not {processes.count()}"
+            )
+        run = cls(directory, data, config, facts)
+        processes.wait()
+        steps = directory.steps()
+        logs = {"metrics_bytes": 0, "timings_bytes": 0}
+        if steps and steps[-1] > config.training.max_steps:
+            raise HeadwayError(
+                f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"
+                f" {steps[-1]} already"
+            )
+        if steps:
+            tensors, logs = directory.load(steps[-1])
+            run.trainer.load(tensors)
+            run.trainer.steps = run.saved = steps[-1]
+            run.state = State.from_dict(logs)
+            run.feed = Feed(
+                data, config.training, run.trainer.device, run.state.epoch, run.state.index
+            )
+        if processes.rank() == 0:
+            directory.cut_logs(logs)
+            write_config(directory.path, config, data.languages)
+            directory.write_facts(facts | {"finished": False})
+        return run
+
+    @property
+    def step(self) -> int:
+        """Steps so far."""
+        return self.trainer.steps
+
+    @property
+    def at_end(self) -> bool:
+        """Whether all steps are taken."""
+        return self.step >= self.config.training.max_steps
+
+    @property
+    def out_of_patience(self) -> bool:
+        """Whether too many validations in a row brought nothing better."""
+        return 0 < self.config.training.patience <= self.state.since_best
+
+    @property
+    def checkpoint_due(self) -> bool:
+        """Whether this step's checkpoint belongs to the run's series."""
+        return self.at_end or self.step % self.config.training.checkpoint_every == 0
+
+    @property
+    def validation_due(self) -> bool:
+        """Whether this step is to be validated and was not yet."""
+        on_time = self.at_end or self.step % self.config.training.validate_every == 0
+        return on_time and self.step > self.state.validated
+
+    def advance(self) -> list[Event]:
+        """Take one optimizer step on the next data and log it."""
+        micro_batches = self.feed.next()
+        report = self.trainer.step(micro_batches)
+        self._log(event="step", **asdict(report))
+        self._time(report)
+        events: list[Event] = [report]
+        self.state.failures = self.state.failures + 1 if report.skipped else 0
+        if report.skipped:
+            self.state.skipped += 1
+            path = self._write_bad_batch(micro_batches)
+            events.append(Notice(text=f"step {self.step}: not finite, skipped; its text: {path}"))
+        broken = self.state.failures >= self.config.training.max_failures
+        if broken or ((self.checkpoint_due or self.validation_due) and not self.trainer.finite()):
+            events.append(self._roll_back())
+        return events
+
+    def save(self) -> None:
+        """Write this step's checkpoint, unless it is there or its weights are not finite."""
+        if self.saved == self.step or not self.trainer.finite():
+            return
+        started = time.perf_counter()
+        self.state.epoch, self.state.index = self.feed.epoch, self.feed.index
+        if self.step % self.config.training.checkpoint_every == 0:
+            self.state.roll_backs = 0
+        tensors = self.trainer.tensors()
+        if processes.rank() == 0:
+            self.directory.save(self.step, tensors, asdict(self.state))
+            self.directory.prune({*self._series(), self.step})
+            seconds = time.perf_counter() - started
+            self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)
+        self.saved = self.step
+
+    def validate(self) -> Iterator[Event]:
+        """Validate the model as it is; keep it if it is the best so far."""
+        report = yield from self._validate(self.trainer.model)
+        better = report.better_than(self.state.best)
+        self._log(event="validation", **asdict(report), best=better)
+        if better:
+            self.state.best, self.state.since_best = report, 0
+            self._write_model(self.directory.best, self.trainer.model, report)
+        else:
+            self.state.since_best += 1
+        self._install(self.trainer.model, report)
+        self.state.validated = self.step
+        yield report
+
+    def finish(self) -> Iterator[Event]:
+        """Average the last checkpoints, install the average if it is better, and close the run."""
+        steps = sorted({*self._series(), self.step})[-self.config.training.average :]
+        if len(steps) > 1:
+            model = copy.deepcopy(self.trainer.model)
+            model.load_state_dict(average_weights([self.directory.weights(s) for s in steps]))
+            report = yield from self._validate(model, averaged=len(steps))
+            self._log(event="validation", **asdict(report), checkpoints=steps)
+            self._write_model(self.directory.averaged, model, report)
+            self._install(model, report)
+            yield report
+        self.facts["finished"] = True
+        if processes.rank() == 0:
+            self.directory.write_facts(self.facts)
+
+    def _series(self) -> list[int]:
+        """The checkpoints that are kept and averaged: not those of an interruption."""
+        every = self.config.training.checkpoint_every
+        regular = [step for step in self.directory.steps() if step and step % every == 0]
+        return regular[-self.config.training.average :]
+
+    def _roll_back(self) -> Notice:
+        """Go back to the weights and optimizer of the newest checkpoint, and on with new data."""
+        every = self.config.training.checkpoint_every
+        good = max(step for step in self.directory.steps() if step % every == 0)
+        if self.state.roll_backs == ROLL_BACKS:
+            raise HeadwayError(
+                f"{self.directory.path}: step {self.step} diverged, after {ROLL_BACKS} returns to"
+                f" step {good}: lower training.rate_scale, raise training.warmup_steps, or look at"
+                " bad-batches/"
+            )
+        tensors, _ = self.directory.load(good)
+        self.trainer.load(tensors, random=False)
+        self.state.roll_backs += 1
+        self.state.failures = 0
+        self._log(event="roll-back", step=self.step, to=good)
+        return Notice(text=f"step {self.step}: went back to the weights of step {good}")
+
+    def _validate(
+        self, model: Transformer, averaged: int = 1
+    ) -> Generator[Progress, None, ValidationReport]:
+        started = time.perf_counter()
+        settings = self.config.training
+        scores = (0.0, 0.0, 0.0)
+        if processes.rank() == 0:
+            scores = yield from validate(
+                model,
+                self.data,
+                SearchConfig(beam=settings.validation_beam),
+                batch_tokens=settings.micro_batch_tokens,
+                sentences=settings.validation_sentences,
+            )
+            seconds = time.perf_counter() - started
+            self.directory.timings.write(event="validation", step=self.step, seconds=seconds)
+        perplexity, bleu, chrf = processes.share(scores)
+        return ValidationReport(
+            step=self.step, averaged=averaged, perplexity=perplexity, bleu=bleu, chrf=chrf
+        )
+
+    def _install(self, model: Transformer, report: ValidationReport) -> None:
+        """Make a model the run's, if it is better than the one that is."""
+        installed = self.facts["installed"]
+        if report.better_than(installed and ValidationReport(**installed)):
+            self._write_model(self.directory.path, model, report)
+            self.facts["installed"] = asdict(report)
+            if processes.rank() == 0:
+                self.directory.write_facts(self.facts)
+
+    def _write_model(self, path: Path, model: Transformer, report: ValidationReport) -> None:
+        if processes.rank() == 0:
+            languages, tokenizer = self.data.languages, self.data.tokenizer
+            which = (
+                f"average of {report.averaged} checkpoints" if report.averaged > 1 else "weights"
+            )
+            which += f" at step {report.step}"
+            card = model_card(self.config, self.facts, languages, which, report)
+            with one_line(path, sum(w.nbytes for w in model.state_dict().values())):
+                save_model(path, model, tokenizer, self.config, languages, card)
+
+    def _write_bad_batch(self, micro_batches: list[Batch]) -> Path:
+        pairs = [pair for batch in micro_batches for pair in self.feed.text(batch)]
+        return self.directory.write_bad_batch(self.step, processes.rank(), pairs)
+
+    def _log(self, **values: Any) -> None:
+        if processes.rank() == 0:
+            self.directory.metrics.write(**values)
+
+    def _time(self, report: StepReport) -> None:
+        self._tokens += report.tokens
+        if report.step % TIMED == 0 and processes.rank() == 0:
+            seconds = time.perf_counter() - self._clock
+            self.directory.timings.write(
+                event="steps",
+                step=report.step,
+                time=time.time(),
+                tokens_per_second=self._tokens / seconds,
+                peak_memory_bytes=peak_memory(str(self.trainer.device)),
+            )
+            self._clock, self._tokens = time.perf_counter(), 0

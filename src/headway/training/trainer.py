@@ -1,0 +1,160 @@
+"""One optimizer step after another: the model, its optimizer, and nothing about files.
+
+Paper: sections 5.1, 5.3 and 5.4.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headway.config import TrainingConfig
+from headway.model import Transformer
+from headway.text.batches import Batch
+from headway.training import processes
+from headway.training.objective import Objective
+from headway.training.schedule import learning_rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepReport:
+    """What one optimizer step did.
+
+    Attributes:
+        step: Its number; 1 is the first.
+        loss: Label-smoothed loss a target token, in nats.
+        nll: The same without smoothing; e to this is the perplexity.
+        tokens: Target tokens of the step, over all micro-batches and processes.
+        gradient_norm: Before clipping.
+        rate: The learning rate.
+        skipped: The loss or a gradient was not finite: weights and optimizer are as before.
+    """
+
+    step: int
+    loss: float
+    nll: float
+    tokens: int
+    gradient_norm: float
+    rate: float
+    skipped: bool
+
+
+class Trainer:
+    """Trains a model, a step at a time.
+
+    Args:
+        model: On its device already.
+        config: The training regime.
+        precision: "bf16" computes matrix products so; weights and optimizer state stay fp32.
+
+    Example:
+        >>> trainer = Trainer(model, TrainingConfig(warmup_steps=100))
+        >>> report = trainer.step([batch, another_batch])
+    """
+
+    def __init__(self, model: Transformer, config: TrainingConfig, precision: str = "fp32") -> None:
+        self.model = model
+        self.config = config
+        self.objective = Objective(model, config.label_smoothing)
+        self.device = next(model.parameters()).device
+        self.low_precision = precision == "bf16"
+        self.steps = 0
+        self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        self.optimizer = torch.optim.Adam(
+            self.parameters.values(),
+            betas=(config.adam_beta1, config.adam_beta2),
+            eps=config.adam_epsilon,
+            fused=True,
+        )
+        for parameter in self.parameters.values():
+            # Adam would make the same at its first step; made here, memory is known before it.
+            self.optimizer.state[parameter] = {
+                "step": torch.zeros((), device=self.device),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+
+    def step(self, micro_batches: Sequence[Batch]) -> StepReport:
+        """Take one optimizer step on the sum of the micro-batches' losses, over its tokens.
+
+        A loss or gradient that is not finite changes neither weights nor optimizer state; the step
+        still counts, for the learning rate is a function of the step.
+
+        Args:
+            micro_batches: This process's share of the step, already on the device.
+        """
+        self.model.train()
+        self.steps += 1
+        tokens = processes.total(sum(batch.target_tokens for batch in micro_batches))
+        sums = torch.zeros(2, device=self.device)
+        for batch in micro_batches:
+            sums += self.accumulate(batch, tokens)
+        processes.sum_gradients(self.parameters.values())
+        loss, nll = (processes.sum_tensor(sums) / tokens).tolist()
+        gradients = [p.grad for p in self.parameters.values() if p.grad is not None]
+        total_norm = torch.nn.utils.get_total_norm(gradients)
+        norm = total_norm.item()
+        report = StepReport(
+            step=self.steps,
+            loss=loss,
+            nll=nll,
+            tokens=tokens,
+            gradient_norm=norm,
+            rate=self.rate(self.steps),
+            skipped=not math.isfinite(loss + norm),
+        )
+        if not report.skipped:
+            if self.config.clip_norm:
+                torch.nn.utils.clip_grads_with_norm_(
+                    self.parameters.values(), self.config.clip_norm, total_norm
+                )
+            for group in self.optimizer.param_groups:
+                group["lr"] = report.rate
+            self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return report
+
+    def accumulate(self, batch: Batch, tokens: int) -> Tensor:
+        """Add the gradient of a batch's loss over ``tokens``; return its loss and nll sums, [2]."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.low_precision):
+            smoothed, nll = self.objective(batch)
+        (smoothed / tokens).backward()
+        return torch.stack((smoothed.detach(), nll))
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate of a step."""
+        return learning_rate(
+            step,
+            d_model=self.model.config.d_model,
+            warmup_steps=self.config.warmup_steps,
+            scale=self.config.rate_scale,
+        )
+
+    def finite(self) -> bool:
+        """Whether every weight is a number."""
+        return all(bool(p.isfinite().all()) for p in self.model.state_dict().values())
+
+    def tensors(self) -> dict[str, dict[str, Tensor]]:
+        """Return weights, optimizer state and random generators, as they are now."""
+        optimizer = {
+            f"{key}.{name}": value
+            for name, parameter in self.parameters.items()
+            for key, value in self.optimizer.state[parameter].items()
+        }
+        return {
+            "model": self.model.state_dict(),
+            "optimizer": optimizer,
+            "random": processes.random_states(self.device),
+        }
+
+    def load(self, tensors: Mapping[str, Mapping[str, Tensor]], *, random: bool = True) -> None:
+        """Go back to what `tensors` returned; ``random=False`` leaves the generators alone."""
+        self.model.load_state_dict(tensors["model"])
+        with torch.no_grad():
+            for name, parameter in self.parameters.items():
+                for key, value in self.optimizer.state[parameter].items():
+                    value.copy_(tensors["optimizer"][f"{key}.{name}"])
+        if random:
+            processes.set_random_states(tensors["random"], self.device)

@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from headway.config import ModelConfig
+from headway.model import Transformer
+from headway.text.batches import Batch
+from headway.training.objective import Objective, chunked_loss, plain_loss
+
+N, D, V = 23, 13, 31
+
+
+def padded_batch(lengths, vocab_size, seed=7):
+    """Random sentences of these (source, target) lengths."""
+    random = np.random.default_rng(seed)
+    sides = []
+    for side in (0, 1):
+        longest = max(pair[side] for pair in lengths)
+        ids = np.full((len(lengths), longest), vocab_size - 1)
+        real = np.zeros_like(ids)
+        for row, pair in enumerate(lengths):
+            ids[row, : pair[side]] = random.integers(2, vocab_size - 1, pair[side])
+            real[row, : pair[side]] = 1
+        sides += [torch.from_numpy(ids), torch.from_numpy(real)]
+    tokens = sum(target for _, target in lengths)
+    return Batch(*sides, rows=np.arange(len(lengths)), target_tokens=tokens)
+
+
+@pytest.fixture
+def rows():
+    generator = torch.Generator().manual_seed(5)
+    hidden = torch.randn(N, D, generator=generator)
+    weight = torch.randn(V, D, generator=generator)
+    labels = torch.randint(0, V, (N,), generator=generator)
+    return hidden.requires_grad_(), weight.requires_grad_(), labels
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.37])
+def test_plain_loss_is_torchs_own(rows, smoothing):
+    hidden, weight, labels = rows
+    logits = hidden @ weight.T
+    loss = plain_loss(logits, labels, smoothing)
+    reference = nn.CrossEntropyLoss(label_smoothing=smoothing, reduction="sum")
+    torch.testing.assert_close(loss.smoothed, reference(logits, labels))
+    torch.testing.assert_close(loss.nll, F.cross_entropy(logits, labels, reduction="sum"))
+
+
+@pytest.mark.parametrize("chunk", [1, 7, N, 100])
+def test_chunked_equals_plain_in_value_and_gradients(rows, chunk):
+    hidden, weight, labels = rows
+    bias = torch.linspace(-1, 1, V, requires_grad=True)
+
+    def project(x):
+        return F.linear(x * 0.5, weight, bias)
+
+    plain = plain_loss(project(hidden), labels, 0.1)
+    expected = torch.autograd.grad(plain.smoothed / 11, (hidden, weight, bias))
+    loss = chunked_loss(hidden, labels, project, (weight, bias), 0.1, chunk)
+    torch.testing.assert_close(loss.smoothed, plain.smoothed)
+    torch.testing.assert_close(loss.nll, plain.nll)
+    torch.testing.assert_close(
+        torch.autograd.grad(loss.smoothed / 11, (hidden, weight, bias)), expected
+    )
+
+
+def test_smoothing_changes_the_loss_and_not_the_nll(rows):
+    hidden, weight, labels = rows
+    losses = [
+        chunked_loss(hidden, labels, lambda x: x @ weight.T, (weight,), smoothing, 7)
+        for smoothing in (0.0, 0.3)
+    ]
+    assert losses[0].nll == losses[1].nll == losses[0].smoothed
+    assert abs(losses[1].smoothed - losses[0].smoothed) > 0.1
+    assert not losses[0].nll.requires_grad
+
+
+def test_without_gradients_it_gives_the_same_value(rows):
+    hidden, weight, labels = rows
+    expected = chunked_loss(hidden, labels, lambda x: x @ weight.T, (weight,), 0.1, 7)
+    with torch.no_grad():
+        loss = chunked_loss(hidden, labels, lambda x: x @ weight.T, (weight,), 0.1, 7)
+    torch.testing.assert_close(loss.smoothed, expected.smoothed.detach())
+    torch.testing.assert_close(loss.nll, expected.nll)
+
+
+def test_huge_logits_do_not_overflow():
+    hidden = torch.tensor([[300.0], [-300.0]], requires_grad=True)
+    weight = torch.tensor([[1.0], [-1.0], [0.0]], requires_grad=True)
+    labels = torch.tensor([1, 2])
+    plain = plain_loss(hidden @ weight.T, labels, 0.1)
+    loss = chunked_loss(hidden, labels, lambda x: x @ weight.T, (weight,), 0.1)
+    torch.testing.assert_close(loss.smoothed, plain.smoothed)
+    torch.testing.assert_close(loss.nll, torch.tensor(900.0))
+
+
+@pytest.mark.parametrize(
+    "departure",
+    [
+        {},
+        {"scale_logits": True, "output_bias": True},
+        {"d_embedding": 7},
+        {"tying": "none"},
+        {"tying": "target", "source_vocab_size": 37},
+    ],
+)
+def test_a_batch_gives_the_gradients_of_all_its_logits(departure):
+    sizes = {"source_vocab_size": V, "target_vocab_size": V} | departure
+    config = ModelConfig(
+        num_encoder_layers=1, num_decoder_layers=1, d_model=22, d_ff=17, num_heads=2,
+        dropout=0.0, **sizes,
+    )  # fmt: skip
+    torch.manual_seed(3)
+    model = Transformer(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.01
+    batch = padded_batch([(5, 3), (2, 7), (11, 1)], V)
+
+    logits = model(batch.source, batch.target, batch.source_segments)
+    reference = F.cross_entropy(
+        logits.flatten(0, 1),
+        batch.target.masked_fill(batch.target_segments == 0, -1).flatten(),
+        ignore_index=-1, label_smoothing=0.1, reduction="sum",
+    )  # fmt: skip
+    reference.backward()
+    expected = {name: p.grad.clone() for name, p in model.named_parameters()}
+    model.zero_grad()
+
+    loss = Objective(model, 0.1)(batch)
+    loss.smoothed.backward()
+    torch.testing.assert_close(loss.smoothed, reference)
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close(parameter.grad, expected[name], msg=name, rtol=1e-4, atol=1e-5)

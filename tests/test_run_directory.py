@@ -1,0 +1,205 @@
+import errno
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from headway.errors import HeadwayError
+from headway.training import checkpoint as module
+from headway.training.averaging import average_weights
+from headway.training.checkpoint import (
+    checkpoint_path,
+    checkpoint_steps,
+    prune_checkpoints,
+    read_checkpoint,
+    replace_file,
+    write_checkpoint,
+)
+from headway.training.log import Log
+from headway.training.run_directory import RunDirectory
+
+TENSORS = {
+    "model": {"a": torch.arange(6.0).view(2, 3), "b": torch.ones(5, dtype=torch.uint8)},
+    "random": {"cpu.0": torch.get_rng_state()},
+}
+
+
+def test_a_checkpoint_reads_back(tmp_path):
+    path = checkpoint_path(tmp_path / "checkpoints", 7)
+    write_checkpoint(path, TENSORS, {"epoch": 3})
+    tensors, state = read_checkpoint(path)
+    assert state == {"epoch": 3}
+    for file, group in TENSORS.items():
+        for name, tensor in group.items():
+            assert torch.equal(tensors[file][name], tensor)
+    assert checkpoint_steps(tmp_path / "checkpoints") == [7]
+
+
+def test_nothing_pickled_is_written(tmp_path):
+    path = checkpoint_path(tmp_path, 7)
+    write_checkpoint(path, TENSORS, {})
+    assert {file.suffix for file in path.iterdir()} == {".safetensors", ".json"}
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2, 3])
+def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp_path, monkeypatch):
+    write_checkpoint(checkpoint_path(tmp_path, 5), TENSORS, {})
+    left = calls
+
+    def fsync(descriptor):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module.os, "fsync", fsync)
+    with pytest.raises(HeadwayError, match=r"step-00000011: cannot write 5,\d{3} bytes \(No space"):
+        write_checkpoint(checkpoint_path(tmp_path, 11), TENSORS, {})
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["step-00000005"]
+    read_checkpoint(checkpoint_path(tmp_path, 5))
+
+
+@pytest.mark.slow
+def test_a_process_killed_while_it_writes_leaves_no_half_checkpoint(tmp_path):
+    """Killed between any two files: the checkpoint is not there, the next attempt succeeds."""
+    script = f"""
+import os, signal, sys
+import torch
+from pathlib import Path
+from headway.training import checkpoint as module
+calls = 0
+original = module.sync
+def sync(path):
+    global calls
+    calls += 1
+    if calls == int(sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    original(path)
+module.sync = sync
+module.write_checkpoint(Path({str(tmp_path / "step-00000011")!r}), {{"model": {{"a": torch.ones(3)}}}}, {{}})
+"""
+    for call in (1, 3):
+        process = subprocess.run([sys.executable, "-c", script, str(call)], check=False)
+        assert process.returncode == -9
+        assert checkpoint_steps(tmp_path) == []
+        assert [path.name for path in tmp_path.iterdir()] == [".tmp-step-00000011"]
+    write_checkpoint(tmp_path / "step-00000011", TENSORS, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["step-00000011"]
+
+
+def test_pruning_keeps_what_it_is_told_and_clears_leftovers(tmp_path):
+    for step in (5, 7, 11, 13):
+        write_checkpoint(checkpoint_path(tmp_path, step), {"model": {"a": torch.ones(3)}}, {})
+    (tmp_path / ".tmp-step-00000017").mkdir()
+    (tmp_path / ".tmp-step-00000017" / "model.safetensors").write_bytes(b"half")
+    prune_checkpoints(tmp_path, {7, 13})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-00000007", "step-00000013"]
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "state.json"])
+def test_a_damaged_checkpoint_is_named(name, tmp_path):
+    path = checkpoint_path(tmp_path, 7)
+    write_checkpoint(path, TENSORS, {})
+    (path / name).write_bytes((path / name).read_bytes()[:-1])
+    with pytest.raises(HeadwayError, match=name) as raised:
+        read_checkpoint(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_replacing_a_file_keeps_the_old_one_when_it_fails(tmp_path, monkeypatch):
+    path = tmp_path / "run.json"
+    replace_file(path, b"old")
+
+    def fsync(descriptor):
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(module.os, "fsync", fsync)
+    with pytest.raises(HeadwayError, match=r"run.json: cannot write 3 bytes \(Permission denied\)"):
+        replace_file(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_log_is_cut_back_to_where_it_was(tmp_path):
+    log = Log(tmp_path / "metrics.jsonl")
+    assert log.size() == 0
+    log.write(step=1, loss=0.1)
+    size = log.size()
+    log.write(step=2, loss=float("nan"))
+    lines = [json.loads(line) for line in log.path.read_text().splitlines()]
+    assert lines == [{"step": 1, "loss": 0.1}, {"step": 2, "loss": None}]
+    log.cut(size)
+    log.write(step=2, loss=0.3)
+    lines = [json.loads(line) for line in log.path.read_text().splitlines()]
+    assert lines == [{"step": 1, "loss": 0.1}, {"step": 2, "loss": 0.3}]
+    log.close()
+
+
+def test_a_log_that_lost_lines_is_refused(tmp_path):
+    log = Log(tmp_path / "metrics.jsonl")
+    log.write(step=1)
+    log.close()
+    with pytest.raises(HeadwayError, match=r"metrics.jsonl: 12 bytes, but .* after 13"):
+        log.cut(13)
+
+
+def test_one_process_trains_in_a_directory(tmp_path):
+    first, second = RunDirectory(tmp_path / "run"), RunDirectory(tmp_path / "run")
+    first.lock()
+    with pytest.raises(HeadwayError, match=f"process {os.getpid()} is training here already"):
+        second.lock()
+    first.unlock()
+    second.lock()
+    second.unlock()
+
+
+@pytest.mark.slow
+def test_the_lock_ends_with_a_killed_process(tmp_path):
+    script = (
+        "import os, signal\nfrom headway.training.run_directory import RunDirectory\n"
+        f"run = RunDirectory({str(tmp_path)!r})\nrun.lock()\nprint('locked', flush=True)\nsignal.pause()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"locked\n"
+        directory = RunDirectory(tmp_path)
+        with pytest.raises(HeadwayError, match=f"process {process.pid} is training"):
+            directory.lock()
+    finally:
+        process.kill()
+        process.communicate()
+    directory.lock()
+    directory.unlock()
+
+
+def test_a_foreign_directory_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(HeadwayError, match="holds thesis"):
+        RunDirectory(tmp_path).lock()
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_averaging_is_the_mean_in_float64(tmp_path):
+    files = []
+    for step, value in ((5, 1.0), (7, 1e-9), (11, -1.0)):
+        path = checkpoint_path(tmp_path, step)
+        write_checkpoint(path, {"model": {"a": torch.full((3,), value)}}, {})
+        files.append(path / "model.safetensors")
+    mean = average_weights(files)["a"]
+    assert mean.dtype == torch.float32
+    # 1 + 1e-9 is 1 in float32: summed there, the mean would be 0.
+    torch.testing.assert_close(mean, torch.full((3,), 1e-9 / 3), rtol=1e-5, atol=0)
+
+
+def test_averaging_refuses_other_models(tmp_path):
+    files = []
+    for step, width in ((5, 3), (7, 2)):
+        path = checkpoint_path(tmp_path, step)
+        write_checkpoint(path, {"model": {"a": torch.ones(width)}}, {})
+        files.append(path / "model.safetensors")
+    with pytest.raises(HeadwayError, match=r"step-00000007.model.safetensors: its weights"):
+        average_weights(files)
