@@ -13,7 +13,7 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
-from headway.translation.lines import join_parts, split_line
+from headway.translation.splitting import join_parts, split_line
 from test_command import headway
 
 SEARCH = SearchConfig(max_extra=7)

@@ -100,7 +100,7 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
     note = ""
     if settings:
         names = " ".join(f"--{section}.NAME" for section in settings)
-        note = f"settings, each with a value: {names}\n(headway config prints them all)\n"
+        note = f"settings, each with a value (headway config prints all):\n  {names}\n"
     parser = Parser(
         prog=f"headway {verb}",
         description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",

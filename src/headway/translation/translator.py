@@ -18,8 +18,8 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation.alignment import word_alignment
 from headway.translation.directory import load_model
-from headway.translation.lines import join_parts, split_line
 from headway.translation.search import Hypothesis, beam_search, sample
+from headway.translation.splitting import join_parts, split_line
 
 # Lines looked at together, so that those of like length share batches.
 WINDOW = 1024

@@ -1,0 +1,80 @@
+"""The structure of the package: rooms import only from rooms above them, and help loads nothing."""
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "headway"
+ROOMS = [
+    "errors", "config", "model", "text", "translation", "evaluation", "training", "checks", "cli",
+]  # fmt: skip
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def imports(path: Path, *, top_only: bool = False) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = tree.body if top_only else list(ast.walk(tree))
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found |= {str(node.module)} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def room(name: str) -> int:
+    parts = name.split(".")
+    return ROOMS.index(parts[1]) if len(parts) > 1 and parts[1] in ROOMS else -1
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_room_imports_only_from_rooms_above(path: Path) -> None:
+    here = path.relative_to(SOURCE).with_suffix("").parts[0]
+    if here == "__init__":
+        return
+    assert here in ROOMS, f"{here} is no room"
+    for name in imports(path):
+        if name.startswith("headway."):
+            assert room(name) <= ROOMS.index(here), f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "cli").glob("*.py")), ids=lambda path: path.name)
+def test_verbs_import_nothing_heavy_at_the_top(path: Path) -> None:
+    for name in imports(path, top_only=True):
+        if name.startswith("headway."):
+            assert name.startswith(("headway.cli", "headway.errors", "headway.__version__")), name
+        assert not name.startswith(("torch", "numpy", "rich", "sacrebleu", "sentencepiece"))
+
+
+def test_search_knows_no_model() -> None:
+    names = imports(SOURCE / "translation" / "search.py")
+    assert not any(name.startswith("headway") for name in names)
+
+
+def test_training_does_not_print() -> None:
+    for path in (SOURCE / "training").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            assert not (called and node.func.id == "print"), path.name
+
+
+def test_nothing_is_pickled() -> None:
+    for path in FILES:
+        assert not imports(path) & {"pickle", "dill", "joblib"}, path.name
+        text = path.read_text(encoding="utf-8")
+        assert "torch.load(" not in text, path.name
+        assert "torch.save(" not in text, path.name
+
+
+def test_no_large_or_binary_files_are_tracked() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        path = ROOT / name
+        assert not path.exists() or path.stat().st_size < 1 << 20, name
