@@ -402,6 +402,8 @@ def test_the_verb_prints_the_sheet_and_only_the_sheet(files, hypotheses, referen
     for score in sheet.scores:
         assert f"{score.score:6.2f}  {score.low:6.2f} .. {score.high:6.2f}" in table
         assert score.signature in table
+    (headline,) = (line for line in table.split("\n") if line.endswith("the one to report"))
+    assert headline.startswith("BLEU ")
     notes = table.partition("\nSignatures")[0].split("\n")[1:]
     assert max(map(len, notes)) <= 80
 

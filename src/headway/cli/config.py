@@ -2,7 +2,6 @@
 
 import argparse
 
-SUMMARY = "print all settings, with their meaning, as TOML"
 EXAMPLE = (
     "headway config --preset small > mine.toml\nheadway train runs/mine --config mine.toml ..."
 )

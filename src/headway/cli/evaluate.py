@@ -39,6 +39,10 @@ def run(args: argparse.Namespace) -> None:
     from headway.text.readers import read_lines
     from headway.translation import Translator
 
+    if args.comet:
+        from headway.evaluation import find_comet
+
+        find_comet()  # before the minutes that translating may take
     limit_threads(args.threads)
     search = search_from(args)
     sources, references = list(read_lines(args.source)), list(read_lines(args.reference))

@@ -13,7 +13,6 @@ from headway.errors import HeadwayError
 if TYPE_CHECKING:
     from headway.translation import Translation
 
-SUMMARY = "translate standard input, line by line"
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
     "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en"

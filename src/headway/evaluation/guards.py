@@ -13,8 +13,9 @@ _ESCAPES = re.compile(r"&(?:apos|quot|#39|#91|#93|#124);|@-@|##AT##")
 _SUBWORDS = re.compile(r"▁|@@(?= |$)|(?:^| )##(?!AT##)\w|</?s>|<pad>")
 _UNKNOWN = re.compile(r"<unk>|&lt;unk&gt;|⁇", re.IGNORECASE)
 
-# Above these shares a text is suspect. Of the final stops of raw test sets up to 2 % stand loose,
-# of tokenised ones nearly all; French sets other marks apart, but never the full stop.
+# Above these shares a text is suspect. Of the final stops of raw test sets fewer than one in a
+# hundred stands loose, one in twenty where the text is noisy; of tokenised ones nearly all. French
+# sets other marks apart, but never the full stop.
 _MANY_LOOSE = 0.5
 _MANY_ESCAPES = 0.005
 _MANY_COPIES = 0.05

@@ -79,6 +79,7 @@ class ScoreSheet:
         width = max(len(score.title) for score in self.scores)
         rows = [
             f"{s.title:<{width}}  {s.score:6.2f}  {s.low:6.2f} .. {s.high:6.2f}"
+            + "  the one to report" * (s.key == "bleu")
             for s in self.scores
         ]
         if self.comet:

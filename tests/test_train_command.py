@@ -1,0 +1,481 @@
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from crash import digest, write_corpus
+
+from headway.cli import train as module
+from headway.cli.main import dispatch, parse
+from headway.cli.train import Display, Signals, open_run, train
+from headway.errors import HeadwayError
+from headway.training.rehearsal import rehearse
+from headway.training.run_directory import RunDirectory
+from headway.training.trainer import StepReport, Trainer
+from headway.training.validation import Progress, ValidationReport
+from headway.translation import Translator, load_model
+
+SETTINGS = {
+    "text.vocab-size": 331, "model.num-encoder-layers": 1, "model.num-decoder-layers": 1,
+    "model.d-model": 22, "model.d-ff": 17, "model.num-heads": 2, "training.batch-tokens": 140,
+    "training.micro-batch-tokens": 70, "training.max-steps": 17, "training.warmup-steps": 11,
+    "training.validate-every": 5, "training.checkpoint-every": 3, "training.average": 2,
+    "training.threads": 1,
+}  # fmt: skip
+WEIGHTS = ("model.safetensors", "best/model.safetensors", "averaged/model.safetensors")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _threads():
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpus"), train=150, valid=7)
+
+
+def words(settings):
+    return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+
+
+def command(path, corpus, **changes):
+    settings = SETTINGS | {name.replace("__", "."): value for name, value in changes.items()}
+    return ["train", str(path), *corpus, "--quiet", *words(settings)]
+
+
+def opened(path, arguments):
+    """The run that the command line starts or resumes, in this process."""
+    directory = RunDirectory(path)
+    directory.lock()
+    return open_run(directory, parse("train", module, arguments[1:]))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(corpus, tmp_path_factory):
+    path = tmp_path_factory.mktemp("undisturbed") / "run"
+    assert dispatch(command(path, corpus)) == 0
+    return path
+
+
+def metrics(path):
+    return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+
+
+def assert_equal_runs(path, other):
+    assert (path / "metrics.jsonl").read_bytes() == (other / "metrics.jsonl").read_bytes()
+    steps = RunDirectory(path).steps()
+    assert steps == RunDirectory(other).steps()
+    checkpoints = [f"checkpoints/step-{step:08d}" for step in steps]
+    names = [f"{c}/{n}.safetensors" for c in checkpoints for n in ("model", "optimizer", "random")]
+    for name in (*WEIGHTS, *names):
+        assert (path / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_a_run_is_a_product(undisturbed, capsys):
+    found = load_model(undisturbed)
+    assert found.languages == ("en", "de")
+    assert isinstance(Translator.load(undisturbed, "cpu").translate("1 2 3"), str)
+    card = (undisturbed / "README.md").read_text()
+    facts = json.loads((undisturbed / "run.json").read_text())
+    assert facts["data"]["fingerprint"] in card
+    assert "version:2" in card  # sacreBLEU's signature
+    assert facts["machine"] == {"device": "cpu", "precision": "fp32", "threads": 1}
+    suffixes = {path.suffix for path in undisturbed.rglob("*") if path.is_file()}
+    assert not suffixes & {".pt", ".pth", ".bin", ".pkl"}
+    assert capsys.readouterr().out == ""
+
+
+def test_metrics_hold_every_step_and_validation_and_no_clock(undisturbed):
+    lines = metrics(undisturbed)
+    steps = [line for line in lines if line["event"] == "step"]
+    assert [line["step"] for line in steps] == list(range(1, 18))
+    validations = [line for line in lines if line["event"] == "validation"]
+    assert [(v["step"], v["averaged"]) for v in validations] == [
+        (5, 1), (10, 1), (15, 1), (17, 1), (17, 2)
+    ]  # fmt: skip
+    assert {key for line in steps for key in line} == {
+        "event", "step", "loss", "nll", "tokens", "gradient_norm", "rate", "skipped"
+    }  # fmt: skip
+    assert RunDirectory(undisturbed).steps() == [12, 15, 17]
+
+
+def test_the_best_model_is_the_runs(undisturbed):
+    validations = [line for line in metrics(undisturbed) if line["event"] == "validation"]
+    best = max(validations, key=lambda v: (v["bleu"], -v["perplexity"]))
+    facts = json.loads((undisturbed / "run.json").read_text())
+    assert {key: best[key] for key in facts["installed"]} == facts["installed"]
+    folder = "averaged" if best["averaged"] > 1 else "best"
+    name = "model.safetensors"
+    assert (undisturbed / name).read_bytes() == (undisturbed / folder / name).read_bytes()
+
+
+def snapshots(path, corpus, folder, wanted):
+    """Copies of a run directory as it was at some of its events, as a kill would have left it."""
+    run = opened(path, command(path, corpus))
+    for number, event in enumerate(train(run)):
+        if wanted(number, event):
+            shutil.copytree(path, folder / f"{number}-{type(event).__name__}")
+    run.directory.unlock()
+    return sorted(folder.iterdir())
+
+
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(corpus, undisturbed, tmp_path):
+    chosen = iter([StepReport, Progress, ValidationReport])
+    kind = next(chosen)
+
+    def wanted(number, event):
+        nonlocal kind
+        if number < 8 or not isinstance(event, kind):
+            return False
+        kind = next(chosen, type(None))
+        return True
+
+    (tmp_path / "copies").mkdir()
+    copies = snapshots(tmp_path / "run", corpus, tmp_path / "copies", wanted)
+    assert len(copies) == 3
+    assert_equal_runs(tmp_path / "run", undisturbed)
+    for copy in copies:
+        assert dispatch(["train", str(copy), "--quiet"]) == 0
+        assert_equal_runs(copy, undisturbed)
+
+
+@pytest.mark.slow
+def test_killed_at_any_event(corpus, undisturbed, tmp_path):
+    (tmp_path / "copies").mkdir()
+    copies = snapshots(tmp_path / "run", corpus, tmp_path / "copies", lambda number, _: True)
+    assert len(copies) > 20
+    for copy in copies:
+        assert dispatch(["train", str(copy), "--quiet"]) == 0
+        assert_equal_runs(copy, undisturbed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"), [(StepReport, 7), (StepReport, 9), (Progress, 10), (ValidationReport, 10)]
+)
+def test_a_run_that_is_left_is_saved_and_goes_on(kind, step, corpus, undisturbed, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    with contextlib.closing(train(run)) as events:
+        for event in events:
+            if isinstance(event, kind) and run.step == step:
+                break
+    run.directory.unlock()
+    assert RunDirectory(path).steps()[-1] == step
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert_equal_runs(path, undisturbed)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_saves_and_leaves(number, code, corpus, undisturbed, tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    original = Display.show
+
+    def show(self, event):
+        original(self, event)
+        if isinstance(event, StepReport) and event.step == 7:
+            os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(Display, "show", show)
+    assert dispatch(command(path, corpus)) == code
+    assert RunDirectory(path).steps()[-1] == 7
+    monkeypatch.undo()
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert_equal_runs(path, undisturbed)
+
+
+def test_the_second_signal_does_not_wait(monkeypatch):
+    ends = []
+    monkeypatch.setattr(module.os, "_exit", ends.append)
+    with Signals() as signals:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert (signals.received, ends) == (signal.SIGTERM, [])
+        os.kill(os.getpid(), signal.SIGINT)
+        assert ends == [130]
+
+
+def test_a_finished_run_says_so_and_stays_as_it_is(undisturbed, corpus, capsys):
+    before = {p: p.read_bytes() for p in undisturbed.rglob("*") if p.is_file()}
+    for arguments in (["train", str(undisturbed)], command(undisturbed, corpus)):
+        assert dispatch(arguments) == 0
+        assert "finished" in capsys.readouterr().err
+    after = {p: p.read_bytes() for p in undisturbed.rglob("*") if p.is_file()}
+    assert {p.name for p in before if before[p] != after.get(p)} <= {".lock"}
+
+
+def test_more_steps_are_the_longer_run(corpus, undisturbed, tmp_path):
+    longer, extended = tmp_path / "longer", tmp_path / "extended"
+    assert dispatch(command(longer, corpus, training__max_steps=20)) == 0
+    shutil.copytree(undisturbed, extended)
+    assert dispatch(["train", str(extended), "--quiet", "--training.max-steps", "20"]) == 0
+    assert metrics(longer) == metrics(extended)
+    name = "checkpoints/step-00000020/optimizer.safetensors"
+    assert (longer / name).read_bytes() == (extended / name).read_bytes()
+    with pytest.raises(HeadwayError, match=r"max_steps = 19: .* is at step 20"):
+        dispatch(["train", str(extended), "--training.max-steps", "19"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--training.seed", "5"], "training.seed is 1, not 5"),
+        (["--training.batch-tokens", "141"], "training.batch_tokens is 140, not 141"),
+        (["--preset", "tiny"], "model.d_model is 22, not 128"),
+        (["--train", "VALID", "VALID"], "is another file than before"),
+    ],
+)
+def test_other_settings_or_data_are_refused(change, message, undisturbed, corpus):
+    change = [corpus[-1] if word == "VALID" else word for word in change]
+    with pytest.raises(HeadwayError, match=message) as raised:
+        dispatch(["train", str(undisturbed), "--training.max-steps", "23", *change])
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "what"), [("331", "data"), ("330", "vocabulary")], ids=["data", "vocabulary"]
+)
+def test_data_that_was_prepared_otherwise_is_refused(vocabulary, what, tmp_path):
+    tsv = []
+    for name, count in (("one", 150), ("two", 151)):
+        (tmp_path / name).mkdir()
+        tsv.append(write_corpus(tmp_path / name, train=count, valid=7))
+        size = "331" if name == "one" else vocabulary
+        out = str(tmp_path / name / "data")
+        assert not dispatch(["prepare", out, *tsv[-1], "--text.vocab-size", size])
+    path = tmp_path / "run"
+    start = [w for w in command(path, []) if w != "--text.vocab-size"]
+    run = opened(path, [*start[:2], "--data", str(tmp_path / "one" / "data"), *words(SETTINGS)])
+    run.directory.unlock()
+    with pytest.raises(HeadwayError, match=f"started with other {what}"):
+        dispatch(["train", str(path), "--data", str(tmp_path / "two" / "data")])
+
+
+def test_a_second_trainer_is_refused(undisturbed):
+    directory = RunDirectory(undisturbed)
+    directory.lock()
+    try:
+        with pytest.raises(HeadwayError, match="training here already"):
+            dispatch(["train", str(undisturbed)])
+    finally:
+        directory.unlock()
+
+
+def test_a_start_that_was_interrupted_is_repeated(corpus, undisturbed, tmp_path):
+    path = tmp_path / "run"
+    dispatch(["prepare", str(path / "data"), *corpus, "--text.vocab-size", "331"])
+    (path / ".data.17.tmp").mkdir()
+    assert dispatch(command(path, corpus)) == 0
+    assert_equal_runs(path, undisturbed)
+    assert not (path / ".data.17.tmp").exists()
+
+
+def test_no_run_and_no_data(tmp_path):
+    with pytest.raises(HeadwayError, match="no run there yet: start one with --train"):
+        dispatch(["train", str(tmp_path / "run")])
+
+
+def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    before = digest(run.trainer.tensors())
+    result = rehearse(run)
+    assert digest(run.trainer.tensors()) == before
+    assert run.directory.steps() == []
+    assert result.disk < result.free
+    assert result.tokens_per_second > 0
+    for _ in train(run):
+        pass
+    run.directory.unlock()
+    assert_equal_runs(path, undisturbed)
+
+
+def poisoned(monkeypatch, steps):
+    """Make the loss of these steps NaN, gradients and all."""
+    original = Trainer.accumulate
+
+    def accumulate(self, batch, tokens):
+        sums = original(self, batch, tokens)
+        if self.steps in steps:
+            for parameter in self.model.parameters():
+                parameter.grad.fill_(float("nan"))
+        return sums
+
+    monkeypatch.setattr(Trainer, "accumulate", accumulate)
+
+
+def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, {4})
+    path = tmp_path / "run"
+    assert dispatch(command(path, corpus)) == 0
+    skipped = [line["step"] for line in metrics(path) if line.get("skipped")]
+    assert skipped == [4]
+    text = (path / "bad-batches" / "step-4.txt").read_text().split("\n\n")
+    known = Path(corpus[1]).read_text().splitlines()
+    assert all(pair.splitlines()[0] in known for pair in text if pair)
+    assert all(weight.isfinite().all() for weight in load_model(path).transformer.parameters())
+
+
+def test_many_in_a_row_go_back_to_the_last_good_checkpoint(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, {7, 8})
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, training__max_failures=2))
+    for event in train(run):
+        if isinstance(event, StepReport) and event.step == 8:
+            break
+        weights = run.trainer.model.source_embedding.weight.clone()
+    good, _ = run.directory.load(6)
+    assert torch.equal(
+        run.trainer.model.source_embedding.weight, good["model"]["source_embedding.weight"]
+    )
+    assert torch.equal(weights, good["model"]["source_embedding.weight"])  # step 7 was skipped
+    assert run.state.roll_backs == 1
+    run.directory.unlock()
+    assert {"event": "roll-back", "step": 8, "to": 6} in metrics(path)
+
+
+def test_going_back_changes_weights_that_went_on(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, {8})
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, training__max_failures=1))
+    for event in train(run):
+        if isinstance(event, StepReport) and event.step == 7:
+            seventh = run.trainer.model.source_embedding.weight.clone()
+        if isinstance(event, StepReport) and event.step == 8:
+            break
+    good, _ = run.directory.load(6)
+    now = run.trainer.model.source_embedding.weight
+    assert torch.equal(now, good["model"]["source_embedding.weight"])
+    assert not torch.equal(now, seventh)
+    assert (run.step, run.feed.index + 100 * run.feed.epoch > 0) == (8, True)
+    run.directory.unlock()
+
+
+def test_a_run_that_diverges_for_good_stops_in_one_line(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, set(range(8, 18)))
+    path = tmp_path / "run"
+    with pytest.raises(HeadwayError, match=r"diverged, after 3 returns to step 6.*rate_scale"):
+        dispatch(command(path, corpus, training__max_failures=1))
+    assert all(
+        weight.isfinite().all()
+        for step in RunDirectory(path).steps()
+        for weight in RunDirectory(path).load(step)[0]["model"].values()
+    )
+
+
+def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    for event in train(run):
+        if isinstance(event, StepReport) and event.step == 8:
+            with torch.no_grad():
+                run.trainer.model.source_embedding.weight[5, 3] = float("nan")
+        if isinstance(event, StepReport) and event.step == 9:
+            break
+    run.save()
+    tensors, _ = run.directory.load(9)
+    assert all(weight.isfinite().all() for weight in tensors["model"].values())
+    run.directory.unlock()
+
+
+def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
+    path = tmp_path / "run"
+    nothing = {"training__rate_scale": 1e-30, "training__patience": 2, "training__max_steps": 40}
+    assert dispatch(command(path, corpus, **nothing)) == 0
+    validated = [v["step"] for v in metrics(path) if v["event"] == "validation"]
+    assert validated == [5, 10, 15, 15]  # the best, two no better, the average
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert [v["step"] for v in metrics(path) if v["event"] == "validation"] == validated
+
+
+def test_a_damaged_checkpoint_is_named(undisturbed, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    file = path / "checkpoints" / "step-00000017" / "optimizer.safetensors"
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(HeadwayError, match=r"step-00000017/optimizer.safetensors: not a readable"):
+        dispatch(["train", str(path), "--training.max-steps", "20"])
+
+
+def test_average_is_what_training_does_at_its_end(undisturbed, tmp_path):
+    out = tmp_path / "average"
+    dispatch(["average", str(undisturbed), str(out), "--last", "2"])
+    name = "model.safetensors"
+    assert (out / name).read_bytes() == (undisturbed / "averaged" / name).read_bytes()
+    assert isinstance(Translator.load(out, "cpu").translate("1 2"), str)
+    dispatch(["average", str(undisturbed), str(out), "--checkpoints", "12"])
+    single = undisturbed / "checkpoints" / "step-00000012" / name
+    assert torch.equal(
+        load_model(out).transformer.source_embedding.weight,
+        RunDirectory(undisturbed).load(12)[0]["model"]["source_embedding.weight"],
+    )
+    assert single.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--checkpoints", "5"], "no checkpoint of step 5; there are 12, 15, 17"),
+        (["--last", "7"], r"--last 7: .* has 3 checkpoints"),
+        (["--last", "0"], "--last 0"),
+    ],
+)
+def test_average_refuses_checkpoints_that_are_not_there(more, message, undisturbed, tmp_path):
+    with pytest.raises(HeadwayError, match=message):
+        dispatch(["average", str(undisturbed), str(tmp_path / "out"), *more])
+
+
+def headway(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "headway.cli.main", *map(str, arguments)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_neither_directory_nor_hash_seed_matter(corpus, undisturbed, tmp_path):
+    arguments = [word for word in command(tmp_path / "elsewhere", corpus) if word != "--quiet"]
+    result = headway(*arguments, PYTHONHASHSEED="17")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ""
+    assert "target tokens/s" in result.stderr
+    assert "BLEU" in result.stderr
+    assert_equal_runs(tmp_path / "elsewhere", undisturbed)
+
+
+@pytest.mark.slow
+def test_two_processes_are_one(corpus, tmp_path):
+    changes = {"model__dropout": 0.0, "training__max_steps": 7, "training__average": 1}
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    assert dispatch(command(alone, corpus, **changes)) == 0
+    result = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
+         "-m", "headway.cli.main", *command(together, corpus, **changes)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    for one, two in zip(metrics(alone), metrics(together), strict=True):
+        assert two == {k: pytest.approx(v, rel=1e-3) for k, v in one.items()}
+    weights = [RunDirectory(path).load(7)[0]["model"] for path in (alone, together)]
+    for name, weight in weights[0].items():
+        torch.testing.assert_close(weights[1][name], weight, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_slice_of_the_crash_campaign():
+    campaign = Path(__file__).with_name("crash.py")
+    result = subprocess.run(
+        [sys.executable, campaign, "--kills", "2", "--signals", "1"],
+        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr + result.stdout
