@@ -63,6 +63,11 @@ class TextConfig:
     ] = 1000000
     split_digits: Annotated[bool, "every digit is a piece of its own"] = False
     max_tokens: Annotated[int, "longest training side in pieces; longer pairs are dropped"] = 256
+    drop_unreadable: Annotated[
+        bool, "drop lines that are not UTF-8 or no pair; else stop at the first"
+    ] = True
+    drop_empty: Annotated[bool, "drop pairs with an empty side"] = True
+    drop_control: Annotated[bool, "drop pairs with control characters"] = True
     max_characters: Annotated[int, "longest side in characters; 0: no limit"] = 5000
     max_ratio: Annotated[float, "longest side / shortest side in characters + 10; 0: no limit"] = (
         3.0

@@ -14,8 +14,9 @@ from headway.text.readers import Pair
 SHOWN = 5  # line numbers kept for each rule
 SLACK = 10  # characters added to both sides of a ratio: short sentences vary more
 
-# Every control character that is not white space (Unicode category Cc), and lone surrogates.
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
+# Every control character that is not white space (Unicode category Cc).
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, as JSON can spell it: no text
 
 UNREADABLE = "cannot be read"
 EMPTY = "a side is empty"
@@ -161,9 +162,11 @@ def clean(
 def fault(source: str, target: str, config: TextConfig) -> str | None:
     """Return the rule that a pair breaks by itself, whatever the other pairs are, or None."""
     shortest, longest = sorted((len(source), len(target)))
-    if not shortest:
+    if _SURROGATE.search(source) or _SURROGATE.search(target):
+        return UNREADABLE
+    if config.drop_empty and not shortest:
         return EMPTY
-    if _CONTROL.search(source) or _CONTROL.search(target):
+    if config.drop_control and (_CONTROL.search(source) or _CONTROL.search(target)):
         return CONTROL
     if config.max_characters and longest > config.max_characters:
         return LONG

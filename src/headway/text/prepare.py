@@ -18,7 +18,7 @@ from typing import Any
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.cleaning import Report, clean, held_out
-from headway.text.readers import read_lines, read_pairs
+from headway.text.readers import Damaged, Pair, read_lines, read_pairs
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
 
@@ -148,8 +148,13 @@ def _prepare(
     # subwords must be known before anything is encoded.
     spool = out / "train.text"
     count = 0
+    pairs: Iterator[Pair | Damaged] = (
+        read_pairs(train, languages, strict=False)
+        if config.drop_unreadable
+        else iter(read_pairs(train, languages))
+    )
     with spool.open("w", encoding="utf-8", newline="\n") as file:
-        for pair in clean(read_pairs(train, languages, strict=False), config, report, unseen):
+        for pair in clean(pairs, config, report, unseen):
             file.write(f"{pair.source}\n{pair.target}\n")
             count += 1
     if not count:

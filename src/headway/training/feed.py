@@ -65,7 +65,7 @@ class Feed:
         for row in batch.rows:
             source, target = self.data.train.pair(int(row))
             pieces = "".join(tokenizer.source_pieces(source.tolist()[:-1]))
-            found.append((pieces.replace(SPACE, " "), tokenizer.decode(target.tolist())))
+            found.append((pieces.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))
         return found
 
     def _plan(self) -> list[Any]:

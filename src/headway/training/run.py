@@ -33,7 +33,7 @@ from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport, validate
 from headway.translation.directory import save_model, write_config
 
-ROLL_BACKS = 3  # to one checkpoint; then the run stops, for it would do the same again
+ROLL_BACKS = 3  # with less than a checkpoint's interval of good steps between; then a run stops
 TIMED = 10  # steps between two lines of timings.jsonl
 
 
@@ -206,8 +206,6 @@ class Run:
             return
         started = time.perf_counter()
         self.state.epoch, self.state.index = self.feed.epoch, self.feed.index
-        if self.step % self.config.training.checkpoint_every == 0:
-            self.state.roll_backs = 0
         tensors = self.trainer.tensors()
         if processes.rank() == 0:
             self.directory.save(self.step, tensors, asdict(self.state))
@@ -255,15 +253,18 @@ class Run:
         """Go back to the weights and optimizer of the newest checkpoint, and on with new data."""
         every = self.config.training.checkpoint_every
         good = max(step for step in self.directory.steps() if step % every == 0)
+        if self.step - self.state.rolled_back > every + self.config.training.max_failures:
+            self.state.roll_backs = 0
         if self.state.roll_backs == ROLL_BACKS:
             raise HeadwayError(
                 f"{self.directory.path}: step {self.step} diverged, after {ROLL_BACKS} returns to"
-                f" step {good}: lower training.rate_scale, raise training.warmup_steps, or look at"
-                " bad-batches/"
+                " earlier weights: lower training.rate_scale, raise training.warmup_steps, or look"
+                " at bad-batches/"
             )
         tensors, _ = self.directory.load(good)
         self.trainer.load(tensors, random=False)
         self.state.roll_backs += 1
+        self.state.rolled_back = self.step
         self.state.failures = 0
         self._log(event="roll-back", step=self.step, to=good)
         return Notice(text=f"step {self.step}: went back to the weights of step {good}")

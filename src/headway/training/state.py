@@ -15,7 +15,8 @@ class State:
         index: Micro-batches of this epoch so far.
         failures: Skipped steps in a row.
         skipped: Skipped steps in all.
-        roll_backs: Times the run went back to its newest checkpoint.
+        roll_backs: Times the run went back to a checkpoint, since it last did well for a while.
+        rolled_back: The step at which it last did.
         validated: The last step that was validated.
         since_best: Validations since the best.
         best: The best validation.
@@ -26,6 +27,7 @@ class State:
     failures: int = 0
     skipped: int = 0
     roll_backs: int = 0
+    rolled_back: int = 0
     validated: int = 0
     since_best: int = 0
     best: ValidationReport | None = None

@@ -66,6 +66,8 @@ def sentence(rng: Random, stock: Stock) -> Wordings:
     def say(to: Speaker) -> str:
         tables = TABLES[to.language_code]
         filled = {slot: filling(to) for slot, filling in fillings.items()}
+        if any(filled.get(slot + "2") == text for slot, text in filled.items()):
+            raise LookupError(f"{name} says the same thing twice")
 
         def fill(match: re.Match[str]) -> str:
             slot = match["name"] + match["count"]
