@@ -63,7 +63,6 @@ def rehearse(run: Run) -> Rehearsal:
     for _ in validate(run.trainer.model, run.data, search, batch_tokens=few, sentences=SENTENCES):
         pass
     processes.set_random_states(before, run.trainer.device)
-    run.directory.timings.write(event="rehearsal", tokens_per_second=rate)
 
     size = _write_and_read(run)
     settings = run.config.training

@@ -212,6 +212,7 @@ class Run:
             self.directory.prune({*self._series(), self.step})
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)
+        processes.wait()
         self.saved = self.step
 
     def validate(self) -> Iterator[Event]:

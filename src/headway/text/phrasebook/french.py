@@ -62,7 +62,7 @@ FRAMES = {
     "question": "{woman} a demandé {job.dat} quand part le train pour {city}.",
     "visit": "Nous voudrions rendre visite {family.dat} à {city} en {month}.",
     "journey": "En {month}, {family} part {country.in} pour {stay}.",
-    "past": "{family} a vécu {country.in} jusqu’en {later}.",
+    "past": "{family} a vécu {country.in} jusqu’en {year}.",
     "new start": "Après avoir travaillé {stay} à {city}, {woman} est partie vivre {country.in}.",
     "breakfast": "{country.in}, {man} ne prend jamais {food.no} au petit déjeuner.",
     "choice": "{woman} demande si {man} veut {food} ou {food2}.",
