@@ -92,12 +92,13 @@ def spawn(log: Path, work: Callable[[], object]) -> int:
 def wait(child: int, limit: float) -> int | None:
     """Return a child's exit code, negative for a signal; None if it takes longer than the limit."""
     end = time.monotonic() + limit
-    while time.monotonic() < end:
+    while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
-        time.sleep(0.002)
-    return None
+        if time.monotonic() > end:
+            return None
+        time.sleep(0.001)
 
 
 def digest(tensors: Mapping[str, Mapping[str, Tensor]]) -> str:
@@ -169,11 +170,10 @@ class Campaign:
         """Go on with a run and send it a signal somewhere; returns whether it got to its end."""
         child = self.start(path)
         where = self.luck.choice(["anywhere", "anywhere", "writing"])
-        moment = time.monotonic() + self.luck.random() * seconds
-        while (code := wait(child, 0.0)) is None:
+        moment = time.monotonic() + self.luck.random() * seconds / 2
+        while (code := wait(child, 0.001)) is None:
             if time.monotonic() > moment and (where == "anywhere" or writing(path)):
                 break
-            time.sleep(0.001)
         if code is None:
             os.kill(child, kind)
             asked = time.monotonic()
@@ -256,6 +256,23 @@ class Campaign:
         finally:
             subprocess.run(["umount", path], check=True)
 
+    def read_beside(self, path: Path, times: int) -> None:
+        """Load the model of a run again and again while the run replaces it."""
+        child = -1
+        while self.counts["loads beside a writer"] < times:
+            if child < 0:
+                shutil.rmtree(path, ignore_errors=True)
+                child = self.start(path)
+                while not (path / "model.safetensors").exists():
+                    time.sleep(0.001)
+            load_model(path)  # raises, and so ends the campaign, if it fails
+            self.counts["loads beside a writer"] += 1
+            if wait(child, 0.0) is not None:
+                child = -1
+        if child > 0:
+            os.kill(child, signal.SIGKILL)
+            wait(child, TIME_LIMIT)
+
     def expect(self, holds: bool, otherwise: str) -> None:
         """Note a broken promise."""
         if not holds:
@@ -269,7 +286,9 @@ def writing(path: Path) -> bool:
     return any(name != ".lock" for name in hidden)
 
 
-def run_campaign(kills: int, signals: int, full_disks: int, threads: int, seed: int) -> Campaign:
+def run_campaign(
+    kills: int, signals: int, full_disks: int, reads: int, threads: int, seed: int
+) -> Campaign:
     """Attack runs until the numbers are reached."""
     folder = Path(tempfile.mkdtemp(prefix="headway-crash-"))
     words = [word for name, value in SETTINGS.items() for word in (f"--{name}", str(value))]
@@ -291,8 +310,10 @@ def run_campaign(kills: int, signals: int, full_disks: int, threads: int, seed: 
         campaign.finish(path)
         shutil.rmtree(path)
         number += 1
+        print(f"{number} runs, {len(attacks)} attacks to come", file=sys.stderr, flush=True)
     for disk in range(full_disks):
         campaign.fill_disk(folder / f"disk-{disk}")
+    campaign.read_beside(folder / "beside", reads)
     if not campaign.broken:
         shutil.rmtree(folder)
     return campaign
@@ -303,11 +324,17 @@ if __name__ == "__main__":
     parser.add_argument("--kills", type=int, default=20, help="kill -9")
     parser.add_argument("--signals", type=int, default=0, help="SIGTERM or SIGINT")
     parser.add_argument("--full-disk", type=int, default=0, help="full disks (tmpfs; needs root)")
+    parser.add_argument("--reads", type=int, default=0, help="loads of a model while it trains")
     parser.add_argument("--threads", type=int, default=1, help="processor threads of a run")
     parser.add_argument("--seed", type=int, default=1, help="of the moments")
     options = parser.parse_args()
     done = run_campaign(
-        options.kills, options.signals, options.full_disk, options.threads, options.seed
+        options.kills,
+        options.signals,
+        options.full_disk,
+        options.reads,
+        options.threads,
+        options.seed,
     )
     print(", ".join(f"{count} {what}" for what, count in sorted(done.counts.items())))
     print(f"{len(done.broken)} promises broken")

@@ -42,12 +42,14 @@ def test_a_fingerprint_sees_any_change(tmp_path: Path) -> None:
     assert len(prints) == 3
 
 
-@pytest.mark.parametrize("damage", ["missing", "short", "foreign", "huge"])
+@pytest.mark.parametrize("damage", ["missing", "no facts", "short", "foreign", "huge"])
 def test_a_damaged_corpus_is_one_line(tmp_path: Path, damage: str) -> None:
     directory = tmp_path / "corpus"
     Corpus.write(directory, PAIRS)
     if damage == "missing":
         (directory / "target.ids").unlink()
+    elif damage == "no facts":
+        (directory / "corpus.json").unlink()
     elif damage == "short":
         with (directory / "source.ends").open("r+b") as file:
             file.truncate(100)

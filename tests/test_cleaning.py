@@ -19,6 +19,7 @@ from headway.text.cleaning import (
     LEAK,
     LONG,
     RATIO,
+    TOKENS,
     UNREADABLE,
     Digests,
     Report,
@@ -135,8 +136,21 @@ def test_leaks_count_before_duplicates_so_that_every_copy_is_named() -> None:
     leak = Pair("a leak here", "ein leck hier", 2)
     _, report = cleaned([leak, leak._replace(line=5), *GOOD], TextConfig(), UNSEEN)
     assert report.dropped[LEAK].lines == [2, 5]
-    _, report = cleaned([leak._replace(target="anders"), *GOOD], TextConfig(), UNSEEN)
-    assert not report.dropped
+
+
+@pytest.mark.parametrize("half", [{"target": "anders"}, {"source": "another"}])
+@pytest.mark.parametrize("drop_leaks", [True, False])
+def test_a_side_of_held_out_text_is_reported_and_kept(
+    half: dict[str, str], drop_leaks: bool
+) -> None:
+    config = replace(TextConfig(), drop_leaks=drop_leaks)
+    leak = Pair("a leak here", "ein leck hier", 23)._replace(**half)
+    kept, report = cleaned([leak, leak, *GOOD], config, UNSEEN)
+    assert kept == [leak, *GOOD]
+    assert list(report.dropped) == [DUPLICATE]
+    assert (report.half_leaks.count, report.half_leaks.lines) == (1, [23])
+    assert report.leaks_kept.count == 0
+    assert "one side" in report.to_text()
 
 
 def test_digests_are_a_set_even_when_all_want_the_same_place() -> None:
@@ -155,7 +169,8 @@ def test_a_report_counts_names_lines_and_survives_a_terminal() -> None:
     bad: list[Pair | Damaged] = [Pair("", f"x{n}", n) for n in range(3, 20)]
     bad += [Pair("a\x1b[2J" + "z" * 200, "b", 41), Damaged("corpus.en", 43, "not UTF-8: byte 0xff")]
     _, report = cleaned([*bad, *GOOD], TextConfig())
-    report.too_many_tokens, report.tokens = 2, {"source": 61, "target": 67}
+    report.drop(TOKENS, 47, "too | long")
+    report.tokens = {"source": 61, "target": 67}
     plain = json.loads(json.dumps(report.to_dict()))
     assert plain["dropped"][EMPTY]["count"] == 17
     assert plain["dropped"][EMPTY]["lines"] == [3, 4, 5, 6, 7]
@@ -186,7 +201,10 @@ def test_real_text_is_counted_whole_and_free_of_its_validation_text() -> None:
     assert report.kept == len(kept) == len({pair[:2] for pair in kept})
     assert report.read - len(kept) == sum(found.count for found in report.dropped.values())
     assert report.dropped[LEAK].count > 0
-    assert held_out(kept).isdisjoint(unseen)
+    again = Report()
+    assert list(clean(kept, TextConfig(), again, unseen)) == kept
+    assert again.half_leaks == report.half_leaks
+    assert again.half_leaks.count > 0
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.config import PRESETS, ModelConfig
+from headway.errors import HeadwayError
 from headway.model import (
     Classifier,
     FeedForward,
@@ -202,9 +203,19 @@ def test_sinusoids_by_the_paper() -> None:
 
 
 def test_sinusoids_grow_past_the_table() -> None:
-    short, long = build(), build(max_positions=5)
+    long, short = build(), build(max_positions=5)
     source, target = tokens(2, 11), tokens(2, 13)
-    assert close(short(source, target), long(source, target))
+    with torch.inference_mode():
+        assert close(short(source, target), long(source, target))
+    assert not short.source_positions.table.is_inference()
+
+
+def test_learned_positions_count_within_a_packed_sentence() -> None:
+    model = build(positions="learned", max_positions=8)
+    segments = torch.tensor([[1] * 7 + [2] * 6])
+    assert model(tokens(1, 13), tokens(1, 13), segments, segments).isfinite().all()
+    with pytest.raises(HeadwayError, match="8 were learned"):
+        model(tokens(1, 9), tokens(1, 3))
 
 
 @pytest.mark.parametrize("preset", ["base", "big", "tiny"])
@@ -228,8 +239,12 @@ def test_tying_shares_matrices(tying: str) -> None:
     assert parameter_count(tied) - parameter_count(free) == (matrices - 1) * 41 * 22
 
 
-def test_pad_embedding_stays_zero_under_training_and_copying() -> None:
+@pytest.mark.parametrize("way", ["copied", "assigned"])
+def test_pad_embedding_stays_zero_under_training_and_copying(way: str) -> None:
     model = copy.deepcopy(build().float())
+    if way == "assigned":
+        state = {name: value.clone() for name, value in model.state_dict().items()}
+        model.load_state_dict(state, assign=True)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
     for _ in range(3):
         optimizer.zero_grad()

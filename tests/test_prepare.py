@@ -1,7 +1,10 @@
 """Raw text to training data: whole or not at all, the same each time, and nothing leaks."""
 
+import errno
 import gzip
 import json
+import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +16,7 @@ from conftest import sentences, translate_words
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.prepare import PreparedData, languages_from_names, prepare
+from headway.text.shards import Corpus
 from test_command import BIN, headway
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
@@ -82,8 +86,13 @@ def test_test_text_is_kept_out_of_training(
 def test_long_pairs_are_dropped_and_counted(
     files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
-    data = prepare(*files, tmp_path / "out", replace(CONFIG, max_tokens=7))
-    assert max(data.train.source_lengths.max(), data.train.target_lengths.max()) <= 7
+    train, valid = files
+    for path in train:
+        path.write_text(path.read_text() + f"no{path.suffix} " * 90 + "\n")
+    data = prepare(train, valid, tmp_path / "out", replace(CONFIG, max_tokens=97))
+    assert max(data.train.source_lengths.max(), data.train.target_lengths.max()) <= 97
+    found = json.loads((tmp_path / "out" / "report.json").read_text())["dropped"]
+    assert found["more than max_tokens"]["lines"] == [401]
     assert "more than max_tokens" in (tmp_path / "out" / "report.txt").read_text()
 
 
@@ -133,12 +142,50 @@ def test_nothing_half_written_is_left(files: tuple[list[Path], list[Path]], tmp_
     assert set(tmp_path.iterdir()) == before
 
 
+def test_a_full_disk_names_the_directory_and_leaves_nothing(
+    files: tuple[list[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Corpus, "write", write)
+    before = set(tmp_path.iterdir())
+    with pytest.raises(OSError, match="No space left") as error:
+        prepare(*files, tmp_path / "out", CONFIG)
+    assert error.value.filename == str(tmp_path / "out")
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("size", [None, 0, 0.5])
+def test_every_file_that_is_missing_or_cut_short_is_one_line(
+    files: tuple[list[Path], list[Path]], tmp_path: Path, size: float | None
+) -> None:
+    prepare(*files, tmp_path / "whole", CONFIG)
+    parts = [path for path in (tmp_path / "whole").rglob("*") if path.is_file()]
+    parts = [path for path in parts if not path.name.startswith("report.")]
+    assert len(parts) == 14
+    for number, part in enumerate(parts):
+        copy = tmp_path / f"{number}"
+        shutil.copytree(tmp_path / "whole", copy)
+        damaged = copy / part.relative_to(tmp_path / "whole")
+        data = damaged.read_bytes()
+        damaged.unlink()
+        if size is not None:
+            damaged.write_bytes(data[: int(size * len(data))])
+        with pytest.raises(HeadwayError, match=rf"^{re.escape(str(copy))}[^\n]*$"):
+            PreparedData.open(copy)
+
+
 def test_an_existing_directory_is_not_touched(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
+    files: tuple[list[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, "precious", ["x"])
     with pytest.raises(HeadwayError, match="is there already"):
         prepare(*files, tmp_path, CONFIG)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(HeadwayError, match="is there already"):
+        prepare(*files, ".", CONFIG)
 
 
 def test_empty_validation_and_training_text_are_one_line(
@@ -168,6 +215,8 @@ def test_languages_are_read_off_names() -> None:
     for names in (["train.tsv"], ["train.txt", "train.de"], ["train", "train.de"]):
         with pytest.raises(HeadwayError, match="--languages"):
             languages_from_names(names)
+    with pytest.raises(HeadwayError, match=r"^nowhere: "):
+        languages_from_names(["train.en", "nowhere"])
 
 
 @pytest.mark.slow

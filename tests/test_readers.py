@@ -199,6 +199,7 @@ def test_two_files_of_unequal_length_name_both_counts(tmp_path: Path) -> None:
     [
         (["a.txt"], ["a.txt", ".tsv", ".jsonl", ".tmx"]),
         (["a.tsv", "b.jsonl"], ["a.tsv", "b.jsonl", "plain text"]),
+        (["a.tsv", "b.tsv.gz"], ["a.tsv", "b.tsv.gz", "plain text"]),
         (["a.tmx.gz", "b.tmx.gz"], ["a.tmx.gz", "plain text"]),
         (["-", "-"], ["- -", "plain text"]),
         (["a", "b", "c"], ["3 files"]),

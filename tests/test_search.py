@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from headway.errors import HeadwayError
 from headway.translation.search import Hypothesis, beam_search, length_penalty, sample
 
 V, EOS, PAD = 5, 1, 4
@@ -124,7 +125,9 @@ def test_a_prefix_is_kept_and_scored(drawn: bool) -> None:
     toy = Toy(2, seed=4)
     options = {"eos": EOS, "pad": PAD, "prefixes": [[3, 0], []]}
     if drawn:
-        found = sample(toy.step, toy.state(range(2), 2), [6, 6], seeds=[[1, 2], [3, 4]], **options)
+        found = sample(
+            toy.step, toy.state(range(2), 2), [6, 6], seeds=[[[1], [2]], [[3], [4]]], **options
+        )
     else:
         found = search(toy, range(2), [6, 6], n_best=3, **options)
     for hypothesis in found[0]:
@@ -135,7 +138,7 @@ def test_a_prefix_is_kept_and_scored(drawn: bool) -> None:
 
 
 def draws(toy: Toy, count: int, **options: object) -> list[Hypothesis]:
-    settings = {"seeds": [range(count)], "eos": EOS, "pad": PAD, **options}
+    settings = {"seeds": [[[n] for n in range(count)]], "eos": EOS, "pad": PAD, **options}
     return sample(toy.step, toy.state([0], count), [1 + 6], **settings)[0]
 
 
@@ -153,9 +156,13 @@ def test_samples_are_seeded_and_ignore_neighbours() -> None:
     toy = Toy(3, seed=6)
     options = {"eos": EOS, "pad": PAD}
     together = sample(
-        toy.step, toy.state(range(3), 2), [9] * 3, seeds=[[1, 2], [3, 4], [5, 6]], **options
+        toy.step,
+        toy.state(range(3), 2),
+        [9] * 3,
+        seeds=[[[1], [2]], [[3], [4]], [[5], [6]]],
+        **options,
     )
-    alone = sample(toy.step, toy.state([1], 2), [9], seeds=[[3, 4]], **options)
+    alone = sample(toy.step, toy.state([1], 2), [9], seeds=[[[3], [4]]], **options)
     assert alone == [together[1]]
 
 
@@ -166,3 +173,44 @@ def test_filters_leave_only_the_likeliest() -> None:
         assert {tuple(h.tokens) for h in draws(toy, 5, **options)} == {tuple(greedy.tokens)}
     order = toy.table[0, PAD, PAD][:PAD].argsort(descending=True)[:2].tolist()
     assert {h.tokens[0] for h in draws(toy, 300, top_k=2)} == set(order)
+
+
+def test_near_ties_are_decided_by_the_logits_however_long_the_sentence() -> None:
+    """In float32 sums of some hundred, differences of 3e-6 would vanish."""
+    best = torch.randint(2, 1000, (60,), generator=torch.Generator().manual_seed(1)).tolist()
+    place = iter(best)
+
+    def step(tokens: Tensor, state: ToyState) -> Tensor:
+        logits = torch.zeros(len(tokens), 1001)
+        logits[:, next(place, EOS)] = 3e-6
+        return logits
+
+    state = ToyState(torch.tensor([0]), torch.tensor([0]))
+    [[found]] = beam_search(step, state, [61], beam=1, alpha=0.6, eos=EOS, pad=1000)
+    assert found.tokens == [*best, EOS]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("drawn", [False, True])
+def test_predictions_that_are_no_numbers_are_an_error(value: float, drawn: bool) -> None:
+    toy = Toy(1, seed=1)
+    toy.table[:] = value
+    look = (lambda: draws(toy, 3)) if drawn else (lambda: search(toy, [0], [5]))
+    with pytest.raises(HeadwayError, match="not finite numbers"):
+        look()
+
+
+def test_a_prefix_as_long_as_the_limit_still_ends() -> None:
+    toy = Toy(1, seed=1)
+    [found, *_] = search(toy, [0], [2], prefixes=[[2, 3, 0]])[0]
+    assert found.tokens == [2, 3, 0, EOS]
+
+
+def test_top_p_of_one_is_off_and_seeds_do_not_meet() -> None:
+    toy = Toy(1, seed=2)
+    assert draws(toy, 50, top_p=1.0) == draws(toy, 50)
+    seeds = [[[1, 256]], [[2, 0]]]
+    first, second = (
+        sample(toy.step, toy.state([0], 1), [9], seeds=[s], eos=EOS, pad=PAD)[0][0] for s in seeds
+    )
+    assert first != second

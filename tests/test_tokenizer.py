@@ -49,10 +49,11 @@ def hostile(count: int) -> list[str]:
     texts = [
         "</s>", "<pad>", "<unk>", "<0x41>", "a</s>b", "\u202eabc\u202c", "a\u0300" * 50, "\0", "\t x",
         "  two  spaces  ", "\u2028line\u2029", "👩‍👩‍👧‍👦", "", " ", "ﬁ", "\u00a0x\u202f", "\ufeffx",
+        "a\u2581b", "\u2581", " \u2581\u2581 \u2581x", "\U0010fffd\u2581\U0010fffd\U0010fffc",
     ]  # fmt: skip
     while len(texts) < count:
         points = (chooser.randrange(0x110000) for _ in range(chooser.randrange(1, 20)))
-        texts.append("".join(chr(p) for p in points if not 0xD800 <= p < 0xE000 and p != 0x2581))
+        texts.append("".join(chr(p) for p in points if not 0xD800 <= p < 0xE000))
     return texts
 
 

@@ -14,7 +14,9 @@ from crash import digest, write_corpus
 from headway.cli import train as module
 from headway.cli.main import dispatch, parse
 from headway.cli.train import Display, Signals, open_run, train
+from headway.config import TrainingConfig
 from headway.errors import HeadwayError
+from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport, Trainer
@@ -385,6 +387,49 @@ def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
     assert validated == [5, 10, 15, 15]  # the best, two no better, the average
     assert dispatch(["train", str(path), "--quiet"]) == 0
     assert [v["step"] for v in metrics(path) if v["event"] == "validation"] == validated
+
+
+def test_resuming_keeps_the_number_of_threads(undisturbed, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    facts = json.loads((path / "run.json").read_text())
+    facts["machine"]["threads"] = 3  # as if begun on a machine with three cores
+    (path / "run.json").write_text(json.dumps(facts))
+    torch.set_num_threads(1)
+    run = opened(path, ["train", str(path), "--training.max-steps", "18"])
+    run.directory.unlock()
+    assert torch.get_num_threads() == 3
+    torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize(("avx512", "amx"), [(True, False), (False, True), (False, False)])
+def test_bf16_only_on_processors_made_for_it(avx512, amx, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+    found = Machine.resolve(TrainingConfig(device="cpu", threads=5))
+    wanted = "bf16" if avx512 or amx else "fp32"
+    assert found == Machine(device="cpu", precision=wanted, threads=5)
+    fixed = Machine.resolve(TrainingConfig(device="cpu", threads=5, precision="fp32"))
+    assert fixed.precision == "fp32"
+
+
+def test_an_unknown_device_is_refused():
+    with pytest.raises(HeadwayError, match=r"training.device = 'gpu' must be auto, cpu, cuda"):
+        Machine.resolve(TrainingConfig(device="gpu"))
+
+
+@pytest.mark.slow
+def test_tensorboard_gets_the_curves(corpus, undisturbed, tmp_path):
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    path = tmp_path / "run"
+    assert dispatch(command(path, corpus, training__tensorboard="true")) == 0
+    assert_equal_runs(path, undisturbed)
+    events = reader.EventAccumulator(str(path / "tensorboard"))
+    events.Reload()
+    losses = [(e.step, e.value) for e in events.Scalars("training/loss")]
+    steps = [line for line in metrics(path) if line["event"] == "step"]
+    assert losses == [(line["step"], pytest.approx(line["loss"])) for line in steps]
+    assert [e.step for e in events.Scalars("validation/bleu")] == [5, 10, 15, 17]
 
 
 def test_a_damaged_checkpoint_is_named(undisturbed, tmp_path):

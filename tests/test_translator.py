@@ -1,19 +1,26 @@
 """Lines in, lines out: none lost, none changed by its neighbours, scores that mean what they say."""
 
 import json
+import os
 import random
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import torch
 
-from conftest import sentences
+from conftest import sentences, small_config
 from headway.checks import self_check
+from headway.cli.translate import arriving
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Translator
+from headway.translation import Hypothesis, Translator
+from headway.translation.alignment import link_words, word_numbers
 from headway.translation.splitting import join_parts, split_line
+from headway.translation.translator import resolve_device
 from test_command import headway
 
 SEARCH = SearchConfig(max_extra=7)
@@ -85,7 +92,7 @@ def test_long_lines_are_split_and_rejoined(translator: Translator) -> None:
     parts = split_line(line, "en", measure, 40)
     assert "".join(parts) == line
     assert len(parts) > 5
-    assert all(measure(part) <= 40 for part in parts)
+    assert all(measure(part.strip()) <= 40 for part in parts)
     pieces = translator.translate([part.strip() for part in parts], search)
     assert translator.translate(line, search).split() == " ".join(pieces).split()
 
@@ -97,7 +104,7 @@ def test_long_lines_are_split_and_rejoined(translator: Translator) -> None:
 def test_splitting_loses_nothing(line: str) -> None:
     parts = split_line(line, "en", len, 50)
     assert "".join(parts) == line
-    assert all(len(part) <= 50 for part in parts)
+    assert all(len(part.strip()) <= 50 for part in parts)
     assert join_parts(["a. ", "b"], ["x", "y"]) == "x y"
     assert join_parts(["a。", "b"], ["x", "y"]) == "xy"
 
@@ -118,11 +125,47 @@ def test_samples_are_seeded_by_line_not_by_place(translator: Translator) -> None
     assert len({text for found in first for text in found}) > 10
 
 
-def test_alignment_names_real_words(translator: Translator) -> None:
-    for line in sentences(10, 4):
-        [found] = next(translator.stream([line], SEARCH, align=True))
-        assert {t for _, t in found.alignment} <= set(range(len(found.text.split())))
-        assert all(0 <= s < len(line.split()) for s, _ in found.alignment)
+def test_links_follow_the_weights() -> None:
+    # Three source words of 1, 2 and 1 tokens; two target words of 2 and 1; then </s> on both sides.
+    weights = torch.tensor(
+        [
+            [0.1, 0.4, 0.4, 0.0, 0.1],  # the second word's tokens together outweigh all
+            [0.1, 0.3, 0.1, 0.4, 0.1],
+            [0.6, 0.1, 0.1, 0.1, 0.1],
+            [0.0, 0.0, 0.0, 1.0, 0.0],  # </s> is no word
+        ]
+    )
+    assert link_words(weights, [0, 1, 1, 2], [0, 0, 1]) == [(1, 0), (0, 1)]
+    assert link_words(weights, [], [0, 0, 1]) == []
+    assert link_words(weights, [0, 1, 1, 2], []) == []
+
+
+def test_words_are_what_white_space_separates(tokenizer: Tokenizer) -> None:
+    for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
+        ids = tokenizer.encode_source([text])[0][:-1]
+        numbers = word_numbers(tokenizer.decode_source, ids)
+        assert numbers[-1] == len(text.split()) - 1
+        assert all(0 <= b - a <= 1 for a, b in pairwise(numbers))
+
+
+def test_alignment_names_the_words_of_all_parts(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy that attends along the diagonal aligns each word with itself, over the whole line."""
+
+    def echo(texts: list[str], *_: object) -> list[list[Hypothesis]]:
+        return [[Hypothesis(ids, 0.0, 0.0)] for ids in translator.tokenizer.encode_target(texts)]
+
+    def diagonal(_: object, source: list[int], target: list[int]) -> torch.Tensor:
+        return torch.eye(len(target), len(source))
+
+    monkeypatch.setattr(translator, "_search", echo)
+    monkeypatch.setattr("headway.translation.translator.cross_attention", diagonal)
+    for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
+        search = replace(SEARCH, max_tokens=20)
+        [found] = next(translator.stream([line], search, align=True))
+        words = len(line.split())
+        assert set(found.alignment) == {(i, i) for i in range(words)}
 
 
 def test_output_always_ends(translator: Translator, tokenizer: Tokenizer) -> None:
@@ -145,6 +188,56 @@ def test_self_check_sees_padding(translator: Translator, monkeypatch: pytest.Mon
     monkeypatch.setattr(translator.model, "encode", lambda source, segments=None: encode(source))
     failed = [finding.name for finding in self_check(translator) if not finding.passed]
     assert "padding changes no prediction" in failed
+
+
+def test_lines_arrive_as_they_come_and_whole() -> None:
+    reading, writing = os.pipe()
+    lines = arriving(reading)
+    os.write(writing, b"\xef\xbb\xbfone\r\ntwo\nth")
+    assert next(lines) == ["one", "two"]
+    os.write(writing, b"ree\n\n" + "vier\u2028".encode())
+    assert next(lines) == ["three", ""]
+    os.close(writing)
+    assert next(lines) == ["vier\u2028"]
+    assert list(lines) == []
+    os.close(reading)
+
+
+def test_a_line_that_is_not_utf8_comes_after_those_before_it() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"one\ntwo\n\xff\nfour\n")
+    os.close(writing)
+    lines = arriving(reading)
+    assert next(lines) == ["one", "two"]
+    with pytest.raises(HeadwayError, match="line 3: not UTF-8"):
+        next(lines)
+    os.close(reading)
+
+
+def test_a_diverged_model_is_an_error_not_silence(
+    model_directory: Path, tokenizer: Tokenizer
+) -> None:
+    translator = Translator.load(model_directory)
+    with torch.no_grad():
+        translator.model.encoder.layers[0].feed_forward.inner.weight.mul_(1e30)
+    with pytest.raises(HeadwayError, match="not finite"):
+        translator.translate("the cat", SEARCH)
+
+
+def test_learned_positions_limit_lines_and_translations(tokenizer: Tokenizer) -> None:
+    config = replace(small_config(tokenizer).model, positions="learned", max_positions=29)
+    translator = Translator(Transformer(config), tokenizer)
+    line = " ".join(sentences(20, 3))
+    for found in translator.stream([line, "the cat"], replace(SEARCH, beam=2)):
+        assert found[0].text is not None
+    with pytest.raises(HeadwayError, match="29 were learned"):
+        translator.score(line, line)
+
+
+@pytest.mark.parametrize("name", ["cuda:99", "gpu", "cpu:x", "cuda:x"])
+def test_a_device_that_is_not_there_is_one_line(name: str) -> None:
+    with pytest.raises(HeadwayError, match="device"):
+        resolve_device(name)
 
 
 @pytest.mark.slow

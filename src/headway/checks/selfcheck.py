@@ -136,8 +136,9 @@ def _alone_equals_batch(translator: Translator, sources: list[list[int]]) -> tup
 
 def _sources(translator: Translator, sentences: Sequence[str]) -> list[list[int]]:
     tokenizer = translator.tokenizer
-    if sentences:
-        return tokenizer.encode_source([text.strip() for text in sentences if text.strip()])
+    texts = [text.strip() for text in sentences if text.strip()]
+    if texts:
+        return tokenizer.encode_source(texts)
     generator = torch.Generator().manual_seed(1)
     highest = tokenizer.source_vocab_size - 1
     lengths = torch.randint(3, 25, (16,), generator=generator).tolist()

@@ -2,6 +2,8 @@
 
 import argparse
 
+from headway.errors import HeadwayError
+
 EXAMPLE = "headway check runs/mine\nheadway check runs/mine --source some.en"
 
 
@@ -21,6 +23,8 @@ def run(args: argparse.Namespace) -> int:
     from headway.translation import Translator
 
     sentences = list(islice(read_lines(args.source), 64)) if args.source else []
+    if args.source and not any(text.strip() for text in sentences):
+        raise HeadwayError(f"{args.source}: its first 64 lines hold no text to check with")
     translator = Translator.load(args.model, args.device)
     failed = 0
     for finding in self_check(translator, sentences):

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
     directory = Path(args.run)
     source, target = args.languages
-    text = make_corpus(directory / "text", source, target, args.pairs)
+    text = make_corpus(directory.with_name(f"{directory.name}-text"), source, target, args.pairs)
     words = [str(directory), "--languages", source, target]
     for part in ("train", "valid"):
         words += [f"--{part}", str(text / f"{part}.{source}"), str(text / f"{part}.{target}")]
@@ -105,7 +105,7 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     for kind, share in sorted(shares.items(), key=lambda item: -item[1]):
         print(f"  {kind:<12}{kinds.count(kind):>6}{share:>8.1%}")
     print("\nten of them:")
-    for row in range(0, len(sources), len(sources) // 10)[:10]:
+    for row in range(0, len(sources), max(1, len(sources) // 10))[:10]:
         mark = "" if hypotheses[row] == references[row] else f"   (should be: {references[row]})"
         print(f"  {sources[row]}\n    -> {hypotheses[row]}{mark}")
     print(

@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from headway.errors import HeadwayError
 
@@ -60,10 +62,9 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.evaluation import comet_score, score_sheet
 
-    hypotheses = [found[0].text for found in translator.stream(sources, search)]
-    if args.output:
-        with Path(args.output).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in hypotheses)
+    with open_output(args.output) as file:  # before the minutes that translating may take
+        hypotheses = [found[0].text for found in translator.stream(sources, search)]
+        file.writelines(f"{line}\n" for line in hypotheses)
     sheet = score_sheet(
         hypotheses,
         references,
@@ -78,5 +79,11 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps(sheet.to_dict(), indent=2, ensure_ascii=False))
     else:
-        penalty = f"alpha {search.alpha:g}" if search.beam > 1 else "greedy"
-        print(f"{args.model}: beam {search.beam}, {penalty}\n{sheet.to_text()}")
+        how = f"beam {search.beam}, alpha {search.alpha:g}" if search.beam > 1 else "greedy"
+        how = f"sampled, seed {search.seed}" if search.sample else how
+        print(f"{args.model}: {how}\n{sheet.to_text()}")
+
+
+def open_output(path: str | None) -> TextIO:
+    """Open the file that keeps the translations; without one they go nowhere."""
+    return Path(path or os.devnull).open("w", encoding="utf-8", newline="\n")

@@ -6,6 +6,7 @@ mistake in what was given, 2 for one on the command line, 130 interrupted, 143 t
 
 import argparse
 import importlib
+import io
 import os
 import signal
 import sys
@@ -39,6 +40,8 @@ TERMINATED = 128 + signal.SIGTERM
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``headway`` with the process's arguments and exit."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # text is UTF-8 in any locale
     try:
         code = dispatch(arguments)
         sys.stdout.flush()
@@ -187,6 +190,8 @@ def search_from(args: argparse.Namespace) -> "SearchConfig":
 
 def limit_threads(threads: int) -> None:
     """Let torch use so many processor threads; 0: as many as it likes."""
+    if threads < 0:
+        usage_error(f"--threads {threads}: must be 1 or more, or 0 for all")
     if threads:
         import torch
 

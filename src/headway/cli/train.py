@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -168,11 +168,18 @@ def _wanted(stored: "Config", args: argparse.Namespace) -> "Config":
 def follow(run: "Run", display: "Display") -> int:
     """Train, show what happens, and save and leave on SIGINT or SIGTERM; returns the exit code."""
     from headway.training import processes
+    from headway.training.tensorboard import TensorBoard
     from headway.training.trainer import StepReport
 
-    with Signals() as signals, display, closing(train(run)) as events:
-        for event in events:
-            display.show(event)
+    with ExitStack() as stack:
+        signals = stack.enter_context(Signals())
+        watchers: list[Display | TensorBoard] = [stack.enter_context(display)]
+        if run.config.training.tensorboard and processes.rank() == 0:
+            board = TensorBoard(run.directory.path / "tensorboard", run.step)
+            watchers.append(stack.enter_context(closing(board)))
+        for event in stack.enter_context(closing(train(run))):
+            for watcher in watchers:
+                watcher.show(event)
             # Several processes leave after the same step, whichever of them was asked to.
             if isinstance(event, StepReport) or processes.count() == 1:
                 received = processes.highest(signals.received)

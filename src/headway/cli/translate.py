@@ -1,12 +1,12 @@
 """``headway translate``: n lines in, n lines out, in order, as they come."""
 
 import argparse
+import codecs
 import json
-import queue
+import os
 import sys
-import threading
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from headway.errors import HeadwayError
 
@@ -43,7 +43,9 @@ def run(args: argparse.Namespace) -> None:
     limit_threads(args.threads)
     search = search_from(args)
     translator = Translator.load(args.model, args.device)
-    for lines in arriving(sys.stdin.buffer):
+    if sys.stdin is None:
+        raise HeadwayError("standard input is closed: nothing to translate")
+    for lines in arriving(sys.stdin.fileno()):
         stream = translator.stream(lines, search, prefix=args.prefix, align=args.alignment)
         for line, translations in zip(lines, stream, strict=True):
             if args.json:
@@ -54,42 +56,47 @@ def run(args: argparse.Namespace) -> None:
         sys.stdout.flush()
 
 
-def arriving(file: IO[bytes], most: int = 1024) -> Iterator[list[str]]:
+def arriving(file: int, most: int = 1024) -> Iterator[list[str]]:
     """Yield the lines that are there: at once when they trickle in, many together when they pour.
 
-    A reading thread fills a queue; each turn waits for one line and takes what else has come.
+    A read of the bare descriptor waits until there is something, and takes no more than there is.
+
+    Args:
+        file: A descriptor.
+        most: Lines yielded at a time.
 
     Raises:
         HeadwayError: If a line is not UTF-8, after all lines before it were yielded.
     """
-    lines: queue.Queue[bytes | None] = queue.Queue(maxsize=4 * most)
+    number = 0
+    unfinished = bytearray()
+    while chunk := os.read(file, 1 << 16):
+        unfinished += chunk
+        if b"\n" not in chunk:
+            continue
+        *lines, rest = bytes(unfinished).split(b"\n")
+        unfinished = bytearray(rest)
+        for start in range(0, len(lines), most):
+            yield from _decoded(lines[start : start + most], number)
+            number += len(lines[start : start + most])
+    if unfinished:
+        yield from _decoded([bytes(unfinished)], number)
 
-    def read() -> None:
-        for line in file:
-            lines.put(line)
-        lines.put(None)
 
-    threading.Thread(target=read, daemon=True).start()
-    number, more = 0, True
-    while more:
-        raw = [lines.get()]
-        while raw[-1] is not None and len(raw) < most and not lines.empty():
-            raw.append(lines.get())
-        taken: list[str] = []
-        for line in raw:
-            if line is None:
-                more = False
-                break
-            number += 1
-            try:
-                taken.append(line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8"))
-            except UnicodeDecodeError as error:
-                yield taken
-                raise HeadwayError(
-                    f"standard input: line {number}: not UTF-8 at byte {error.start + 1}"
-                ) from None
-        if taken:
-            yield taken
+def _decoded(lines: list[bytes], number: int) -> Iterator[list[str]]:
+    """Yield the lines as text, in one list; those before a bad one first."""
+    texts: list[str] = []
+    for line in lines:
+        number += 1
+        line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        try:
+            texts.append(line.removesuffix(b"\r").decode("utf-8"))
+        except UnicodeDecodeError as error:
+            yield texts
+            raise HeadwayError(
+                f"standard input: line {number}: not UTF-8 at byte {error.start + 1}"
+            ) from None
+    yield texts
 
 
 def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:

@@ -272,6 +272,10 @@ class SearchConfig:
             not_negative=("alpha", "max_extra", "top_k", "seed"),
             unit=("top_p",),
         )
+        if self.alpha > 10:
+            found.append(f"alpha = {self.alpha} must be at most 10")
+        if self.temperature < 0.01:
+            found.append(f"temperature = {self.temperature} must be at least 0.01")
         if self.n_best > self.beam and not self.sample:
             found.append(f"n_best = {self.n_best} is more than beam = {self.beam}")
         return found
@@ -288,6 +292,14 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+
+    def __post_init__(self) -> None:
+        learned = self.model.positions == "learned"
+        if learned and self.text.max_tokens > self.model.max_positions:
+            raise HeadwayError(
+                f"text.max_tokens = {self.text.max_tokens} is more than model.max_positions ="
+                f" {self.model.max_positions} learned positions"
+            )
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return plain nested dictionaries, section -> name -> value."""

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway.errors import HeadwayError
 from headway.model.mixers import positions_in_segments
 
 
@@ -39,11 +40,16 @@ class Embedding(nn.Module):
         )
 
     def _keep_pad_zero(self) -> None:
-        self.weight.register_post_accumulate_grad_hook(_clear_pad)
+        if not self.weight._post_accumulate_grad_hooks:
+            self.weight.register_post_accumulate_grad_hook(_clear_pad)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]
         self._keep_pad_zero()  # a copied parameter comes without its hooks
+
+    def _load_from_state_dict(self, *args: Any) -> None:
+        super()._load_from_state_dict(*args)
+        self._keep_pad_zero()  # so does one that was assigned
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Look up [...] tokens as [..., D] vectors."""
@@ -97,15 +103,25 @@ class Positions(nn.Module):
         """Add positions start, start + 1, ... to [B, T, D]; each packed sentence counts from 0.
 
         Raises:
-            ValueError: If a learned table has too few rows.
+            HeadwayError: If a learned table has too few rows.
         """
         if self.kind == "none":
             return x_BTD
         end = start + x_BTD.size(1)
-        if end > self.table.size(0):
-            if self.kind == "learned":
-                raise ValueError(f"{end} positions, but only {self.table.size(0)} were learned")
-            self.table = sinusoids(2 * end, self.table.size(1)).to(self.table)
         if segments_BT is None:
+            self._reach(end)
             return x_BTD + self.table[start:end]
-        return x_BTD + F.embedding(positions_in_segments(segments_BT), self.table)
+        position_BT = positions_in_segments(segments_BT)
+        if end > self.table.size(0):  # only then is it worth to look: packed rows are long
+            self._reach(int(position_BT.max()) + 1)
+        return x_BTD + F.embedding(position_BT, self.table)
+
+    def _reach(self, length: int) -> None:
+        if length <= self.table.size(0):
+            return
+        if self.kind == "learned":
+            raise HeadwayError(
+                f"{length} positions, but model.max_positions = {self.table.size(0)} were learned"
+            )
+        with torch.inference_mode(False):  # the table outlives the translation that needed it
+            self.table = sinusoids(2 * length, self.table.size(1)).to(self.table)

@@ -180,8 +180,7 @@ class Stack(nn.Module):
             for layer in self.layers
             if layer.cross is not None and memory_BSD is not None
         ]
-        allowed = None if segments_BS is None else (segments_BS != 0)[:, None, None, :]
-        return DecoderState([{} for _ in self.layers], memory, allowed)
+        return DecoderState([{} for _ in self.layers], memory, allowed_pairs(None, segments_BS))
 
     def step(self, x_N1D: Tensor, state: DecoderState) -> Tensor:
         """Pass one more position, [N, 1, D], through all layers; ``state`` moves on in place."""

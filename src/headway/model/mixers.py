@@ -124,11 +124,17 @@ class Convolution(nn.Module):
 
     def step(self, x_N1D: Tensor, cache: dict[str, Tensor]) -> Tensor:
         """Convolve one more position, [N, 1, D], with the last inputs, which the cache holds."""
-        if not cache:
-            cache["inputs"] = x_N1D.new_zeros(x_N1D.size(0), self.reach, x_N1D.size(2))
-        inputs_NLD = torch.cat((cache["inputs"], x_N1D), 1)
-        cache["inputs"] = inputs_NLD[:, 1:]
-        return self.mix([inputs_NLD[:, self.reach + offset, None] for offset in self.offsets])
+        inputs_NLD = torch.cat((cache["inputs"], x_N1D), 1) if cache else x_N1D
+        cache["inputs"] = inputs_NLD = inputs_NLD[:, -self.reach - 1 :]
+        last = inputs_NLD.size(1) - 1
+        return self.mix(
+            [
+                inputs_NLD[:, last + offset, None]
+                if last + offset >= 0
+                else torch.zeros_like(x_N1D)
+                for offset in self.offsets
+            ]
+        )
 
 
 def shifted(x_BTD: Tensor, offset: int, segments_BT: Tensor | None) -> Tensor:

@@ -25,6 +25,7 @@ LONG = "more than max_characters"
 RATIO = "lengths differ by more than max_ratio"
 IDENTICAL = "both sides are the same"
 LEAK = "also in validation or test text"
+HALF = "one side is in validation or test text"
 DUPLICATE = "occurs before"
 TOKENS = "more than max_tokens"
 
@@ -61,7 +62,7 @@ class Report:
         kept: Pairs that are left.
         dropped: Rule -> what it dropped, in the order of the first find.
         leaks_kept: Pairs that are also in validation or test text and were kept all the same.
-        too_many_tokens: Pairs dropped after cutting into pieces, for their length.
+        half_leaks: Kept pairs of which one side alone is in validation or test text.
         tokens: Side -> pieces in the pairs that are left.
     """
 
@@ -69,7 +70,7 @@ class Report:
     kept: int = 0
     dropped: dict[str, Finding] = field(default_factory=dict)
     leaks_kept: Finding = field(default_factory=Finding)
-    too_many_tokens: int = 0
+    half_leaks: Finding = field(default_factory=Finding)
     tokens: dict[str, int] = field(default_factory=dict)
 
     def drop(self, rule: str, line: int, example: str) -> None:
@@ -78,10 +79,7 @@ class Report:
 
     def findings(self) -> dict[str, Finding]:
         """Return what each rule dropped, the most first."""
-        found = dict(self.dropped)
-        if self.too_many_tokens:
-            found[TOKENS] = Finding(self.too_many_tokens)
-        return dict(sorted(found.items(), key=lambda item: -item[1].count))
+        return dict(sorted(self.dropped.items(), key=lambda item: -item[1].count))
 
     def summary(self) -> str:
         """Return one line: what was read, kept and dropped, and where first."""
@@ -99,14 +97,15 @@ class Report:
             "tokens": self.tokens,
             "dropped": {rule: vars(found) for rule, found in self.findings().items()},
             "leaks_kept": vars(self.leaks_kept),
+            "half_leaks": vars(self.half_leaks),
         }
 
     def to_text(self) -> str:
         """Return the report as a table for people."""
         rows = [("pairs read", Finding(self.read)), ("pairs kept", Finding(self.kept))]
         rows += [(f"dropped: {rule}", found) for rule, found in self.findings().items()]
-        if self.leaks_kept.count:
-            rows.append((f"kept, though {LEAK}", self.leaks_kept))
+        kept = ((f"kept, though {LEAK}", self.leaks_kept), (f"kept: {HALF}", self.half_leaks))
+        rows += [(name, found) for name, found in kept if found.count]
         width = max(len(name) for name, _ in rows)
         table = []
         for name, found in rows:
@@ -145,14 +144,19 @@ def clean(
             continue
         source, target, line = pair.source.strip(), pair.target.strip(), pair.line
         rule = fault(source, target, config)
-        if rule is None and unseen and _normalised_digest(source, target) in unseen:
-            if config.drop_leaks:
-                rule = LEAK
-            else:
-                report.leaks_kept.add(line, f"{source} | {target}")
+        found = None
+        if rule is None and unseen:
+            whole, *halves = _traces(source, target)
+            if whole in unseen:
+                rule = LEAK if config.drop_leaks else None
+                found = report.leaks_kept
+            elif not unseen.isdisjoint(halves):
+                found = report.half_leaks
         if rule is None and config.drop_duplicates and not kept.add(_digest(source, target)):
             rule = DUPLICATE
         if rule is None:
+            if found:
+                found.add(line, f"{source} | {target}")
             report.kept += 1
             yield Pair(source, target, line)
         else:
@@ -178,12 +182,12 @@ def fault(source: str, target: str, config: TextConfig) -> str | None:
 
 
 def held_out(pairs: Iterable[Pair]) -> set[bytes]:
-    """Return what `clean` needs to find pairs of the validation and test text among others.
+    """Return what `clean` needs to find the validation and test text among other pairs.
 
     Args:
-        pairs: They are found again whatever their letter case and white space.
+        pairs: They and their sides are found again whatever their letter case and white space.
     """
-    return {_normalised_digest(pair.source, pair.target) for pair in pairs}
+    return {trace for pair in pairs for trace in _traces(pair.source, pair.target)}
 
 
 class Digests:
@@ -229,8 +233,10 @@ def _digest(source: str, target: str) -> bytes:
     return blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
 
 
-def _normalised_digest(source: str, target: str) -> bytes:
-    return _digest(" ".join(source.casefold().split()), " ".join(target.casefold().split()))
+def _traces(source: str, target: str) -> tuple[bytes, bytes, bytes]:
+    """Digests of a pair and of each side alone, whatever their letter case and white space."""
+    source, target = (" ".join(side.casefold().split()) for side in (source, target))
+    return _digest(source, target), _digest(source, "\n"), _digest("\n", target)
 
 
 def _shortened(text: str, width: int = 60) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.cleaning import Report, clean, held_out
+from headway.text.cleaning import TOKENS, Report, clean, held_out
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
@@ -110,10 +110,13 @@ def prepare(
 
     Raises:
         HeadwayError: Naming the file and line of what is wrong.
+        OSError: Naming ``out``, where it cannot be written.
     """
     out = Path(out)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not out.name or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         raise HeadwayError(f"{out}: is there already: give another name, or remove it")
+    for paths in (train, valid, *tests):
+        read_pairs(paths, languages)  # opens nothing yet, but refuses what cannot be pairs
     codes = languages or languages_from_names(train)
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
@@ -122,6 +125,8 @@ def prepare(
         if out.exists():
             out.rmdir()
         temporary.rename(out)
+    except OSError as error:  # a full disk does not say which file it is about
+        raise OSError(error.errno, error.strerror or str(error), str(out)) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return PreparedData.open(out)
@@ -155,14 +160,15 @@ def _prepare(
     )
     with spool.open("w", encoding="utf-8", newline="\n") as file:
         for pair in clean(pairs, config, report, unseen):
-            file.write(f"{pair.source}\n{pair.target}\n")
+            file.write(f"{pair.line}\n{pair.source}\n{pair.target}\n")
             count += 1
     if not count:
         raise HeadwayError(
             f"{train[0]}: no training pairs are left after cleaning: {report.summary()}"
         )
     every = -(-count // config.sample_lines) if config.sample_lines else 1
-    tokenizer = Tokenizer.learn(islice(_spooled(spool), 0, None, every), config)
+    sample = islice(_spooled(spool), 0, None, every)
+    tokenizer = Tokenizer.learn(((pair.source, pair.target) for pair in sample), config)
     tokenizer.save(out)
     sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
     corpus = Corpus.write(
@@ -174,7 +180,7 @@ def _prepare(
             f"{train[0]}: every training pair is longer than text.max_tokens = {config.max_tokens}"
         )
     held = Corpus.write(
-        out / "valid", _encoded([(p.source, p.target) for p in valid_pairs], tokenizer), sizes
+        out / "valid", ((s, t) for _, s, t in _encoded(valid_pairs, tokenizer)), sizes
     )
     for side in ("source", "target"):
         text = "".join(f"{getattr(pair, side)}\n" for pair in valid_pairs)
@@ -182,7 +188,7 @@ def _prepare(
     report.kept = len(corpus)
     report.tokens = {"source": corpus.source_tokens, "target": corpus.target_tokens}
     (out / "report.json").write_text(
-        json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
     (out / "report.txt").write_text(report.to_text() + "\n", encoding="utf-8")
     facts: dict[str, Any] = {
@@ -205,37 +211,37 @@ def languages_from_names(paths: Sequence[str | Path]) -> tuple[str, str]:
     codes = []
     for path in paths:
         suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
-        codes.append(suffixes[-1] if suffixes else "")
-    if len(codes) == 2 and all(1 < len(code) < 16 and code != "txt" for code in codes):
-        return codes[0], codes[1]
-    raise HeadwayError(
-        f"{paths[0]}: its name does not tell the languages: give --languages SOURCE TARGET"
-    )
+        code = suffixes[-1] if suffixes and len(paths) == 2 else ""
+        if not 1 < len(code) < 16 or code == "txt":
+            raise HeadwayError(
+                f"{path}: its name does not tell the language: give --languages SOURCE TARGET"
+            )
+        codes.append(code)
+    return codes[0], codes[1]
 
 
-def _spooled(path: Path) -> Iterator[tuple[str, str]]:
+def _spooled(path: Path) -> Iterator[Pair]:
     with path.open(encoding="utf-8", newline="\n") as file:
-        for source in file:
-            yield source[:-1], next(file)[:-1]
+        for line in file:
+            yield Pair(next(file)[:-1], next(file)[:-1], int(line))
 
 
 def _encoded(
-    pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer
-) -> Iterator[tuple[list[int], list[int]]]:
+    pairs: Iterable[Pair], tokenizer: Tokenizer
+) -> Iterator[tuple[Pair, list[int], list[int]]]:
     rest = iter(pairs)
     while chunk := list(islice(rest, CHUNK)):
-        sources = tokenizer.encode_source([source for source, _ in chunk])
-        yield from zip(
-            sources, tokenizer.encode_target([target for _, target in chunk]), strict=True
-        )
+        sources = tokenizer.encode_source([pair.source for pair in chunk])
+        targets = tokenizer.encode_target([pair.target for pair in chunk])
+        yield from zip(chunk, sources, targets, strict=True)
 
 
 def _short_enough(
-    pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, config: TextConfig, report: Report
+    pairs: Iterable[Pair], tokenizer: Tokenizer, config: TextConfig, report: Report
 ) -> Iterator[tuple[list[int], list[int]]]:
-    for source, target in _encoded(pairs, tokenizer):
+    for pair, source, target in _encoded(pairs, tokenizer):
         if max(len(source), len(target)) > config.max_tokens:
-            report.too_many_tokens += 1
+            report.drop(TOKENS, pair.line, f"{pair.source} | {pair.target}")
         else:
             yield source, target
 

@@ -14,6 +14,7 @@ from headway.text.tmx import read_units
 __all__ = ["Damaged", "Pair", "read_lines", "read_pairs"]
 
 Languages = tuple[str, str]
+PAIRED = {".tsv", ".jsonl", ".tmx"}  # files that hold both sides
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can write them, no text file can hold them
 
@@ -73,7 +74,7 @@ def _undamaged(pairs: Iterator[Pair | Damaged]) -> Iterator[Pair]:
 def _scan_pairs(paths: list[str], languages: Languages | None) -> Iterator[Pair | Damaged]:
     kinds = [_kind(path) for path in paths]
     match kinds:
-        case [".tsv"]:
+        case [".tsv"] | ["-"]:
             return _tsv(paths[0])
         case [".jsonl"]:
             return _jsonl(paths[0], languages)
@@ -81,7 +82,7 @@ def _scan_pairs(paths: list[str], languages: Languages | None) -> Iterator[Pair 
             return _tmx(paths[0], languages)
         case [_]:
             raise HeadwayError(f"{paths[0]}: one file must be .tsv, .jsonl or .tmx; text needs two")
-        case [_, _] if set(kinds).isdisjoint({".jsonl", ".tmx"}) and paths != ["-", "-"]:
+        case [_, _] if PAIRED.isdisjoint(kinds) and kinds != ["-", "-"]:
             return _two_files(paths[0], paths[1])
         case [_, _]:
             raise HeadwayError(
@@ -92,7 +93,7 @@ def _scan_pairs(paths: list[str], languages: Languages | None) -> Iterator[Pair 
 
 def _kind(path: str) -> str:
     if path == "-":
-        return ".tsv"
+        return "-"
     name = path.lower()
     for suffix in (".gz", ".xz", ".zst"):
         name = name.removesuffix(suffix)

@@ -151,7 +151,7 @@ def _facts(directory: Path) -> dict[str, Any]:
         sizes = [int(facts[name]) for name in ("pairs", "source_tokens", "target_tokens")]
         if not right or min(sizes) < 0 or not isinstance(facts["sha256"], str):
             raise ValueError
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise HeadwayError(
             f"{path}: not a corpus of this Headway: prepare the data again"
         ) from None

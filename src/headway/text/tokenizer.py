@@ -17,7 +17,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 
 UNK, EOS = 0, 1
-SPACE = "\u2581"  # sentencepiece writes a space so; in text it is kept apart by being bytes
+SPACE = "\u2581"  # sentencepiece writes a space so; typed by a user, it becomes its three bytes
 
 
 class Tokenizer:
@@ -76,8 +76,9 @@ class Tokenizer:
         for file in files:
             models.append(file.read_bytes())
             try:
-                right = _processor(models[-1]).id_to_piece(EOS) == "</s>"
-            except (RuntimeError, IndexError):  # an empty file loads, as a model without pieces
+                # An empty file would load, as a model without pieces.
+                right = bool(models[-1]) and _processor(models[-1]).id_to_piece(EOS) == "</s>"
+            except (RuntimeError, IndexError):
                 right = False
             if not right:
                 raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
@@ -166,9 +167,36 @@ def _processor(model: bytes) -> Any:
 
 
 def _encode(processor: Any, texts: Sequence[str]) -> list[list[int]]:
-    # Lone surrogates are no text and cannot be bytes: they become U+FFFD.
+    # Lone surrogates are no text and cannot be bytes: they become question marks.
     clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-    return [[*ids, EOS] for ids in processor.encode(clean)]
+    encoded = [
+        _encode_spaces_apart(processor, text) if SPACE in text else ids
+        for text, ids in zip(clean, processor.encode(clean), strict=True)
+    ]
+    return [[*ids, EOS] for ids in encoded]
+
+
+def _encode_spaces_apart(processor: Any, text: str) -> list[int]:
+    """Encode a text that holds U+2581 itself, which sentencepiece would take for a space.
+
+    A character that has no piece stands in for it, and its bytes are then exchanged.
+    """
+    stand_in = next(
+        character
+        for character in map(chr, range(0x10FFFD, 0, -1))
+        if character not in text and processor.piece_to_id(character) == UNK
+    )
+    ids: list[int] = processor.encode(text.replace(SPACE, stand_in))
+    old, new = (
+        [processor.piece_to_id(f"<0x{byte:02X}>") for byte in character.encode()]
+        for character in (stand_in, SPACE)
+    )
+    at = 0
+    while at < len(ids):
+        if ids[at : at + len(old)] == old:
+            ids[at : at + len(old)] = new
+        at += 1
+    return ids
 
 
 def _decode(processor: Any, ids: Sequence[int]) -> str:

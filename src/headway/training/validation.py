@@ -100,7 +100,10 @@ def _perplexity(model: Transformer, data: PreparedData, batch_tokens: int) -> fl
     corpus, tokenizer = data.valid, data.tokenizer
     device = next(model.parameters()).device
     nll, tokens = 0.0, 0
-    plan = plan_batches(corpus.source_lengths, corpus.target_lengths, batch_tokens, 0, 0)
+    # A validation pair may be longer than any in training: it is never dropped.
+    longest = int(max(corpus.source_lengths.max(), corpus.target_lengths.max()))
+    budget = max(batch_tokens, longest)
+    plan = plan_batches(corpus.source_lengths, corpus.target_lengths, budget, 0, 0)
     with torch.no_grad():
         for rows in plan:
             batch = make_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad).to(device)

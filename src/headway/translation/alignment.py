@@ -1,62 +1,65 @@
-"""Which source words each target word attends to (paper: section 3.2.3, encoder-decoder attention)."""
+"""Which source words each target word attends to (paper: section 3.2.3, encoder-decoder attention).
 
-from collections.abc import Sequence
+Shapes: S source tokens, T target tokens. Words are what white space separates.
+"""
+
+from collections.abc import Callable, Sequence
 
 import torch
+from torch import Tensor
 
 from headway.model import Transformer, watch
 
 
 @torch.inference_mode()
-def word_alignment(
-    model: Transformer,
-    source: Sequence[int],
-    target: Sequence[int],
-    source_pieces: Sequence[str],
-    target_pieces: Sequence[str],
-) -> list[tuple[int, int]]:
-    """Link each target word to the source word it attends to most, by one forced forward pass.
+def cross_attention(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
+    """Return the weights of each target token on the source tokens, by one forced forward pass.
 
-    The weights are those of the last decoder layer but one, the mean of its heads: the layer that
-    aligns best in models of the paper's depth (Garg et al., 2019).
+    They are those of the last decoder layer but one, the mean of its heads: the layer that aligns
+    best in models of the paper's depth (Garg et al., 2019).
 
     Args:
         model: In evaluation mode.
         source: Ids, ``</s>`` last.
         target: Ids, ``</s>`` last.
-        source_pieces: The subwords of ``source``; a new word starts with U+2581.
-        target_pieces: Those of ``target``.
 
     Returns:
-        Pairs (source word, target word), counted from 0, in the order of the target.
+        [T, S], on the CPU; each row sums to 1.
     """
     device = next(model.parameters()).device
     with watch(model) as seen:
         model(torch.tensor([source], device=device), torch.tensor([target], device=device))
     layer = max(0, model.config.num_decoder_layers - 2)
-    weights_TS = seen.attention[f"decoder.layers.{layer}.cross"][0].mean(0)
-    source_word, target_word = _words(source_pieces), _words(target_pieces)
-    count_S, count_T = max(source_word, default=-1) + 1, max(target_word, default=-1) + 1
-    total = torch.zeros(count_T, count_S)
-    for t, tw in enumerate(target_word):
-        for s, sw in enumerate(source_word):
-            if tw >= 0 and sw >= 0:
-                total[tw, sw] += weights_TS[t, s].item()
-    return [(int(total[t].argmax()), t) for t in range(count_T)] if count_S else []
+    return seen.attention[f"decoder.layers.{layer}.cross"][0].mean(0).cpu()
 
 
-def _words(pieces: Sequence[str]) -> list[int]:
-    """Number the word each piece belongs to; -1 for control symbols and bare spaces."""
-    words, word = [], -1
-    starting = True
-    for piece in pieces:
-        if piece in ("</s>", "<pad>", "<unk>"):
-            words.append(-1)
-            continue
-        starting = starting or piece.startswith("\u2581")
-        text = piece.replace("\u2581", "")
-        if starting and text:
-            word += 1
-            starting = False
-        words.append(word if text else -1)
-    return words
+def word_numbers(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> list[int]:
+    """Number the word that each token belongs to, from 0; -1 before the first.
+
+    Args:
+        decode: Ids to text.
+        ids: Tokens without control symbols.
+    """
+    return [len(decode(ids[: end + 1]).split()) - 1 for end in range(len(ids))]
+
+
+def link_words(
+    weights_TS: Tensor, source_words: Sequence[int], target_words: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Link each target word to the source word that its tokens attend to most.
+
+    Args:
+        weights_TS: Attention; rows and columns past the words, such as ``</s>``'s, do not count.
+        source_words: The word of each source token, as `word_numbers` gives them.
+        target_words: The word of each target token.
+
+    Returns:
+        Pairs (source word, target word), in the order of the target.
+    """
+    count_S, count_T = max(source_words, default=-1) + 1, max(target_words, default=-1) + 1
+    total = [[0.0] * count_S for _ in range(count_T)]
+    for row, target in zip(weights_TS.tolist(), target_words, strict=False):
+        for weight, source in zip(row, source_words, strict=False):
+            if target >= 0 and source >= 0:
+                total[target][source] += weight
+    return [(row.index(max(row)), target) for target, row in enumerate(total) if row]

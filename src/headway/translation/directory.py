@@ -67,7 +67,7 @@ def save_model(
     tokenizer.save(directory)
     write_config(directory, settings, languages)
     replace_text(directory / "README.md", card)
-    weights = {n: t.detach().cpu().contiguous() for n, t in model.state_dict().items()}
+    weights = {n: t.detach().float().cpu().contiguous() for n, t in model.state_dict().items()}
     replace_weights(directory / "model.safetensors", weights)
 
 

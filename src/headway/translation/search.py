@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headway.errors import HeadwayError
+
 
 class State(Protocol):
     """What a search asks of a decoder's state; `headway.model.DecoderState` is one."""
@@ -84,26 +86,32 @@ def beam_search(
     active = torch.arange(len(limits))  # the sentences still searched
     tokens_NT = torch.empty(len(limits) * beam, 0, dtype=torch.long, device=device)
     last_N = torch.full((len(limits) * beam,), pad, device=device)
+    if prefixes is not None:  # there is always room for a prefix and the end
+        limits = [max(n, len(p) + 1) for n, p in zip(limits, prefixes, strict=True)]
     # All beams start alike, so only the first may speak.
     # Sums are kept in float64: rounding in float32 would grow with the length.
     scores_AK = torch.full((len(limits), beam), -torch.inf, dtype=torch.float64, device=device)
     scores_AK[:, 0] = 0
 
     for length in range(1, max(limits, default=0) + 1):
-        log_p_NV = step(last_N, state).float().log_softmax(-1)
-        log_p_NV[:, pad] = -torch.inf
-        log_p_AKV = log_p_NV.view(len(active), beam, -1)
+        logits_NV = step(last_N, state).float()
+        log_z_NV = _log_z(logits_NV)
+        logits_NV[:, pad] = -torch.inf
+        logits_AKV = logits_NV.view(len(active), beam, -1)
         for row, sentence in enumerate(active.tolist()):
             if prefixes is not None and length <= len(prefixes[sentence]):
-                _only(log_p_AKV[row], prefixes[sentence][length - 1])
+                _only(logits_AKV[row], prefixes[sentence][length - 1])
             elif length == limits[sentence]:
-                _only(log_p_AKV[row], eos)
-        # Twice as many candidates as beams: even if half of them end, K go on.
-        vocabulary = log_p_AKV.size(-1)
-        totals = (scores_AK.float()[..., None] + log_p_AKV).flatten(1)
-        place = totals.topk(min(2 * beam, totals.size(1))).indices
-        origin, token = place // vocabulary, place % vocabulary
-        best = scores_AK.gather(1, origin) + log_p_AKV.flatten(1).gather(1, place)
+                _only(logits_AKV[row], eos)
+        # Twice as many candidates as beams: even if half of them end, K go on. Each beam's own are
+        # chosen by their logits, as greedy search would; only their sums are compared, in float64.
+        wanted = 2 * beam
+        logits_NC, token_NC = logits_NV.topk(min(wanted, logits_NV.size(1)))
+        log_p_AKC = (logits_NC.double() - log_z_NV).view(len(active), beam, -1)
+        totals = (scores_AK[..., None] + log_p_AKC).flatten(1)
+        best, place = totals.topk(min(wanted, totals.size(1)))
+        origin = place // logits_NC.size(1)
+        token = token_NC.view(len(active), -1).gather(1, place)
         ends = token == eos
         for row, rank in ends[:, :beam].nonzero().tolist():
             log_probability = best[row, rank].item()
@@ -143,11 +151,25 @@ def beam_search(
     return [sorted(found, key=lambda h: -h.score)[:n_best] for found in ended]
 
 
-def _only(log_p: Tensor, token: int) -> None:
-    """Forbid every token but one, in place; its own log-probability stays."""
-    kept = log_p[..., token].clone()
-    log_p.fill_(-torch.inf)
-    log_p[..., token] = kept
+def _log_z(logits_NV: Tensor) -> Tensor:
+    """Return the logarithm of the softmax's denominator, float64 [N, 1].
+
+    Raises:
+        HeadwayError: If the model's predictions are not numbers.
+    """
+    log_z_NV = logits_NV.logsumexp(-1, keepdim=True).double()
+    if not log_z_NV.isfinite().all():
+        raise HeadwayError(
+            "the model's predictions are not finite numbers: it is damaged, or diverged"
+        )
+    return log_z_NV
+
+
+def _only(logits: Tensor, token: int) -> None:
+    """Forbid every token but one, in place; its own logit stays."""
+    kept = logits[..., token].clone()
+    logits.fill_(-torch.inf)
+    logits[..., token] = kept
 
 
 def _widen(x_AK: Tensor, beam: int, value: float) -> Tensor:
@@ -176,7 +198,7 @@ def sample(
     state: StateT,
     limits: Sequence[int],
     *,
-    seeds: Sequence[Sequence[int]],
+    seeds: Sequence[Sequence[Sequence[int]]],
     temperature: float = 1.0,
     top_k: int = 0,
     top_p: float = 1.0,
@@ -193,7 +215,7 @@ def sample(
         step: Reads tokens [N], moves the state, gives logits [N, V].
         state: Fresh, for as many sentences as there are limits.
         limits: For each sentence its longest translation in tokens, ``</s>`` included.
-        seeds: For each sentence one seed a draw; the same number for all sentences.
+        seeds: For each sentence one seed a draw, numbers for numpy's generator; as many for each.
         temperature: Divides the logits; below 1 is sharper.
         top_k: Draw among the k likeliest tokens; 0: all.
         top_p: Draw among the likeliest tokens that together have this probability.
@@ -207,6 +229,8 @@ def sample(
         without temperature, top-k or top-p.
     """
     draws = len(seeds[0]) if seeds else 0
+    if prefixes is not None:  # there is always room for a prefix and the end
+        limits = [max(n, len(p) + 1) for n, p in zip(limits, prefixes, strict=True)]
     longest = max(limits, default=0)
     uniform_NT = torch.from_numpy(
         np.stack([np.random.default_rng(s).random(longest) for row in seeds for s in row])
@@ -219,7 +243,7 @@ def sample(
     tokens: list[list[int]] = [[] for _ in range(len(last_N))]
     for length in range(1, longest + 1):
         logits_NV = step(last_N, state).float()
-        log_p_NV = logits_NV.log_softmax(-1)
+        log_z_NV = _log_z(logits_NV)
         wanted_NV = _filtered(logits_NV / temperature, top_k, top_p, pad)
         # One uniform number picks the token at which the probabilities' sum passes it.
         cumulative_NV = wanted_NV.double().softmax(-1).cumsum(-1)
@@ -231,7 +255,7 @@ def sample(
                 last_N[row] = prefixes[sentence][length - 1]
             elif length == limits[sentence]:
                 last_N[row] = eos
-        total_N += log_p_NV.gather(1, last_N[:, None]).squeeze(1) * open_N
+        total_N += (logits_NV.gather(1, last_N[:, None]) - log_z_NV).squeeze(1) * open_N
         for row in open_N.nonzero().flatten().tolist():
             tokens[row].append(int(last_N[row]))
         open_N &= last_N != eos
@@ -245,11 +269,13 @@ def _filtered(logits_NV: Tensor, top_k: int, top_p: float, pad: int) -> Tensor:
     """Forbid ``pad`` and all that top-k and top-p leave out."""
     logits_NV = logits_NV.clone()
     logits_NV[:, pad] = -torch.inf
+    if not top_k and top_p == 1:
+        return logits_NV
     order_NV = logits_NV.argsort(stable=True, dim=-1, descending=True)
     rank_NV = order_NV.argsort(-1)
-    p_NV = logits_NV.softmax(-1).gather(1, order_NV)
-    before_NV = (p_NV.cumsum(-1) - p_NV).gather(1, rank_NV)  # probability of the likelier ones
-    out_NV = before_NV >= top_p
-    if top_k:
-        out_NV |= rank_NV >= top_k
+    out_NV = rank_NV >= (top_k or logits_NV.size(1))
+    if top_p < 1:
+        p_NV = logits_NV.double().softmax(-1).gather(1, order_NV)
+        likelier_NV = (p_NV.cumsum(-1) - p_NV).gather(1, rank_NV)
+        out_NV |= likelier_NV >= top_p
     return logits_NV.masked_fill(out_NV & (rank_NV > 0), -torch.inf)

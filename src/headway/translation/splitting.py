@@ -9,15 +9,26 @@ def split_line(line: str, language: str, measure: Callable[[str], int], longest:
     """Cut a line into parts of at most ``longest``, each at the best place there is.
 
     Places are, best first: ends of sentences, then commas and the like, then spaces, then anywhere.
-    Nothing is lost: the parts joined are the line.
+    Nothing is lost: the parts joined are the line. White space alone is no part: it goes with the
+    part before it.
 
     Args:
-        line: Raw text without a line end.
+        line: Raw text without a line end, beginning with other than white space.
         language: Code of its language.
-        measure: The length of a text, in tokens.
+        measure: The length of a text without white space around it, in tokens.
         longest: Largest length of a part; a single character may exceed it.
     """
-    if measure(line) <= longest:
+    parts: list[str] = []
+    for part in _cut(line, language, measure, longest):
+        if parts and not part.strip():
+            parts[-1] += part
+        else:
+            parts.append(part)
+    return parts
+
+
+def _cut(line: str, language: str, measure: Callable[[str], int], longest: int) -> list[str]:
+    if measure(line.strip()) <= longest:
         return [line]
     for cut in (_sentences, _clauses, _words, _halves):
         pieces = cut(line, language)
@@ -26,7 +37,7 @@ def split_line(line: str, language: str, measure: Callable[[str], int], longest:
                 part
                 for joined in _gather(pieces, measure, longest)
                 for part in (
-                    split_line(joined, language, measure, longest) if joined != line else [joined]
+                    [joined] if joined == line else _cut(joined, language, measure, longest)
                 )
             ]
     return [line]
@@ -48,7 +59,7 @@ def _gather(pieces: list[str], measure: Callable[[str], int], longest: int) -> l
     """Put neighbours together again as long as they fit: more context, fewer translations."""
     joined = [pieces[0]]
     for piece in pieces[1:]:
-        if measure(joined[-1] + piece) <= longest:
+        if measure((joined[-1] + piece).strip()) <= longest:
             joined[-1] += piece
         else:
             joined.append(piece)

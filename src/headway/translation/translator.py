@@ -1,6 +1,7 @@
 """Raw text in, raw text out: a model, its tokenizer and a search, in one object."""
 
 import re
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
-from headway.translation.alignment import word_alignment
+from headway.translation.alignment import cross_attention, link_words, word_numbers
 from headway.translation.directory import load_model
 from headway.translation.search import Hypothesis, beam_search, sample
 from headway.translation.splitting import join_parts, split_line
@@ -46,6 +47,22 @@ class Translation:
     alignment: list[tuple[int, int]] | None = None
 
 
+def resolve_device(name: str) -> torch.device:
+    """Return the device of a name: auto, cpu, cuda or cuda:N.
+
+    Raises:
+        HeadwayError: If there is no such device here.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    kind, _, number = name.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+        raise HeadwayError(f"device '{name}' must be auto, cpu, cuda or cuda:N")
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise HeadwayError(f"device '{name}': torch sees no such CUDA device here; use cpu")
+    return torch.device(name)
+
+
 class Translator:
     """Translates and scores raw text; what a line gets never depends on other lines.
 
@@ -70,9 +87,7 @@ class Translator:
         device: str = "auto",
         languages: tuple[str, str] = ("en", "en"),
     ) -> None:
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.device = torch.device(device)
+        self.device = resolve_device(device)
         self.model = model.to(self.device).eval()
         self.tokenizer = tokenizer
         self.search = search or SearchConfig()
@@ -109,7 +124,7 @@ class Translator:
         align: bool = False,
         window: int = WINDOW,
     ) -> Iterator[list[Translation]]:
-        """Translate lines as they come, in their order: for each its n best, best first.
+        """Translate lines as they come, in their order: for each its n best, or its n samples.
 
         Args:
             lines: Raw text, without line ends.
@@ -119,6 +134,8 @@ class Translator:
             window: Lines looked at together.
         """
         search = search or self.search
+        if window < 1:
+            raise HeadwayError(f"window = {window} must be at least 1")
         source = iter(lines)
         while taken := list(islice(source, window)):
             yield from self._window(taken, search, prefix, align)
@@ -130,13 +147,16 @@ class Translator:
     def score(self, source: str | list[str], target: str | list[str]) -> float | list[float]:
         """Return the natural log-probability of a given translation, or of each of a list.
 
-        It is what the search reports for its own output, unless it cut the line into parts.
+        It is what the search reports for its own output, where that spells the text as the
+        tokenizer does, which trained models do, and where the line was not cut into parts.
 
         Raises:
-            HeadwayError: If the lists differ in length.
+            HeadwayError: If the lists differ in length, or only one argument is a list.
         """
         if isinstance(source, str) and isinstance(target, str):
             return self.score([source], [target])[0]
+        if isinstance(source, str) or isinstance(target, str):
+            raise HeadwayError("score: source and target must both be texts, or both lists")
         if len(source) != len(target):
             raise HeadwayError(f"score: {len(source)} sources, but {len(target)} targets")
         return self.score_tokens(
@@ -162,6 +182,12 @@ class Translator:
                 scores[i] = total
         return scores
 
+    @property
+    def _positions(self) -> int:
+        """The most tokens a side can have: a learned position table ends."""
+        shape = self.model.config
+        return shape.max_positions if shape.positions == "learned" else sys.maxsize
+
     def _window(
         self, lines: list[str], search: SearchConfig, prefix: str, align: bool
     ) -> Iterator[list[Translation]]:
@@ -170,7 +196,8 @@ class Translator:
         counts: list[int] = []
         for line in lines:
             stripped = line.strip()
-            cut = split_line(stripped, self.languages[0], self._length, search.max_tokens)
+            longest = min(search.max_tokens, self._positions - search.max_extra)
+            cut = split_line(stripped, self.languages[0], self._length, max(1, longest))
             cut = cut if stripped else []
             parts += cut
             counts.append(len(cut))
@@ -213,21 +240,20 @@ class Translator:
 
     def _align(self, parts: list[str], hypotheses: Sequence[Hypothesis]) -> list[tuple[int, int]]:
         pairs: list[tuple[int, int]] = []
-        source_words = target_words = 0
-        for part, hypothesis in zip(parts, hypotheses, strict=True):
+        source_before = target_before = ""
+        for at, (part, hypothesis) in enumerate(zip(parts, hypotheses, strict=True)):
             source = self.tokenizer.encode_source([part.strip()])[0]
-            found = word_alignment(
-                self.model,
-                source,
-                hypothesis.tokens,
-                self.tokenizer.source_pieces(source),
-                self.tokenizer.target_pieces(hypothesis.tokens),
+            links = link_words(
+                cross_attention(self.model, source, hypothesis.tokens),
+                word_numbers(self.tokenizer.decode_source, source[:-1]),
+                word_numbers(self.tokenizer.decode, hypothesis.tokens[:-1]),
             )
-            # White space spelled in bytes can make the pieces' words more than the text's.
-            here = len(self.tokenizer.decode(hypothesis.tokens).split())
-            pairs += [(s + source_words, t + target_words) for s, t in found if t < here]
-            source_words += len(part.split())
-            target_words += here
+            text = self.tokenizer.decode(hypothesis.tokens)
+            first_source = _words_before(source_before, part)
+            first_target = _words_before(target_before, text)
+            pairs += [(s + first_source, t + first_target) for s, t in links]
+            source_before += part
+            target_before = join_parts(parts[at : at + 2], [target_before + text, ""])
         return pairs
 
     @torch.inference_mode()
@@ -245,7 +271,7 @@ class Translator:
             )
             wanted = [starts[prefixes[i]] for i in rows]
             limits = [
-                len(sources[i]) + search.max_extra + len(start)
+                min(len(sources[i]) + search.max_extra + len(start), self._positions)
                 for i, start in zip(rows, wanted, strict=True)
             ]
             ends = {"eos": self.tokenizer.eos, "pad": self.tokenizer.target_pad}
@@ -257,7 +283,7 @@ class Translator:
                     # A draw depends on the seed and the text alone, not on its line's number.
                     seeds=[
                         [
-                            (search.seed << 40) + (draw << 32) + _fingerprint(sources[i])
+                            (search.seed, draw, _fingerprint(sources[i]))
                             for draw in range(search.n_best)
                         ]
                         for i in rows
@@ -292,6 +318,12 @@ class Translator:
             size = max(1, budget // lengths[order[0]])
             yield order[:size]
             order = order[size:]
+
+
+def _words_before(before: str, text: str) -> int:
+    """Count the words before ``text``; one that a cut has split goes on in it."""
+    split = before and not before[-1].isspace() and not text[:1].isspace()
+    return len(before.split()) - bool(split)
 
 
 def _pad(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,48 @@
+"""A run's curves for TensorBoard."""
+
+from pathlib import Path
+
+from headway.errors import HeadwayError
+from headway.training.run import Event
+from headway.training.trainer import StepReport
+from headway.training.validation import ValidationReport
+
+
+class TensorBoard:
+    """Writes what happens in a run as TensorBoard events.
+
+    Args:
+        folder: Where the event files go.
+        step: The run's step; what an interrupted run wrote after it is not shown.
+
+    Raises:
+        HeadwayError: If the package tensorboard is not installed.
+    """
+
+    def __init__(self, folder: Path, step: int) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise HeadwayError(
+                "training.tensorboard = true needs the package tensorboard:"
+                " pip install 'headway[track]'"
+            ) from None
+        self._writer = SummaryWriter(str(folder), purge_step=step + 1 if step else None)
+
+    def show(self, event: Event) -> None:
+        """Write the numbers of a step or of a validation."""
+        if isinstance(event, StepReport):
+            names = ("loss", "nll", "gradient_norm", "rate")
+            scalars = {f"training/{name}": getattr(event, name) for name in names}
+        elif isinstance(event, ValidationReport):
+            which = "average" if event.averaged > 1 else "validation"
+            names = ("bleu", "chrf", "perplexity")
+            scalars = {f"{which}/{name}": getattr(event, name) for name in names}
+        else:
+            return
+        for name, value in scalars.items():
+            self._writer.add_scalar(name, value, event.step)
+
+    def close(self) -> None:
+        """Write what is held and close the file."""
+        self._writer.close()
