@@ -22,6 +22,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -239,10 +240,11 @@ class Campaign:
             code = None
             while code is None and time.monotonic() < moment:
                 code = wait(child, 0.01)
-            room = self.luck.randrange(0, 300_000)
-            free = shutil.disk_usage(path).free
-            with (path / "filler").open("wb") as filler:
-                filler.write(bytes(max(0, free - room)))
+            with (path / "filler").open("wb", buffering=0) as filler:
+                with suppress(OSError):  # no space left
+                    while filler.write(bytes(1 << 16)):
+                        pass
+                filler.truncate(max(0, filler.tell() - self.luck.randrange(300_000)))
             code = wait(child, TIME_LIMIT) if code is None else code
             log = (path / "run.log").read_text().strip().splitlines()
             if code:

@@ -225,6 +225,23 @@ def test_more_steps_are_the_longer_run(corpus, undisturbed, tmp_path):
         dispatch(["train", str(extended), "--training.max-steps", "19"])
 
 
+def test_a_longer_run_is_not_finished_until_it_is(undisturbed, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    facts = RunDirectory(path).facts()
+    facts["installed"] |= {"bleu": -1.0}  # whatever comes is better, and is installed
+    RunDirectory(path).write_facts(facts)
+    run = opened(path, ["train", str(path), "--training.max-steps", "20"])
+    with contextlib.closing(train(run)) as events:
+        for event in events:
+            if isinstance(event, ValidationReport):
+                break
+    run.directory.unlock()
+    facts = RunDirectory(path).facts()
+    assert facts["installed"]["step"] == 20
+    assert not facts["finished"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -349,6 +366,20 @@ def test_going_back_changes_weights_that_went_on(corpus, tmp_path, monkeypatch):
     assert torch.equal(now, good["model"]["source_embedding.weight"])
     assert not torch.equal(now, seventh)
     assert (run.step, run.feed.index + 100 * run.feed.epoch > 0) == (8, True)
+    run.directory.unlock()
+
+
+def test_going_back_before_the_first_checkpoint_is_due(corpus, tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, training__max_failures=1))
+    with contextlib.closing(train(run)) as events:
+        next(event for event in events if isinstance(event, StepReport))
+    run.directory.unlock()
+    poisoned(monkeypatch, {2})
+    run = opened(path, ["train", str(path)])
+    next(event for event in train(run) if isinstance(event, StepReport))
+    fresh = run.directory.load(0)[0]["model"]["source_embedding.weight"]
+    assert torch.equal(run.trainer.model.source_embedding.weight, fresh)
     run.directory.unlock()
 
 

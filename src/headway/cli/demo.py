@@ -107,8 +107,9 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     )
     print(f"\n{len(sources):,} pairs that took no part in training, 95 % intervals:")
     for key, name in (("bleu", "BLEU"), ("chrf", "chrF2")):
-        row = sheet[key]
-        print(f"  {name:<6}{row.score:>7.2f}  {row.low:.2f} to {row.high:.2f}  {row.signature}")
+        found = sheet[key]
+        interval = f"{found.low:.2f} to {found.high:.2f}"
+        print(f"  {name:<6}{found.score:>7.2f}  {interval}  {found.signature}")
     print(f"  exact match {exact_match(hypotheses, references):.1%}; by kind:")
     shares = exact_match_by_kind(hypotheses, references, kinds)
     for kind, share in sorted(shares.items(), key=lambda item: -item[1]):

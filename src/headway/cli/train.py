@@ -14,8 +14,9 @@ from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.config import Config
-    from headway.training.run import Event, Run
+    from headway.training.run import Run
     from headway.training.run_directory import RunDirectory
+    from headway.training.state import Event
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
@@ -99,7 +100,7 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
     from headway.text.prepare import PreparedData, prepare
     from headway.training import facts, processes
     from headway.training.checkpoint import remove
-    from headway.training.run import Run
+    from headway.training.starting import start
 
     if directory.started:
         return _resume(directory, args)
@@ -116,7 +117,7 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
             print(f"{directory.data / 'report.txt'}: what was kept and dropped", file=sys.stderr)
     processes.wait()
     data = PreparedData.open(args.data or directory.data)
-    return Run.start(
+    return start(
         directory,
         data,
         config,
@@ -129,7 +130,7 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
 def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None":
     from headway.text.prepare import PreparedData
     from headway.training import facts
-    from headway.training.run import Run
+    from headway.training.starting import resume
     from headway.translation.directory import read_config
 
     stored, _ = read_config(directory.path)
@@ -147,7 +148,7 @@ def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None"
     if known["finished"] and ends[0] == ends[1]:
         return None
     where = args.data or known["data"]["directory"] or directory.data
-    return Run.resume(directory, PreparedData.open(where), config)
+    return resume(directory, PreparedData.open(where), config)
 
 
 def _wanted(stored: "Config", args: argparse.Namespace) -> "Config":
@@ -258,7 +259,7 @@ class Display:
 
     def show(self, event: "Event") -> None:
         """Show what happened."""
-        from headway.training.run import Notice
+        from headway.training.state import Notice
         from headway.training.trainer import StepReport
         from headway.training.validation import ValidationReport, perplexity_of
 

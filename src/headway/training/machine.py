@@ -70,9 +70,11 @@ class Machine:
         """Set the number of threads, keep freed memory, and return the device."""
         torch.set_num_threads(self.threads)
         keep_large_allocations()
+        device = torch.device(self.device)
         if self.device == "cuda":  # torchrun numbers the processes of a machine
-            return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-        return torch.device(self.device)
+            device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+            torch.cuda.set_device(device)
+        return device
 
 
 def _fast_bf16(device: str) -> bool:

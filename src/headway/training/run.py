@@ -6,15 +6,13 @@ of `State`; a checkpoint holds them all, so a run that goes on from one is the r
 
 import copy
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import torch
 
-from headway import __version__
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.model import Transformer
@@ -24,31 +22,20 @@ from headway.training import processes
 from headway.training.averaging import average_weights
 from headway.training.card import model_card
 from headway.training.checkpoint import one_line
-from headway.training.facts import check_data, describe_data, with_vocabulary
 from headway.training.feed import Feed
 from headway.training.machine import Machine, peak_memory
 from headway.training.run_directory import RunDirectory
-from headway.training.state import State
+from headway.training.state import Event, Notice, State
 from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport, validate
-from headway.translation.directory import save_model, write_config
+from headway.translation.directory import save_model
 
 ROLL_BACKS = 3  # with less than a checkpoint's interval of good steps between; then a run stops
 TIMED = 10  # steps between two lines of timings.jsonl
 
 
-@dataclass(frozen=True, kw_only=True)
-class Notice:
-    """Something the user should be told, in one line."""
-
-    text: str
-
-
-Event = StepReport | ValidationReport | Progress | Notice
-
-
 class Run:
-    """A run in progress; `start` makes a new one and `resume` goes on with one.
+    """A run in progress; `headway.training.starting` makes one, or goes on with one.
 
     Args:
         directory: Locked.
@@ -72,90 +59,7 @@ class Run:
         self.feed = Feed(data, config.training, device)
         self.state = State()
         self.saved = -1
-        self._clock, self._tokens = time.perf_counter(), 0
-
-    @classmethod
-    def start(
-        cls,
-        directory: RunDirectory,
-        data: PreparedData,
-        config: Config,
-        *,
-        command: Sequence[str] = (),
-        train: Mapping[str, str] = MappingProxyType({}),
-        valid: Mapping[str, str] = MappingProxyType({}),
-    ) -> "Run":
-        """Begin a run in a locked directory that holds none.
-
-        Args:
-            directory: Where.
-            data: Prepared, in the directory itself or elsewhere.
-            config: The settings; vocabulary sizes come from the data.
-            command: What the user wrote, to be remembered.
-            train: Name -> sha256 of the files the training data came from.
-            valid: The same for the validation data.
-        """
-        config = with_vocabulary(config, data)
-        facts = {
-            "headway": __version__,
-            "torch": torch.__version__,
-            "command": list(command),
-            "files": {"train": dict(train), "valid": dict(valid)},
-            "data": describe_data(directory, data),
-            "machine": asdict(Machine.resolve(config.training)),
-            "processes": processes.count(),
-            "installed": None,
-            "finished": False,
-        }
-        run = cls(directory, data, config, facts)
-        if processes.rank() == 0:
-            data.tokenizer.save(directory.path)
-            write_config(directory.path, config, data.languages)
-            directory.write_facts(facts)
-        return run
-
-    @classmethod
-    def resume(cls, directory: RunDirectory, data: PreparedData, config: Config) -> "Run":
-        """Go on from the newest checkpoint, or from the start where there is none yet.
-
-        Args:
-            directory: Locked.
-            data: What the run was started with.
-            config: The run's, but for what may change.
-
-        Raises:
-            HeadwayError: If data, vocabulary, machine or processes are not what they were.
-        """
-        facts = directory.facts()
-        check_data(directory, data, facts)
-        Machine(**facts["machine"]).check()
-        if facts["processes"] != processes.count():
-            raise HeadwayError(
-                f"{directory.path}: started with {facts['processes']} processes, which share its"
-                f" batches; resume it with as many, not {processes.count()}"
-            )
-        run = cls(directory, data, config, facts)
-        processes.wait()
-        steps = directory.steps()
-        logs = {"metrics_bytes": 0, "timings_bytes": 0}
-        if steps and steps[-1] > config.training.max_steps:
-            raise HeadwayError(
-                f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"
-                f" {steps[-1]} already"
-            )
-        if steps:
-            tensors, logs = directory.load(steps[-1])
-            run.trainer.load(tensors)
-            run.trainer.steps = run.saved = steps[-1]
-            run.state = State.from_dict(logs)
-            run.feed = Feed(
-                data, config.training, run.trainer.device, run.state.epoch, run.state.index
-            )
-        if processes.rank() == 0:
-            directory.cut_logs(logs)
-            write_config(directory.path, config, data.languages)
-            directory.write_facts(facts | {"finished": False})
-        return run
+        self._seconds, self._tokens = 0.0, 0
 
     @property
     def step(self) -> int:
@@ -185,10 +89,11 @@ class Run:
 
     def advance(self) -> list[Event]:
         """Take one optimizer step on the next data and log it."""
+        started = time.perf_counter()
         micro_batches = self.feed.next()
         report = self.trainer.step(micro_batches)
         self._log(event="step", **asdict(report))
-        self._time(report)
+        self._time(report, time.perf_counter() - started)
         events: list[Event] = [report]
         self.state.failures = self.state.failures + 1 if report.skipped else 0
         if report.skipped:
@@ -209,7 +114,7 @@ class Run:
         tensors = self.trainer.tensors()
         if processes.rank() == 0:
             self.directory.save(self.step, tensors, asdict(self.state))
-            self.directory.prune({*self._series(), self.step})
+            self.directory.prune({*self._series()[-self.config.training.average :], self.step})
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)
         processes.wait()
@@ -231,7 +136,8 @@ class Run:
 
     def finish(self) -> Iterator[Event]:
         """Average the last checkpoints, install the average if it is better, and close the run."""
-        steps = sorted({*self._series(), self.step})[-self.config.training.average :]
+        trained = {*self._series(), self.step} - {0}
+        steps = sorted(trained)[-self.config.training.average :]
         if len(steps) > 1:
             model = copy.deepcopy(self.trainer.model)
             model.load_state_dict(average_weights([self.directory.weights(s) for s in steps]))
@@ -245,16 +151,15 @@ class Run:
             self.directory.write_facts(self.facts)
 
     def _series(self) -> list[int]:
-        """The checkpoints that are kept and averaged: not those of an interruption."""
+        """The run's own checkpoints, which are kept and averaged; an interruption's are not."""
         every = self.config.training.checkpoint_every
-        regular = [step for step in self.directory.steps() if step and step % every == 0]
-        return regular[-self.config.training.average :]
+        return [step for step in self.directory.steps() if step % every == 0]
 
     def _roll_back(self) -> Notice:
         """Go back to the weights and optimizer of the newest checkpoint, and on with new data."""
-        every = self.config.training.checkpoint_every
-        good = max(step for step in self.directory.steps() if step % every == 0)
-        if self.step - self.state.rolled_back > every + self.config.training.max_failures:
+        good = self._series()[-1]
+        settings = self.config.training
+        if self.step - self.state.rolled_back > settings.checkpoint_every + settings.max_failures:
             self.state.roll_backs = 0
         if self.state.roll_backs == ROLL_BACKS:
             raise HeadwayError(
@@ -319,15 +224,15 @@ class Run:
         if processes.rank() == 0:
             self.directory.metrics.write(**values)
 
-    def _time(self, report: StepReport) -> None:
+    def _time(self, report: StepReport, seconds: float) -> None:
         self._tokens += report.tokens
+        self._seconds += seconds
         if report.step % TIMED == 0 and processes.rank() == 0:
-            seconds = time.perf_counter() - self._clock
             self.directory.timings.write(
                 event="steps",
                 step=report.step,
                 time=time.time(),
-                tokens_per_second=self._tokens / seconds,
+                tokens_per_second=self._tokens / self._seconds,
                 peak_memory_bytes=peak_memory(str(self.trainer.device)),
             )
-            self._clock, self._tokens = time.perf_counter(), 0
+            self._seconds, self._tokens = 0.0, 0

@@ -1,9 +1,20 @@
-"""The numbers of a run that are no tensors."""
+"""What happens in a run, and what it remembers of it beside tensors."""
 
 from dataclasses import dataclass, fields
 from typing import Any
 
-from headway.training.validation import ValidationReport
+from headway.training.trainer import StepReport
+from headway.training.validation import Progress, ValidationReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """Something the user should be told, in one line."""
+
+    text: str
+
+
+Event = StepReport | ValidationReport | Progress | Notice
 
 
 @dataclass(kw_only=True)

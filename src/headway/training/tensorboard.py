@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.training.run import Event
+from headway.training.state import Event
 from headway.training.trainer import StepReport
 from headway.training.validation import ValidationReport
 
@@ -32,16 +32,14 @@ class TensorBoard:
     def show(self, event: Event) -> None:
         """Write the numbers of a step or of a validation."""
         if isinstance(event, StepReport):
-            names = ("loss", "nll", "gradient_norm", "rate")
-            scalars = {f"training/{name}": getattr(event, name) for name in names}
+            room, names = "training", ["loss", "nll", "gradient_norm", "rate"]
         elif isinstance(event, ValidationReport):
-            which = "average" if event.averaged > 1 else "validation"
-            names = ("bleu", "chrf", "perplexity")
-            scalars = {f"{which}/{name}": getattr(event, name) for name in names}
+            room = "average" if event.averaged > 1 else "validation"
+            names = ["bleu", "chrf", "perplexity"]
         else:
             return
-        for name, value in scalars.items():
-            self._writer.add_scalar(name, value, event.step)
+        for name in names:
+            self._writer.add_scalar(f"{room}/{name}", getattr(event, name), event.step)
 
     def close(self) -> None:
         """Write what is held and close the file."""
