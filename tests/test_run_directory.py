@@ -63,6 +63,14 @@ def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp
     read_checkpoint(checkpoint_path(tmp_path, 5))
 
 
+def test_the_name_is_given_when_all_is_on_disk_and_then_written_down(tmp_path, monkeypatch):
+    path = checkpoint_path(tmp_path, 11)
+    seen = []
+    monkeypatch.setattr(module.os, "fsync", lambda descriptor: seen.append(path.exists()))
+    write_checkpoint(path, TENSORS, {})
+    assert seen == [False] * 4 + [True]  # three files and their directory; then the parent
+
+
 @pytest.mark.slow
 def test_a_process_killed_while_it_writes_leaves_no_half_checkpoint(tmp_path):
     """Killed between any two files: the checkpoint is not there, the next attempt succeeds."""

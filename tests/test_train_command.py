@@ -12,8 +12,9 @@ import torch
 
 from crash import digest, write_corpus
 from headway.cli import train as module
+from headway.cli.display import Display
 from headway.cli.main import dispatch, parse
-from headway.cli.train import Display, Signals, open_run, train
+from headway.cli.train import Signals, open_run, train
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.training.machine import Machine
@@ -291,6 +292,13 @@ def test_a_start_that_was_interrupted_is_repeated(corpus, undisturbed, tmp_path)
 def test_no_run_and_no_data(tmp_path):
     with pytest.raises(HeadwayError, match="no run there yet: start one with --train"):
         dispatch(["train", str(tmp_path / "run")])
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("more", [["--train", "a", "b"], ["--text.vocab-size", "331"]])
+def test_prepared_data_is_not_prepared_again(more, tmp_path):
+    with pytest.raises(HeadwayError, match="prepared"):
+        dispatch(["train", str(tmp_path / "run"), "--data", "data", *more])
 
 
 def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):

@@ -4,12 +4,12 @@ import argparse
 import os
 import signal
 import sys
-import time
 from collections.abc import Generator
 from contextlib import ExitStack, closing
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from headway.cli.display import Display
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -68,11 +68,14 @@ def train(run: "Run") -> "Generator[Event, None, None]":
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume, train, and report on standard error."""
+    import torch
+
     from headway.training import processes
     from headway.training.rehearsal import rehearse
     from headway.training.run_directory import RunDirectory
 
     directory = RunDirectory(args.run)
+    _check_words(directory, args)
     processes.start()
     try:
         if processes.rank() == 0:
@@ -88,10 +91,28 @@ def run(args: argparse.Namespace) -> int:
             if training.step
             else f"{args.run}: {rehearse(training)}"
         )
+        if training.facts["torch"] != torch.__version__:
+            display.say(
+                f"begun with torch {training.facts['torch']}, this is {torch.__version__}:"
+                " the last bits may come out otherwise"
+            )
         return follow(training, display)
     finally:
         directory.unlock()
         processes.stop()
+
+
+def _check_words(directory: "RunDirectory", args: argparse.Namespace) -> None:
+    """Refuse words that make no sense together, before anything is made."""
+    if not directory.started and not args.data and not (args.train and args.valid):
+        raise HeadwayError(
+            f"{args.run}: no run there yet: start one with --train and --valid, or with --data"
+        )
+    if args.data and (args.train or args.valid):
+        raise HeadwayError("--data is prepared already: leave --train and --valid away")
+    settled = [name for name in args.overrides if name.startswith("text.")]
+    if args.data and settled:
+        raise HeadwayError(f"--{settled[0]}: settled when {args.data} was prepared")
 
 
 def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None":
@@ -104,10 +125,6 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
 
     if directory.started:
         return _resume(directory, args)
-    if not args.data and not (args.train and args.valid):
-        raise HeadwayError(
-            f"{args.run}: no run there yet: start one with --train and --valid, or with --data"
-        )
     config = settings_from(args)
     if not args.data and processes.rank() == 0:
         remove(directory.data)  # what a start left that was interrupted
@@ -166,7 +183,7 @@ def _wanted(stored: "Config", args: argparse.Namespace) -> "Config":
         usage_error(str(error))
 
 
-def follow(run: "Run", display: "Display") -> int:
+def follow(run: "Run", display: Display) -> int:
     """Train, show what happens, and save and leave on SIGINT or SIGTERM; returns the exit code."""
     from headway.training import processes
     from headway.training.tensorboard import TensorBoard
@@ -187,6 +204,8 @@ def follow(run: "Run", display: "Display") -> int:
                 if received:
                     break
         else:
+            best = run.facts["installed"]
+            display.say(f"{run.directory.path}: finished; its model has BLEU {best['bleu']:.2f}")
             return 0
     display.say(f"saved at step {run.step}; headway train {run.directory.path} goes on")
     return 128 + received
@@ -212,88 +231,3 @@ class Signals:
         if self.received:
             os._exit(128 + number)  # nothing to tidy up: a run survives kill -9
         self.received = number
-
-
-class Display:
-    """What a user sees of a run, on standard error: a bar on a terminal, else lines now and then.
-
-    Args:
-        run: Whose steps are counted.
-        quiet: Show nothing.
-    """
-
-    SECONDS = 30.0  # between two lines
-
-    def __init__(self, run: "Run", *, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-        from rich.progress import Progress as Bar
-
-        self.quiet = quiet
-        self.settings = run.config.training
-        self.console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
-        self.bar = Bar(
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            console=self.console,
-            transient=True,
-            disable=not self.console.is_terminal,
-        )
-        self.task = self.bar.add_task("", total=self.settings.max_steps, completed=run.step)
-        best = run.state.best
-        self.best = f"  best BLEU {best.bleu:.1f}" if best else ""
-        self.rate, self.seconds_a_step = 0.0, 0.0
-        self.clock = self.shown = time.monotonic()
-
-    def __enter__(self) -> "Display":
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
-    def say(self, text: str) -> None:
-        """Print a line."""
-        self.console.print(text, markup=False)
-
-    def show(self, event: "Event") -> None:
-        """Show what happened."""
-        from headway.training.state import Notice
-        from headway.training.trainer import StepReport
-        from headway.training.validation import ValidationReport, perplexity_of
-
-        now = time.monotonic()
-        if isinstance(event, StepReport):
-            self._measure(event.tokens, now - self.clock)
-            left = (self.settings.max_steps - event.step) * self.seconds_a_step
-            line = (
-                f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{self.best}"
-                f"  {self.rate:,.0f} tokens/s  {_duration(left)} left"
-            )
-            self.bar.update(self.task, completed=event.step, description=line)
-            if not self.console.is_terminal and now - self.shown > self.SECONDS:
-                self.say(f"step {event.step}/{self.settings.max_steps}  {line}")
-                self.shown = now
-        elif isinstance(event, ValidationReport):
-            what = f"average of {event.averaged}" if event.averaged > 1 else f"step {event.step}"
-            self.say(
-                f"{what}  BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}"
-                f"  perplexity {event.perplexity:.2f}"
-            )
-        elif isinstance(event, Notice):
-            self.say(event.text)
-        else:
-            self.bar.update(self.task, description=f"validating {event.done}/{event.of}")
-        self.clock = time.monotonic()
-
-    def _measure(self, tokens: int, seconds: float) -> None:
-        """Keep a mean of the last twenty steps or so; the first one weighs as much as it is."""
-        weight = 0.05 if self.rate else 1.0
-        self.seconds_a_step += weight * (seconds - self.seconds_a_step)
-        self.rate += weight * (tokens / seconds - self.rate)
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"

@@ -75,8 +75,8 @@ class Translator:
 
     Example:
         >>> translator = Translator.load("runs/demo")
-        >>> translator.translate("on June 1")
-        'am 1. Juni'
+        >>> translator.translate("Has David already painted the wall?")
+        'Hat David die Wand schon gestrichen?'
     """
 
     def __init__(

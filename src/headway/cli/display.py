@@ -1,0 +1,93 @@
+"""What a user sees of a training run, on standard error."""
+
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headway.training.run import Run
+    from headway.training.state import Event
+
+
+class Display:
+    """A bar on a terminal, else a line now and then.
+
+    Args:
+        run: Whose steps are counted.
+        quiet: Show nothing.
+    """
+
+    SECONDS = 30.0  # between two lines
+
+    def __init__(self, run: "Run", *, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        self.quiet = quiet
+        self.settings = run.config.training
+        self.console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
+        self.bar = Bar(
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self.task = self.bar.add_task("", total=self.settings.max_steps, completed=run.step)
+        best = run.state.best
+        self.best = f"  best BLEU {best.bleu:.1f}" if best else ""
+        self.rate, self.seconds_a_step = 0.0, 0.0
+        self.clock = self.shown = time.monotonic()
+
+    def __enter__(self) -> "Display":
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        self.console.print(text, markup=False)
+
+    def show(self, event: "Event") -> None:
+        """Show what happened."""
+        from headway.training.state import Notice
+        from headway.training.trainer import StepReport
+        from headway.training.validation import ValidationReport, perplexity_of
+
+        now = time.monotonic()
+        if isinstance(event, StepReport):
+            self._measure(event.tokens, now - self.clock)
+            left = (self.settings.max_steps - event.step) * self.seconds_a_step
+            line = (
+                f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{self.best}"
+                f"  {self.rate:,.0f} tokens/s  {_duration(left)} left"
+            )
+            self.bar.update(self.task, completed=event.step, description=line)
+            if not self.console.is_terminal and now - self.shown > self.SECONDS:
+                self.say(f"step {event.step}/{self.settings.max_steps}  {line}")
+                self.shown = now
+        elif isinstance(event, ValidationReport):
+            what = f"average of {event.averaged}" if event.averaged > 1 else f"step {event.step}"
+            self.say(
+                f"{what}  BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}"
+                f"  perplexity {event.perplexity:.2f}"
+            )
+        elif isinstance(event, Notice):
+            self.say(event.text)
+        else:
+            self.bar.update(self.task, description=f"validating {event.done}/{event.of}")
+        self.clock = time.monotonic()
+
+    def _measure(self, tokens: int, seconds: float) -> None:
+        """Keep a mean of the last twenty steps or so; the first one weighs as much as it is."""
+        weight = 0.05 if self.rate else 1.0
+        self.seconds_a_step += weight * (seconds - self.seconds_a_step)
+        self.rate += weight * (tokens / seconds - self.rate)
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"
