@@ -1,5 +1,6 @@
 import contextlib
 import json
+import math
 import os
 import shutil
 import signal
@@ -15,8 +16,11 @@ from headway.cli import train as module
 from headway.cli.display import Display
 from headway.cli.main import dispatch, parse
 from headway.cli.train import Signals, open_run, train
-from headway.config import TrainingConfig
+from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
+from headway.text.prepare import PreparedData
+from headway.training import validation
+from headway.training.feed import Feed
 from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
 from headway.training.run_directory import RunDirectory
@@ -316,6 +320,109 @@ def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):
     assert_equal_runs(path, undisturbed)
 
 
+@pytest.fixture
+def data(undisturbed):
+    return PreparedData.open(undisturbed / "data")
+
+
+def rows_of(feed, steps):
+    return [[row for batch in feed.next() for row in batch.rows.tolist()] for _ in range(steps)]
+
+
+def test_an_epoch_has_every_pair_once_and_the_next_another_order(data):
+    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=50)
+    feed = Feed(data, config, torch.device("cpu"))
+    steps = -(-len(feed.plan) // 3)  # three parts a step
+    epochs = [rows_of(feed, steps), rows_of(feed, steps)]
+    assert feed.epoch == 1
+    for epoch in epochs:
+        assert sorted(row for step in epoch for row in step) == list(range(len(data.train)))
+    assert epochs[0] != epochs[1]
+
+
+def test_a_step_is_within_its_tokens_on_both_sides(data):
+    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=50)
+    feed = Feed(data, config, torch.device("cpu"))
+    steps = [feed.next() for _ in range(10)]
+    assert {len(batches) for batches in steps} == {3}
+    assert max(sum(b.target.numel() for b in batches) for batches in steps) <= 140
+    assert max(sum(b.source.numel() for b in batches) for batches in steps) <= 140
+
+
+def test_the_data_goes_on_from_a_position(data):
+    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=70)
+    whole = Feed(data, config, torch.device("cpu"))
+    expected = rows_of(whole, 40)
+    first = Feed(data, config, torch.device("cpu"))
+    rows_of(first, 23)
+    second = Feed(data, config, torch.device("cpu"), first.epoch, first.index)
+    assert rows_of(second, 17) == expected[23:]
+
+
+def finished(generator):
+    """What a generator returns, and what it yielded before."""
+    yielded = []
+    while True:
+        try:
+            yielded.append(next(generator))
+        except StopIteration as end:
+            return end.value, yielded
+
+
+def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, undisturbed, monkeypatch):
+    class Perfect:
+        def __init__(self, model, tokenizer, search, device, languages):
+            self.answers = dict(zip(data.valid_source, data.valid_target, strict=True))
+
+        def translate(self, texts):
+            torch.rand(3)  # whatever it draws, training does not notice
+            return [self.answers[text] for text in texts]
+
+    monkeypatch.setattr(validation, "Translator", Perfect)
+    monkeypatch.setattr(validation, "AT_ONCE", 3)
+    model = load_model(undisturbed).transformer
+    before = torch.get_rng_state()
+    scores, progress = finished(
+        validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70)
+    )
+    assert torch.equal(torch.get_rng_state(), before)
+    assert scores[1:] == (pytest.approx(100), pytest.approx(100))
+    assert [(p.done, p.of) for p in progress] == [(0, 7), (3, 7), (6, 7)]
+
+    sums, tokens = 0.0, 0
+    with torch.no_grad():
+        for row in range(len(data.valid)):
+            source, target = (
+                torch.from_numpy(x.astype("int64"))[None] for x in data.valid.pair(row)
+            )
+            logits = model(source, target)[0]
+            sums += torch.nn.functional.cross_entropy(logits, target[0], reduction="sum").item()
+            tokens += target.size(1)
+    assert scores[0] == pytest.approx(math.exp(sums / tokens), rel=1e-4)
+
+
+def test_validation_translates_the_first_sentences_only(data, undisturbed):
+    model = load_model(undisturbed).transformer
+    scores = [
+        finished(
+            validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70, sentences=n)
+        )
+        for n in (0, 3)
+    ]
+    assert [progress[-1].of for _, progress in scores] == [7, 3]
+    assert scores[0][0][0] == scores[1][0][0]  # the perplexity is always of all
+
+
+@pytest.mark.parametrize(
+    ("bleu", "perplexity", "better"), [(21, 9, True), (20, 7, True), (20, 8, False), (19, 1, False)]
+)
+def test_better_is_bleu_then_perplexity(bleu, perplexity, better):
+    old = ValidationReport(step=5, averaged=1, bleu=20.0, chrf=50.0, perplexity=8.0)
+    new = ValidationReport(step=7, averaged=1, bleu=bleu, chrf=40.0, perplexity=perplexity)
+    assert new.better_than(old) == better
+    assert new.better_than(None)
+
+
 def poisoned(monkeypatch, steps):
     """Make the loss of these steps NaN, gradients and all."""
     original = Trainer.accumulate
@@ -410,6 +517,8 @@ def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
         if isinstance(event, StepReport) and event.step == 8:
             with torch.no_grad():
                 run.trainer.model.source_embedding.weight[5, 3] = float("nan")
+            run.save()  # as for a signal at this moment
+            assert 8 not in run.directory.steps()
         if isinstance(event, StepReport) and event.step == 9:
             break
     run.save()

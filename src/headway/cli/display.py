@@ -38,9 +38,10 @@ class Display:
         best = run.state.best
         self.best = f"  best BLEU {best.bleu:.1f}" if best else ""
         self.rate, self.seconds_a_step = 0.0, 0.0
-        self.clock = self.shown = time.monotonic()
+        self.clock = self.shown = 0.0
 
     def __enter__(self) -> "Display":
+        self.clock = self.shown = time.monotonic()
         self.bar.start()
         return self
 

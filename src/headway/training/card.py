@@ -26,7 +26,7 @@ def model_card(
         report: The model's validation scores, if it was validated.
     """
     source, target = languages
-    data = facts["data"]
+    data, machine = facts["data"], facts["machine"]
     command = shlex.join(facts.get("command", ()))
     return f"""---
 language:
@@ -51,22 +51,22 @@ A Transformer (Vaswani et al., 2017) trained with Headway {facts["headway"]}; {w
 
 ## Data
 
-{data["training_pairs"]:,} training pairs and {data["validation_pairs"]:,} validation pairs, cleaned;
-fingerprint of the prepared data `{data["fingerprint"]}`, of the vocabulary `{data["tokenizer"]}`.
+{data["training_pairs"]:,} training pairs, cleaned, and {data["validation_pairs"]:,} validation pairs.
+Fingerprint of the data: `{data["fingerprint"]}`; of the vocabulary: `{data["tokenizer"]}`.
 
 ## Limits
 
 The model knows what its training text contains: other subjects, styles and languages come out
-badly, often fluently wrong. It reads a sentence at a time, at most {config.text.max_tokens} pieces in
-training. It has not been examined for bias or for safety in any use. Check its translations before
-you rely on them.
+badly, often fluently wrong. It reads a sentence at a time; in training the longest had at most
+{config.text.max_tokens} pieces. It has not been examined for bias or for safety in any use: check
+its translations before you rely on them.
 
 ## How it was made
 
     {command or "from Python"}
 
-{facts["machine"]["threads"]} threads, {facts["machine"]["device"]}, {facts["machine"]["precision"]};
-torch {facts["torch"]}. All settings:
+With torch {facts["torch"]} on {machine["device"]}, threads: {machine["threads"]}, matrix products
+in {machine["precision"]}. All settings:
 
 ```toml
 {describe(config).strip()}
@@ -82,11 +82,9 @@ def _scores(config: Config, pairs: int, language: str, report: ValidationReport 
         for measure in pick_measures(["bleu", "chrf"])
     )
     sentences = min(config.training.validation_sentences or pairs, pairs)
-    return f"""| | score | |
-|---|---|---|
-| BLEU | {report.bleu:.2f} | `{bleu}` |
-| chrF2 | {report.chrf:.2f} | `{chrf}` |
-| perplexity | {report.perplexity:.3f} | a target piece, without label smoothing |
+    return f"""- BLEU {report.bleu:.2f}: `{bleu}`
+- chrF2 {report.chrf:.2f}: `{chrf}`
+- perplexity {report.perplexity:.3f} a target piece, without label smoothing
 
 BLEU and chrF2 on {sentences} raw sentences, beam {config.training.validation_beam}. The model was
 chosen by these scores: a test set that took no part in choosing will give lower ones."""

@@ -73,8 +73,10 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> Run:
         HeadwayError: If data, vocabulary, machine or processes are not what they were, or the run
             is further than its last step.
     """
-    facts = directory.facts() | {"finished": False}
+    facts = directory.facts()
     check_data(directory, data, facts)
+    # The same data may lie elsewhere by now, and the run has more to do.
+    facts |= {"data": describe_data(directory, data), "finished": False}
     Machine(**facts["machine"]).check()
     if facts["processes"] != processes.count():
         raise HeadwayError(

@@ -78,7 +78,7 @@ def validate(
         perplexity = _perplexity(model, data, batch_tokens)
         chosen = slice(sentences or None)
         sources, references = data.valid_source[chosen], data.valid_target[chosen]
-        translator = Translator(model, data.tokenizer, search, device=str(device))
+        translator = Translator(model, data.tokenizer, search, str(device), data.languages)
         translations = [""] * len(sources)
         # Neighbours in length share a batch; a sentence's translation does not depend on it.
         order = sorted(range(len(sources)), key=lambda row: len(sources[row]))
