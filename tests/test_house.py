@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 ROOMS = [
-    "errors", "config", "model", "text", "translation", "evaluation", "training", "checks", "cli",
+    "errors", "config", "kernels", "model", "text", "translation", "evaluation", "training", "checks", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 

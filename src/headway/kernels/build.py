@@ -1,0 +1,99 @@
+"""Compiles the native functions once a machine and loads them; without a compiler there are none.
+
+The library lies in the user's cache, under a name made of its sources, its compiler, its flags and
+the processor, so that a change of any makes another. ``HEADWAY_NATIVE=0`` leaves it out.
+"""
+
+import ctypes
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+
+SOURCES = Path(__file__).with_name("native")
+FLAGS = ("-O3", "-march=native", "-std=c++17", "-fopenmp", "-fno-math-errno", "-fno-trapping-math",
+         "-ffp-contract=fast", "-fPIC", "-shared", "-Wall")  # fmt: skip
+TIMEOUT = 300  # seconds; it takes some ten
+
+
+@functools.cache
+def library(name: str) -> ctypes.CDLL | None:
+    """Return the native functions of ``native/NAME.cpp``; None where they cannot be had.
+
+    Why they cannot is told by `why_not`.
+    """
+    return _load(name)[0]
+
+
+def why_not(name: str) -> str:
+    """Return why `library` gives None for this name, or an empty text."""
+    return _load(name)[1]
+
+
+@functools.cache
+def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
+    if os.environ.get("HEADWAY_NATIVE") == "0":
+        return None, "HEADWAY_NATIVE=0"
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        return None, "no C++ compiler (g++ or clang++) was found"
+    # torch brings its own OpenMP library; two of them in one process fight over the cores.
+    runtime = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))
+    source = SOURCES / f"{name}.cpp"
+    target = cache_directory() / f"{name}-{_fingerprint(compiler, runtime)}.so"
+    try:
+        if not target.exists():
+            _compile(compiler, source, runtime, target)
+        return ctypes.CDLL(str(target)), ""
+    except (OSError, subprocess.SubprocessError) as error:
+        detail = getattr(error, "stderr", None) or str(error)
+        return None, f"{compiler} could not build {source.name}: {str(detail).strip()[-500:]}"
+
+
+def cache_directory() -> Path:
+    """Return where compiled libraries lie: $HEADWAY_CACHE, else the user's cache."""
+    given = os.environ.get("HEADWAY_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(given) if given else Path(base).expanduser() / "headway"
+
+
+def _compile(compiler: str, source: Path, runtime: list[Path], target: Path) -> None:
+    """Compile beside the target and move it there: two processes may do so at once."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as directory:
+        built = Path(directory) / target.name
+        openmp = [str(path) for path in runtime[:1]]
+        subprocess.run(
+            [compiler, *FLAGS, str(source), "-o", str(built), *openmp],
+            check=True, capture_output=True, text=True, timeout=TIMEOUT,
+        )  # fmt: skip
+        built.replace(target)
+
+
+def _fingerprint(compiler: str, runtime: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(SOURCES.iterdir()):
+        digest.update(path.read_bytes())
+    version = subprocess.run(
+        [compiler, "--version"], capture_output=True, text=True, timeout=TIMEOUT
+    ).stdout
+    for part in (*FLAGS, compiler, version, processor(), sys.platform, *map(str, runtime)):
+        digest.update(part.encode())
+    return digest.hexdigest()[:16]
+
+
+def processor() -> str:
+    """Return what tells processors apart for a compiler: name and instruction sets."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    wanted = ("model name", "flags", "Features")
+    return "\n".join(dict.fromkeys(line for line in lines if line.startswith(wanted)))
