@@ -17,7 +17,7 @@ from headway.model import (
     LanguageModel,
     MultiHeadAttention,
     Transformer,
-    allowed_pairs,
+    Visible,
     parameter_count,
     shift_right,
     sinusoids,
@@ -157,20 +157,22 @@ def test_fused_attention_equals_naive(
     core = attention_module.DotProduct(scaled=scaled)
     q, k, v = (torch.randn(2, 3, n, w, dtype=torch.float64) for n, w in ((7, 5), (7, 5), (7, 11)))
     segments = torch.tensor([[1] * 7, [1] * 4 + [0] * 3])
-    mask = {
-        None: None,
-        "padding": allowed_pairs(None, segments),
-        "causal": allowed_pairs(None, None, causal=True, length=7),
+    visible = {
+        None: Visible(),
+        "padding": Visible(None, segments),
+        "causal": Visible(causal=True),
     }[allowed]
-    naive = core(q, k, v, mask)
+    naive = core(q, k, v, visible)
     monkeypatch.setattr(attention_module, "LONGEST_STORED", 3)
-    assert close(core(q, k, v, mask), naive)
+    assert close(core(q, k, v, visible), naive)
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("causal", [True, False])
 def test_a_window_of_r_allows_r_positions(window: int, causal: bool) -> None:
-    allowed = allowed_pairs(None, None, causal=causal, window=window, length=23)
+    visible = Visible(causal=causal, window=window)
+    allowed = visible.mask(range(23), range(23), torch.device("cpu"))
+    assert allowed is not None
     assert (allowed[8:15].sum(-1) == window).all()
     assert allowed.diagonal().all()
     if causal:

@@ -5,7 +5,6 @@ from headway.model.attention import (
     DotProduct,
     MultiHeadAttention,
     SelfAttention,
-    allowed_pairs,
 )
 from headway.model.embeddings import Embedding, Positions, sinusoids
 from headway.model.layers import FeedForward, Layer, Residual, Stack
@@ -18,6 +17,7 @@ from headway.model.transformer import (
     parameter_count,
     shift_right,
 )
+from headway.model.visible import Visible
 from headway.model.watch import Watched, watch
 
 __all__ = [
@@ -37,8 +37,8 @@ __all__ = [
     "SelfAttention",
     "Stack",
     "Transformer",
+    "Visible",
     "Watched",
-    "allowed_pairs",
     "parameter_count",
     "shift_right",
     "sinusoids",

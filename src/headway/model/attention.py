@@ -10,47 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway.model.visible import Visible
+
 # Above this many keys the scores are not stored: the fused kernel walks over them in blocks.
 LONGEST_STORED = 256
 
-
-def allowed_pairs(
-    query_segments: Tensor | None,
-    key_segments: Tensor | None,
-    *,
-    causal: bool = False,
-    window: int = 0,
-    length: int = 0,
-    device: torch.device | None = None,
-) -> Tensor | None:
-    """Say which query may attend to which key; `True` means it may.
-
-    Args:
-        query_segments: [B, T]; 0 is padding, n the n-th sentence of a packed row. None: all ones.
-        key_segments: [B, S] alike.
-        causal: Forbid keys after the query (T = S).
-        window: See only r positions: centred, or the last r if causal. 0: all.
-        length: T = S, needed for ``causal`` and ``window``.
-        device: Where to build the answer for ``causal`` and ``window``.
-
-    Returns:
-        A mask that broadcasts to [B, H, T, S], or None if nothing is hidden.
-    """
-    allowed: Tensor | None = None
-    if key_segments is not None:
-        allowed = (
-            (key_segments == 1)[:, None, None, :]
-            if query_segments is None
-            else (query_segments[:, :, None] == key_segments[:, None, :])[:, None]
-        )
-    if causal or window:
-        position = torch.arange(length, device=device)
-        distance_TS = position[None, :] - position[:, None]  # positive: the key comes later
-        near = distance_TS <= (0 if causal else (window - 1) // 2)
-        if window:
-            near &= distance_TS >= -(window - 1 if causal else window // 2)
-        allowed = near if allowed is None else allowed & near
-    return allowed
+EVERYTHING = Visible()
 
 
 class DotProduct(nn.Module):
@@ -74,9 +39,10 @@ class DotProduct(nn.Module):
         return masked_softmax((q_BHTK * scale) @ k_BHSK.transpose(-2, -1), allowed)
 
     def forward(
-        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, allowed: Tensor | None = None
+        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visible: Visible = EVERYTHING
     ) -> Tensor:
         """Return the weighted sums of the values, [B, H, T, V]."""
+        allowed = whole_mask(q_BHTK, k_BHSK, visible)
         dropout = self.dropout if self.training else 0.0
         if k_BHSK.size(-2) > LONGEST_STORED:
             scale = None if self.scaled else 1.0
@@ -116,11 +82,16 @@ class Additive(nn.Module):
         return masked_softmax(scores_BHTS * scale, allowed)
 
     def forward(
-        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, allowed: Tensor | None = None
+        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visible: Visible = EVERYTHING
     ) -> Tensor:
         """Return the weighted sums of the values, [B, H, T, V]."""
-        weights = self.weights(q_BHTK, k_BHSK, allowed)
+        weights = self.weights(q_BHTK, k_BHSK, whole_mask(q_BHTK, k_BHSK, visible))
         return F.dropout(weights, self.dropout, self.training) @ v_BHSV
+
+
+def whole_mask(q_BHTK: Tensor, k_BHSK: Tensor, visible: Visible) -> Tensor | None:
+    """Draw the mask of all queries and all keys."""
+    return visible.mask(range(q_BHTK.size(-2)), range(k_BHSK.size(-2)), q_BHTK.device)
 
 
 def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
@@ -182,27 +153,25 @@ class MultiHeadAttention(nn.Module):
         """Project a memory once: keys [B, H, S, K] and values [B, H, S, V]."""
         return self.split(self.key(memory_BSD)), self.split(self.value(memory_BSD))
 
-    def attend(
-        self, query_BTD: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None
-    ) -> Tensor:
+    def attend(self, query_BTD: Tensor, keys: Tensor, values: Tensor, visible: Visible) -> Tensor:
         """Attend from [B, T, D] to projected keys and values; returns [B, T, D]."""
-        heads_BHTV = self.core(self.split(self.query(query_BTD)), keys, values, allowed)
+        heads_BHTV = self.core(self.split(self.query(query_BTD)), keys, values, visible)
         return self.output(heads_BHTV.transpose(1, 2).flatten(2))
 
     def forward(
-        self, query_BTD: Tensor, memory_BSD: Tensor, allowed: Tensor | None = None
+        self, query_BTD: Tensor, memory_BSD: Tensor, visible: Visible = EVERYTHING
     ) -> Tensor:
         """Attend from [B, T, D] to a memory [B, S, D].
 
         Args:
             query_BTD: What asks.
             memory_BSD: What is asked: the same tensor in self-attention.
-            allowed: Broadcasts to [B, H, T, S]; True where a query may attend to a key.
+            visible: Which query may attend to which key.
 
         Returns:
             [B, T, D].
         """
-        return self.attend(query_BTD, *self.keys_values(memory_BSD), allowed)
+        return self.attend(query_BTD, *self.keys_values(memory_BSD), visible)
 
 
 class SelfAttention(nn.Module):
@@ -226,15 +195,8 @@ class SelfAttention(nn.Module):
 
     def forward(self, x_BTD: Tensor, segments_BT: Tensor | None = None) -> Tensor:
         """Mix the positions of [B, T, D]."""
-        allowed = allowed_pairs(
-            segments_BT,
-            segments_BT,
-            causal=self.causal,
-            window=self.window,
-            length=x_BTD.size(1),
-            device=x_BTD.device,
-        )
-        return self.attention(x_BTD, x_BTD, allowed)
+        visible = Visible(segments_BT, segments_BT, self.causal, self.window)
+        return self.attention(x_BTD, x_BTD, visible)
 
     def step(self, x_N1D: Tensor, cache: dict[str, Tensor]) -> Tensor:
         """Mix one more position, [N, 1, D], with those whose keys and values the cache holds."""
@@ -245,7 +207,7 @@ class SelfAttention(nn.Module):
         if self.window:
             keys, values = keys[:, :, -self.window :], values[:, :, -self.window :]
         cache["keys"], cache["values"] = keys, values
-        return self.attention.attend(x_N1D, keys, values, None)
+        return self.attention.attend(x_N1D, keys, values, EVERYTHING)
 
 
 def xavier(module: nn.Module) -> None:

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
-from headway.model.attention import MultiHeadAttention, SelfAttention, allowed_pairs
+from headway.model.attention import MultiHeadAttention, SelfAttention
 from headway.model.mixers import Convolution, Recurrent
 from headway.model.state import DecoderState
+from headway.model.visible import Visible
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -119,9 +120,9 @@ class Layer(nn.Module):
         mix, *meet, feed = self.residuals
         x_BTD = mix(x_BTD, lambda y: self.mixer(y, segments_BT))
         if self.cross is not None and memory_BSD is not None:
-            allowed = allowed_pairs(segments_BT, memory_segments_BS)
             cross, memory = self.cross, memory_BSD
-            x_BTD = meet[0](x_BTD, lambda y: cross(y, memory, allowed))
+            visible = Visible(segments_BT, memory_segments_BS)
+            x_BTD = meet[0](x_BTD, lambda y: cross(y, memory, visible))
         return feed(x_BTD, self.feed_forward)
 
     def step(
@@ -129,18 +130,19 @@ class Layer(nn.Module):
         x_N1D: Tensor,
         cache: dict[str, Tensor],
         memory: tuple[Tensor, Tensor] | None,
-        memory_allowed: Tensor | None,
+        memory_segments_BS: Tensor | None,
     ) -> Tensor:
         """Transform one more position, [N, 1, D]."""
         mix, *meet, feed = self.residuals
         x_N1D = mix(x_N1D, lambda y: self.mixer.step(y, cache))
         if self.cross is not None and memory is not None:
             cross, (keys, values) = self.cross, memory
+            visible = Visible(None, memory_segments_BS)
             # The beams of a sentence are so many queries on its one memory: [B, beams, D].
             x_N1D = meet[0](
                 x_N1D,
                 lambda y: cross.attend(
-                    y.view(keys.size(0), -1, y.size(2)), keys, values, memory_allowed
+                    y.view(keys.size(0), -1, y.size(2)), keys, values, visible
                 ).view_as(y),
             )
         return feed(x_N1D, self.feed_forward)
@@ -180,12 +182,12 @@ class Stack(nn.Module):
             for layer in self.layers
             if layer.cross is not None and memory_BSD is not None
         ]
-        return DecoderState([{} for _ in self.layers], memory, allowed_pairs(None, segments_BS))
+        return DecoderState([{} for _ in self.layers], memory, segments_BS)
 
     def step(self, x_N1D: Tensor, state: DecoderState) -> Tensor:
         """Pass one more position, [N, 1, D], through all layers; ``state`` moves on in place."""
         for layer, cache, memory in zip_longest(self.layers, state.layers, state.memory):
-            x_N1D = layer.step(x_N1D, cache, memory, state.memory_allowed)
+            x_N1D = layer.step(x_N1D, cache, memory, state.memory_segments)
         state.position += 1
         return x_N1D if self.final_norm is None else self.final_norm(x_N1D)
 

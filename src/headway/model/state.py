@@ -13,13 +13,13 @@ class DecoderState:
         layers: For each layer its mixer's tensors, rows (N) first.
         memory: For each layer the keys and values of the source, [B, H, S, K] and [B, H, S, V];
             computed once, shared by the beams of a sentence. Empty without an encoder.
-        memory_allowed: [B, 1, 1, S], True where a source position may be attended to; None: all.
+        memory_segments: [B, S], 1 where a source position may be attended to; None: all.
         position: How many tokens have been read.
     """
 
     layers: list[dict[str, Tensor]]
     memory: list[tuple[Tensor, Tensor]]
-    memory_allowed: Tensor | None
+    memory_segments: Tensor | None
     position: int = 0
 
     def reorder(self, rows: Tensor) -> None:
@@ -35,5 +35,5 @@ class DecoderState:
             (keys.index_select(0, sentences), values.index_select(0, sentences))
             for keys, values in self.memory
         ]
-        if self.memory_allowed is not None:
-            self.memory_allowed = self.memory_allowed.index_select(0, sentences)
+        if self.memory_segments is not None:
+            self.memory_segments = self.memory_segments.index_select(0, sentences)

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from headway.model.attention import Additive, DotProduct
+from headway.model.attention import Additive, DotProduct, whole_mask
 from headway.model.layers import Layer
 
 
@@ -41,8 +41,9 @@ def watch(model: nn.Module) -> Iterator[Watched]:
 
     def see_core(name: str, core: DotProduct | Additive) -> Any:
         def hook(_module: nn.Module, inputs: tuple[Any, ...], _output: Tensor) -> None:
-            query, key, _value, allowed = inputs
-            seen.attention[name] = core.weights(query, key, allowed).detach()
+            query, key, _value, visible = inputs
+            mask = whole_mask(query, key, visible)
+            seen.attention[name] = core.weights(query, key, mask).detach()
 
         return core.register_forward_hook(hook)
 
