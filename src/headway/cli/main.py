@@ -31,6 +31,7 @@ VERBS = {
     "average": "average checkpoints of a run into a model",
     "info": "what a run or model directory holds",
     "check": "check a model's masks, caches and searches, in seconds",
+    "bench": "how fast this machine trains and translates a preset's shape",
     "config": "print all settings, with their meaning, as TOML",
 }
 INTERRUPTED = 128 + signal.SIGINT

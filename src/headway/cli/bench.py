@@ -1,0 +1,128 @@
+"""``headway bench``: how fast this machine trains and translates with a model's shape."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.cli.main import settings_from, usage_error
+
+if TYPE_CHECKING:
+    from headway.checks.bench import Bench
+    from headway.config import Config
+
+EXAMPLE = """\
+headway bench train --preset tiny
+headway bench train --preset big --device cuda --text news --json big.json
+headway bench translate --preset base --cells 32x4 1x1"""
+SETTINGS = ("text", "model", "training", "search")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("work", choices=("train", "translate"), help="what to measure")
+    parser.add_argument("--preset", metavar="NAME", help="tiny, small, base or big (default base)")
+    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    parser.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument(
+        "--precision", metavar="NAME", help="auto, fp32 or bf16; translate: int8 too"
+    )
+    parser.add_argument("--threads", type=int, metavar="N", help="processor threads; 0: all cores")
+    parser.add_argument(
+        "--text", default="captions", choices=("captions", "news"), help="sentences as long as in"
+    )
+    parser.add_argument("--cells", nargs="+", default=["32x4", "32x1", "1x4", "1x1"],
+                        metavar="NxK", help="translate: sentences at once x beam")  # fmt: skip
+    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="default 5")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write JSON there, too; -: instead, to stdout"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure, and print a table."""
+    cells = [_cell(word) for word in args.cells]
+    if args.repeats < 1:
+        usage_error(f"--repeats {args.repeats}: must be 1 or more")
+    for option in ("device", "precision", "threads"):
+        if getattr(args, option) is not None:
+            section = "search" if (option, args.work) == ("precision", "translate") else "training"
+            args.overrides[f"{section}.{option}"] = str(getattr(args, option))
+    config = settings_from(args)
+    found = measure(args.work, config, args.text, cells, args.repeats)
+    written = json.dumps(found.to_dict(), indent=2)
+    if args.json == "-":
+        print(written)
+        return
+    if args.json:
+        Path(args.json).write_text(written + "\n", encoding="utf-8")
+    print(table(found))
+
+
+def measure(
+    work: str, config: "Config", text: str, cells: list[tuple[int, int]], repeats: int
+) -> "Bench":
+    """Run the benchmark that was asked for."""
+    from headway.checks.bench_training import bench_training
+    from headway.checks.bench_translation import bench_translation
+
+    if work == "train":
+        return bench_training(config, text, repeats=repeats)
+    return bench_translation(config, text, cells, repeats=repeats)
+
+
+def table(found: "Bench") -> str:
+    """Return what people read."""
+    values = found.to_dict()
+    facts = {
+        "processor": found.processor,
+        "device, precision, threads": f"{found.device}, {found.precision}, {found.threads}",
+        "parameters": f"{found.parameters:,}",
+        "repeats": f"{found.repeats}: median (least to most)",
+    }
+    if found.work == "train":
+        [row] = values["rows"]
+        facts |= {
+            "target tokens/s": _spread(row["tokens_per_second"]),
+            "tokens a step, steps": f"{row['tokens'] / row['steps']:,.0f}, {row['steps']}",
+            "padding, source and target": f"{row['source_padding']:.1%}, {row['target_padding']:.1%}",
+            "GFLOP/s": f"{row['flop_per_second'] / 1e9:,.0f}",
+            "share of the matrix rate": f"{row['share_of_matrix_rate']:.0%}",
+        }
+    facts |= {
+        "matrix rate, GFLOP/s": f"{found.matrix_rate / 1e9:,.0f}",
+        "peak memory": f"{found.peak_memory / 1e9:.2f} GB",
+    }
+    lines = [f"{name:<30}{value}" for name, value in facts.items()]
+    if found.work == "translate":
+        head = ("batch x beam", "sentences/s", "output tokens/s", "GFLOP/s", "of matrix rate")
+        lines += ["", _columns(head)]
+        for row in values["rows"]:
+            cell = (
+                f"{row['batch']}x{row['beam']}",
+                _spread(row["sentences_per_second"]),
+                _spread(row["tokens_per_second"]),
+                f"{row['flop_per_second'] / 1e9:,.1f}",
+                f"{row['share_of_matrix_rate']:.1%}",
+            )
+            lines.append(_columns(cell))
+    return "\n".join(lines)
+
+
+def _columns(words: tuple[str, ...]) -> str:
+    widths = (14, 26, 30, 10, 0)
+    return "".join(f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
+
+
+def _spread(values: dict[str, float]) -> str:
+    digits = 0 if values["median"] >= 100 else 1
+    median, low, high = (f"{values[name]:,.{digits}f}" for name in ("median", "low", "high"))
+    return f"{median} ({low} to {high})"
+
+
+def _cell(word: str) -> tuple[int, int]:
+    """Read 32x4 as a batch size and a beam."""
+    batch, _, beam = word.partition("x")
+    if not (batch.isdigit() and beam.isdigit() and int(batch) and int(beam)):
+        usage_error(f"--cells {word}: must be sentences x beam, such as 32x4")
+    return int(batch), int(beam)
