@@ -4,27 +4,27 @@ Shapes: B batch, T queries, S keys, D d_model, H heads, K d_k (queries and keys)
 N rows of a step (sentences x beams). Paper: section 3.2.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway.model.long import banded, in_blocks
+from headway.model.state import Past
 from headway.model.visible import Visible
 
-# Above this many keys the scores are not stored: the fused kernel walks over them in blocks.
+# Above this many keys the scores are not stored.
 LONGEST_STORED = 256
 
 EVERYTHING = Visible()
 
 
-class DotProduct(nn.Module):
-    """Scaled dot-product attention: softmax(Q K^T / sqrt(d_k)) V.
-
-    Paper: section 3.2.1, equation 1.
+class Compatibility(nn.Module):
+    """How well a key answers a query; what attention is made of.
 
     Args:
-        scaled: Divide by sqrt(d_k); the paper's argument is why one should.
+        scaled: Divide compatibilities by sqrt(d_k).
         dropout: On the weights; the paper has none.
     """
 
@@ -35,24 +35,75 @@ class DotProduct(nn.Module):
 
     def weights(self, q_BHTK: Tensor, k_BHSK: Tensor, allowed: Tensor | None = None) -> Tensor:
         """Return the softmax over the keys, [B, H, T, S], before any dropout."""
-        scale = q_BHTK.size(-1) ** -0.5 if self.scaled else 1.0
-        return masked_softmax((q_BHTK * scale) @ k_BHSK.transpose(-2, -1), allowed)
+        raise NotImplementedError
+
+    def stored(
+        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, allowed: Tensor | None
+    ) -> Tensor:
+        """Return the weighted sums of the values, [B, H, T, V], with all weights held at once."""
+        weights = self.weights(q_BHTK, k_BHSK, allowed)
+        return F.dropout(weights, self.dropout, self.training) @ v_BHSV
 
     def forward(
         self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visible: Visible = EVERYTHING
     ) -> Tensor:
         """Return the weighted sums of the values, [B, H, T, V]."""
-        allowed = whole_mask(q_BHTK, k_BHSK, visible)
-        dropout = self.dropout if self.training else 0.0
-        if k_BHSK.size(-2) > LONGEST_STORED:
-            scale = None if self.scaled else 1.0
-            return F.scaled_dot_product_attention(
-                q_BHTK, k_BHSK, v_BHSV, allowed, dropout, scale=scale
-            )
-        return F.dropout(self.weights(q_BHTK, k_BHSK, allowed), dropout) @ v_BHSV
+        if k_BHSK.size(-2) <= LONGEST_STORED:
+            return self.stored(q_BHTK, k_BHSK, v_BHSV, whole_mask(q_BHTK, k_BHSK, visible))
+        walk = banded if visible.window else in_blocks
+        return walk(self.stored, q_BHTK, k_BHSK, v_BHSV, visible)
 
 
-class Additive(nn.Module):
+class DotProduct(Compatibility):
+    """Scaled dot-product attention: softmax(Q K^T / sqrt(d_k)) V.
+
+    Paper: section 3.2.1, equation 1; the paper's argument is why one should scale.
+    """
+
+    def weights(self, q_BHTK: Tensor, k_BHSK: Tensor, allowed: Tensor | None = None) -> Tensor:
+        """Return the softmax over the keys, [B, H, T, S], before any dropout."""
+        scale = q_BHTK.size(-1) ** -0.5 if self.scaled else 1.0
+        return masked_softmax((q_BHTK * scale) @ k_BHSK.transpose(-2, -1), allowed)
+
+    def fused(
+        self,
+        q_BHTK: Tensor,
+        k_BHSK: Tensor,
+        v_BHSV: Tensor,
+        allowed: Tensor | None,
+        *,
+        causal: bool = False,
+    ) -> Tensor:
+        """Return the same as `stored` by torch's kernel, which walks over the keys in blocks."""
+        return F.scaled_dot_product_attention(
+            q_BHTK,
+            k_BHSK,
+            v_BHSV,
+            allowed,
+            is_causal=causal,
+            scale=None if self.scaled else 1.0,
+        )
+
+    def forward(
+        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visible: Visible = EVERYTHING
+    ) -> Tensor:
+        """Return the weighted sums of the values, [B, H, T, V]."""
+        if k_BHSK.size(-2) <= LONGEST_STORED:
+            return self.stored(q_BHTK, k_BHSK, v_BHSV, whole_mask(q_BHTK, k_BHSK, visible))
+        # The kernel stores every pair after all where it has to drop weights or widths differ.
+        if (self.dropout and self.training) or q_BHTK.size(-1) != v_BHSV.size(-1):
+            return super().forward(q_BHTK, k_BHSK, v_BHSV, visible)
+        if visible.window:
+            return banded(self.fused, q_BHTK, k_BHSK, v_BHSV, visible)
+        if visible.packed or (visible.causal and visible.keys is not None):
+            return in_blocks(self.fused, q_BHTK, k_BHSK, v_BHSV, visible)
+        # Only padding is hidden, if anything: a mask of the keys alone will do. What the padding
+        # itself then attends to, nobody sees.
+        real = None if visible.keys is None else (visible.keys == 1)[:, None, None, :]
+        return self.fused(q_BHTK, k_BHSK, v_BHSV, real, causal=visible.causal)
+
+
+class Additive(Compatibility):
     """Additive attention: a network of one hidden layer compares each query with each key.
 
     The projections of `MultiHeadAttention` are the hidden layer's weights, so that a compatibility
@@ -68,9 +119,7 @@ class Additive(nn.Module):
     def __init__(
         self, num_heads: int, d_k: int, *, scaled: bool = True, dropout: float = 0.0
     ) -> None:
-        super().__init__()
-        self.scaled = scaled
-        self.dropout = dropout
+        super().__init__(scaled=scaled, dropout=dropout)
         self.energy = nn.Parameter(torch.empty(num_heads, d_k))
         nn.init.uniform_(self.energy, -1, 1)  # as wide as it is: compatibilities of size sqrt(d_k)
 
@@ -80,13 +129,6 @@ class Additive(nn.Module):
         scores_BHTS = (hidden_BHTSK @ self.energy[:, None, :, None]).squeeze(-1)
         scale = q_BHTK.size(-1) ** -0.5 if self.scaled else 1.0
         return masked_softmax(scores_BHTS * scale, allowed)
-
-    def forward(
-        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visible: Visible = EVERYTHING
-    ) -> Tensor:
-        """Return the weighted sums of the values, [B, H, T, V]."""
-        weights = self.weights(q_BHTK, k_BHSK, whole_mask(q_BHTK, k_BHSK, visible))
-        return F.dropout(weights, self.dropout, self.training) @ v_BHSV
 
 
 def whole_mask(q_BHTK: Tensor, k_BHSK: Tensor, visible: Visible) -> Tensor | None:
@@ -198,15 +240,12 @@ class SelfAttention(nn.Module):
         visible = Visible(segments_BT, segments_BT, self.causal, self.window)
         return self.attention(x_BTD, x_BTD, visible)
 
-    def step(self, x_N1D: Tensor, cache: dict[str, Tensor]) -> Tensor:
+    def step(self, x_N1D: Tensor, cache: dict[str, Any]) -> Tensor:
         """Mix one more position, [N, 1, D], with those whose keys and values the cache holds."""
+        if not cache:
+            cache["keys"], cache["values"] = Past(self.window), Past(self.window)
         keys, values = self.attention.keys_values(x_N1D)
-        if cache:
-            keys = torch.cat((cache["keys"], keys), 2)
-            values = torch.cat((cache["values"], values), 2)
-        if self.window:
-            keys, values = keys[:, :, -self.window :], values[:, :, -self.window :]
-        cache["keys"], cache["values"] = keys, values
+        keys, values = cache["keys"].append(keys), cache["values"].append(values)
         return self.attention.attend(x_N1D, keys, values, EVERYTHING)
 
 

@@ -15,14 +15,16 @@ class Visible(NamedTuple):
     Attributes:
         queries: Segments [B, T]; 0 is padding, n the n-th sentence of a packed row. None: all ones.
         keys: Segments [B, S] alike; None: nothing is hidden by them.
-        causal: Hides keys after the query (T = S).
+        causal: Hides keys after the query.
         window: Shows only r positions: centred, or the last r if causal. 0: all.
+        first: Where among the keys the first query stands, for ``causal`` and ``window``.
     """
 
     queries: Tensor | None = None
     keys: Tensor | None = None
     causal: bool = False
     window: int = 0
+    first: int = 0
 
     @property
     def before(self) -> int:
@@ -33,6 +35,20 @@ class Visible(NamedTuple):
     def after(self) -> int:
         """How many positions after its own a query sees, if there is a window or causality."""
         return 0 if self.causal else (self.window - 1) // 2
+
+    @property
+    def packed(self) -> bool:
+        """Whether a row may hold several sentences: padding is then not all that is hidden."""
+        return self.queries is not None and self.keys is not None and bool((self.keys > 1).any())
+
+    def reach(self, queries: range, length: int) -> range:
+        """Return the positions, out of ``length`` keys, that window and causality let some see."""
+        start, stop = 0, length
+        if self.window:
+            start = max(start, self.first + queries.start - self.before)
+        if self.window or self.causal:
+            stop = min(stop, self.first + queries.stop + self.after)
+        return range(start, stop)
 
     def mask(self, queries: range, keys: range, device: torch.device) -> Tensor | None:
         """Draw the pairs of some queries and some keys; `True` means the query may attend.
@@ -54,7 +70,7 @@ class Visible(NamedTuple):
                 queries_BT = self.queries[:, queries.start : queries.stop]
                 allowed = (queries_BT[:, :, None] == keys_BS[:, None, :])[:, None]
         if self.causal or self.window:
-            query_T = torch.arange(queries.start, queries.stop, device=device)
+            query_T = torch.arange(queries.start, queries.stop, device=device) + self.first
             key_S = torch.arange(keys.start, keys.stop, device=device)
             distance_TS = key_S - query_T[:, None]  # positive: the key comes later
             near_TS = distance_TS <= self.after
