@@ -1,0 +1,241 @@
+"""Long inputs: no number for each pair of positions, and the same result as with all of them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from headway.config import ModelConfig
+from headway.model import (
+    Additive,
+    DecoderState,
+    DotProduct,
+    LanguageModel,
+    MultiHeadAttention,
+    SelfAttention,
+    Transformer,
+    Visible,
+)
+from headway.model.attention import whole_mask
+from headway.model.state import Past
+
+HEADS, D_K, D_V = 3, 5, 7
+CORES = {
+    "dot": lambda dropout=0.0: DotProduct(dropout=dropout),
+    "unscaled": lambda dropout=0.0: DotProduct(scaled=False, dropout=dropout),
+    "additive": lambda dropout=0.0: Additive(HEADS, D_K, dropout=dropout),
+}
+SHAPE = ModelConfig(
+    source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=2,
+    d_model=12, d_ff=17, num_heads=3, d_k=5, d_v=5, dropout=0.0, max_positions=347,
+)  # fmt: skip
+
+
+def segments(kind: str, length: int) -> Tensor | None:
+    """Two rows: whole and half padding, or of several sentences each."""
+    place = torch.arange(length)
+    if kind == "padded":
+        return (place < torch.tensor([[length], [length // 2]])).long()
+    if kind == "packed":
+        ends = torch.tensor([[71, 149, length - 6], [13, 14, length - 61]])
+        return (place[None, :, None] >= ends[:, None]).sum(-1).add(1) % 4
+    return None
+
+
+def heads(length: int, d_v: int = D_K, dtype: torch.dtype = torch.float64) -> list[Tensor]:
+    generator = torch.Generator().manual_seed(length)
+    return [
+        torch.randn(2, HEADS, length, width, dtype=dtype, generator=generator).requires_grad_()
+        for width in (D_K, D_K, d_v)
+    ]
+
+
+def run(attend: Any, qkv: list[Tensor], seen: Tensor | None) -> list[Tensor]:
+    """Return the output where there is no padding, and the gradients of a loss that sees no more."""
+    y = attend(*qkv)
+    if seen is not None:
+        y = y * (seen != 0)[:, None, :, None]
+    weights = torch.randn(y.shape, dtype=y.dtype, generator=torch.Generator().manual_seed(1))
+    return [y, *torch.autograd.grad((y * weights).sum(), qkv)]
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("kind", ["whole", "padded", "packed"])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("window", [0, 1, 2, 37, 64, 129, 200, 331])
+def test_long_equals_its_masked_twin(core: str, kind: str, causal: bool, window: int) -> None:
+    torch.manual_seed(3)
+    length = 307
+    module = CORES[core]().double()
+    seen = segments(kind, length)
+    visible = Visible(seen, seen, causal, window)
+    for d_v in (D_K, D_V):  # torch's kernel wants equal widths
+        qkv = heads(length, d_v)
+        ours = run(lambda q, k, v: module(q, k, v, visible), qkv, seen)
+        twin = run(lambda q, k, v: module.stored(q, k, v, whole_mask(q, k, visible)), qkv, seen)
+        for a, b, tolerance in zip(ours, twin, (1e-12, 1e-11, 1e-11, 1e-11), strict=True):
+            assert (a - b).abs().max() <= tolerance * max(1.0, b.abs().max().item())
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("packed", [True, False])
+def test_long_cross_attention_equals_its_masked_twin(core: str, packed: bool) -> None:
+    torch.manual_seed(3)
+    module = CORES[core]().double()
+    queries, keys = segments("packed", 173), segments("packed" if packed else "padded", 283)
+    visible = Visible(queries if packed else None, keys)
+    q, (_, k, v) = heads(173)[0], heads(283)
+    seen = queries if packed else None
+    ours = run(lambda q, k, v: module(q, k, v, visible), [q, k, v], seen)
+    twin = run(lambda q, k, v: module.stored(q, k, v, whole_mask(q, k, visible)), [q, k, v], seen)
+    for a, b in zip(ours, twin, strict=True):
+        assert (a - b).abs().max() <= 1e-11
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("window", [0, 64, 200])
+def test_backward_drops_the_same_weights_as_forward(core: str, window: int) -> None:
+    torch.manual_seed(3)
+    module = CORES[core](dropout=0.5).double()
+    q, k, v = heads(307)
+    y = module(q, k, v, Visible(window=window))
+    assert not torch.equal(y, module(q, k, v, Visible(window=window)))
+    weights = torch.randn_like(y)
+    (gradient,) = torch.autograd.grad((y * weights).sum(), v)
+    # The output is linear in the values, so its derivative along them is the output itself.
+    assert torch.isclose((gradient * v).sum(), (y * weights).sum(), rtol=1e-10)
+
+
+class Made(TorchDispatchMode):
+    """Notes the size of the largest tensor that any operation makes, in numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.largest = 0
+
+    def __torch_dispatch__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(made):
+            if isinstance(tensor, Tensor):
+                numbers = tensor.untyped_storage().nbytes() // tensor.element_size()
+                self.largest = max(self.largest, numbers)
+        return made
+
+
+def memory(layer: SelfAttention, length: int, seen: Tensor | None) -> tuple[int, int]:
+    """Return the size of the largest tensor made, and of all that is kept for the backward pass."""
+    kept: dict[int, int] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    x = torch.randn(2, length, HEADS * D_K, requires_grad=True)
+    with Made() as made:
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            y = layer(x, seen)
+        y.sum().backward()
+    return made.largest, sum(kept.values())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"dropout": 0.1}, {"d_v": D_V}, {"compatibility": "additive"}],
+    ids=["paper", "dropout", "widths", "additive"],
+)
+@pytest.mark.parametrize("kind", ["whole", "padded", "packed"])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("window", [0, 37, 200])
+def test_memory_grows_with_the_length(
+    options: dict[str, Any], kind: str, causal: bool, window: int
+) -> None:
+    attention = MultiHeadAttention(HEADS * D_K, HEADS, D_K, **{"d_v": D_K, **options})
+    layer = SelfAttention(attention, causal=causal, window=window)
+    short, long = (memory(layer, n, segments(kind, n)) for n in (521, 2 * 521))
+    for before, after in zip(short, long, strict=True):
+        assert after <= 2.2 * before
+
+
+@pytest.mark.parametrize("window", [0, 64])
+def test_long_sentences_are_themselves_in_any_batch(window: int) -> None:
+    torch.manual_seed(5)
+    model = Transformer(replace(SHAPE, window=window)).double().eval()
+    lengths = [(13, 11), (290, 271), (17, 31)]
+    generator = torch.Generator().manual_seed(2)
+    pairs = [[torch.randint(2, 40, (n,), generator=generator) for n in pair] for pair in lengths]
+    alone = [model(source[None], target[None])[0] for source, target in pairs]
+
+    sources, targets = zip(*pairs, strict=True)
+    padded = model(
+        torch.nn.utils.rnn.pad_sequence(sources, True, 40),
+        torch.nn.utils.rnn.pad_sequence(targets, True, 40),
+        torch.nn.utils.rnn.pad_sequence([torch.ones_like(s) for s in sources], True),
+    )
+    label = [[torch.full_like(t, i + 1) for i, t in enumerate(side)] for side in (sources, targets)]
+    packed = model(*(torch.cat(side)[None] for side in (sources, targets, *label)))
+    at = 0
+    for row, logits in enumerate(alone):
+        assert (padded[row, : len(logits)] - logits).abs().max() <= 1e-10
+        assert (packed[0, at : at + len(logits)] - logits).abs().max() <= 1e-10
+        at += len(logits)
+
+
+@pytest.mark.parametrize("window", [0, 64])
+def test_long_layers_see_no_future(window: int) -> None:
+    torch.manual_seed(5)
+    layer = SelfAttention(MultiHeadAttention(12, 3, 5, 5), causal=True, window=window).double()
+    x = torch.randn(1, 307, 12, dtype=torch.float64, requires_grad=True)
+    for t in (0, 63, 64, 200):
+        (gradient,) = torch.autograd.grad(layer(x)[:, t].sum(), x)
+        assert not gradient[:, t + 1 :].any()
+        assert gradient[:, t].any()
+        if window:
+            assert not gradient[:, : max(0, t - window + 1)].any()
+
+
+@pytest.mark.parametrize("window", [0, 5, 20, 64])
+@torch.no_grad()
+def test_steps_equal_full_while_hypotheses_change_places(window: int) -> None:
+    torch.manual_seed(5)
+    model = LanguageModel(replace(SHAPE, window=window)).double().eval()
+    generator = torch.Generator().manual_seed(2)
+    text = torch.empty(5, 0, dtype=torch.long)
+    last, state = torch.full((5,), 40), model.start()
+    for length in range(1, 301):
+        logits = model.step(last, state)
+        last = torch.randint(2, 40, (len(last),), generator=generator)
+        text = torch.cat((text, last[:, None]), 1)
+        if length in (1, 4, 5, 6, 16, 17, 19, 20, 33, 64, 65, 130, 257, 300):
+            assert (logits - model(text)[:, -1]).abs().max() <= 1e-10, length
+            rows = torch.randint(0, len(last), (6 if length == 17 else len(last),))
+            text, last = text[rows], last[rows]
+            state.reorder(rows)
+
+
+@torch.no_grad()
+def test_a_windowed_cache_holds_the_window_only() -> None:
+    layer = SelfAttention(MultiHeadAttention(12, 3, 5, 7), causal=True, window=37)
+    cache: dict[str, Any] = {}
+    for _ in range(100):
+        layer.step(torch.randn(2, 1, 12), cache)
+    assert cache["keys"].room_NHCK.shape == (2, 3, 37, 5)
+    assert cache["values"].room_NHCK.shape == (2, 3, 37, 7)
+
+
+@torch.no_grad()
+def test_caches_are_copied_only_when_full_or_reordered() -> None:
+    past = Past()
+    state = DecoderState([{"keys": past}], [], None)
+    places = set()
+    for _ in range(300):
+        state.layers[0]["keys"].append(torch.randn(2, 3, 1, 5))
+        places.add(past.room_NHCK.data_ptr())
+        state.reorder(torch.arange(2))
+    assert len(places) <= 6  # room for 16, 32, ... 512
+    assert state.layers[0]["keys"] is past
+    state.reorder(torch.tensor([1, 0]))
+    assert state.layers[0]["keys"] is not past
