@@ -1,0 +1,78 @@
+// What every kernel computes with: bf16 <-> float, vectors of floats, exp, and random bits.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+// Sixteen floats: one AVX-512 register, two of AVX2, four of NEON; the compiler splits them.
+typedef float Vector __attribute__((vector_size(64), aligned(4)));
+typedef int32_t Integers __attribute__((vector_size(64), aligned(4)));
+constexpr int64_t LANES = 16;
+
+struct bf16 {
+    uint16_t bits;
+};
+
+inline float to_float(float x) { return x; }
+inline float to_float(bf16 x) {
+    uint32_t bits = uint32_t(x.bits) << 16;
+    float y;
+    std::memcpy(&y, &bits, 4);
+    return y;
+}
+
+template <typename T> inline T from_float(float x);
+template <> inline float from_float<float>(float x) { return x; }
+template <> inline bf16 from_float<bf16>(float x) {  // to the nearest, ties to even
+    uint32_t bits;
+    std::memcpy(&bits, &x, 4);
+    if ((bits & 0x7fffffff) > 0x7f800000) return {0x7fc0};  // not a number stays none
+    return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
+}
+
+inline Vector load(const float* x) {
+    Vector y;
+    std::memcpy(&y, x, sizeof y);
+    return y;
+}
+inline void store(float* x, Vector y) { std::memcpy(x, &y, sizeof y); }
+inline Vector all(float x) { return Vector{} + x; }
+
+inline float sum(Vector x) {
+    float total = 0;
+    for (int64_t i = 0; i < LANES; i++) total += x[i];
+    return total;
+}
+
+// e^x to 2 units in the last place: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2].
+// Below -87 it gives e^-87, 1e-38, where the true value is next to nothing.
+inline float exponential(float x) {
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
+    const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+    float shifted = x * 1.44269504f + magic;
+    float n = shifted - magic;
+    float r = x - n * 0.693359375f;
+    r = r + n * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    int32_t bits;
+    std::memcpy(&bits, &shifted, 4);
+    bits = int32_t(uint32_t(bits) << 23) + 0x3f800000;  // the low bits of `shifted` are n
+    float power;
+    std::memcpy(&power, &bits, 4);
+    return p * power;
+}
+
+// 32 well-mixed bits for each (seed, counter): no state, so masks need not be kept.
+inline uint32_t random_bits(uint32_t low, uint32_t high, uint32_t counter) {
+    uint32_t x = counter ^ low;
+    x = (x ^ (x >> 16)) * 0x7feb352du;
+    x = (x ^ (x >> 15) ^ high) * 0x846ca68bu;
+    x = (x ^ (x >> 16)) * 0x9e3779b1u;
+    return x ^ (x >> 15);
+}

@@ -1,0 +1,253 @@
+// The parts of a training step that are no matrix products, each in one pass over memory.
+//
+// Rows are [N, D]; numbers are float or bf16 (template), sums are float. Parallel over rows; a
+// result depends on the number of threads only where gradients of shared weights are summed.
+// Python: dropout.py, normalization.py, attention.py and entropy.py one folder up.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+#ifdef _OPENMP
+#include <omp.h>
+#else
+static int omp_get_max_threads() { return 1; }
+static int omp_get_thread_num() { return 0; }
+#endif
+#include "numbers.h"
+
+struct Dropout {  // each element is dropped if its 16 random bits are below the threshold
+    uint32_t low, high;
+    uint32_t threshold;
+    float scale() const { return 65536.0f / (65536.0f - float(threshold)); }
+};
+
+// Write scale or 0 for each of D elements of a row. Two elements share 32 bits: j and j + half.
+static void keep_factors(Dropout drop, int64_t row, int64_t D, float* factor) {
+    const int64_t half = (D + 1) / 2;
+    const uint32_t first = uint32_t(row * half);
+    const float scale = drop.scale();
+    for (int64_t j = 0; j < half; j++) {
+        uint32_t bits = random_bits(drop.low, drop.high, first + uint32_t(j));
+        factor[j] = (bits & 0xffff) >= drop.threshold ? scale : 0.0f;
+    }
+    for (int64_t j = half; j < D; j++) {
+        uint32_t bits = random_bits(drop.low, drop.high, first + uint32_t(j - half));
+        factor[j] = (bits >> 16) >= drop.threshold ? scale : 0.0f;
+    }
+}
+
+template <typename X, typename Y>
+static void dropout_rows(const X* x, Y* y, int64_t N, int64_t D, Dropout drop) {
+#pragma omp parallel
+    {
+        std::vector<float> factor(D + 1);
+#pragma omp for schedule(static)
+        for (int64_t n = 0; n < N; n++) {
+            keep_factors(drop, n, D, factor.data());
+            const X* xs = x + n * D;
+            Y* ys = y + n * D;
+            for (int64_t j = 0; j < D; j++) ys[j] = from_float<Y>(to_float(xs[j]) * factor[j]);
+        }
+    }
+}
+
+// out = LayerNorm(x + Dropout(y)); keeps the normalised rows and 1 / standard deviation.
+template <typename X, typename Y>
+static void add_norm_rows(const X* x, const Y* y, const float* weight, const float* bias, Y* out,
+                          Y* normal, float* inverse, int64_t N, int64_t D, float epsilon,
+                          Dropout drop) {
+#pragma omp parallel
+    {
+        std::vector<float> factor(D + 1, 1.0f), sums(D);
+#pragma omp for schedule(static)
+        for (int64_t n = 0; n < N; n++) {
+            if (drop.threshold) keep_factors(drop, n, D, factor.data());
+            const X* xs = x + n * D;
+            const Y* ys = y + n * D;
+            float mean = 0, variance = 0;
+#pragma omp simd reduction(+ : mean)
+            for (int64_t j = 0; j < D; j++) {
+                sums[j] = to_float(xs[j]) + to_float(ys[j]) * factor[j];
+                mean += sums[j];
+            }
+            mean /= float(D);
+#pragma omp simd reduction(+ : variance)
+            for (int64_t j = 0; j < D; j++) variance += (sums[j] - mean) * (sums[j] - mean);
+            const float scale = 1.0f / std::sqrt(variance / float(D) + epsilon);
+            inverse[n] = scale;
+            Y* outs = out + n * D;
+            Y* normals = normal + n * D;
+            for (int64_t j = 0; j < D; j++) {
+                float value = (sums[j] - mean) * scale;
+                normals[j] = from_float<Y>(value);
+                outs[j] = from_float<Y>(value * weight[j] + bias[j]);
+            }
+        }
+    }
+}
+
+// Gradients of the above: of x, of y (through the same dropout), of weight and bias.
+template <typename X, typename Y>
+static void add_norm_gradients(const Y* grad, const Y* normal, const float* inverse,
+                               const float* weight, X* grad_x, Y* grad_y, float* grad_weight,
+                               float* grad_bias, int64_t N, int64_t D, Dropout drop) {
+    const int threads = omp_get_max_threads();
+    std::vector<float> partial(size_t(threads) * 2 * D, 0.0f);
+#pragma omp parallel
+    {
+        std::vector<float> factor(D + 1, 1.0f), scaled(D);
+        float* of_weight = partial.data() + size_t(omp_get_thread_num()) * 2 * D;
+        float* of_bias = of_weight + D;
+#pragma omp for schedule(static)
+        for (int64_t n = 0; n < N; n++) {
+            if (drop.threshold) keep_factors(drop, n, D, factor.data());
+            const Y* g = grad + n * D;
+            const Y* z = normal + n * D;
+            float mean = 0, along = 0;
+#pragma omp simd reduction(+ : mean, along)
+            for (int64_t j = 0; j < D; j++) {
+                float gradient = to_float(g[j]), value = to_float(z[j]);
+                of_weight[j] += gradient * value;
+                of_bias[j] += gradient;
+                scaled[j] = gradient * weight[j];
+                mean += scaled[j];
+                along += scaled[j] * value;
+            }
+            mean /= float(D);
+            along /= float(D);
+            const float scale = inverse[n];
+            X* gx = grad_x + n * D;
+            Y* gy = grad_y + n * D;
+            for (int64_t j = 0; j < D; j++) {
+                float through = scale * (scaled[j] - mean - to_float(z[j]) * along);
+                gx[j] = from_float<X>(through);
+                gy[j] = from_float<Y>(through * factor[j]);
+            }
+        }
+    }
+    for (int64_t j = 0; j < D; j++) {
+        float of_weight = 0, of_bias = 0;
+        for (int t = 0; t < threads; t++) {
+            of_weight += partial[size_t(t) * 2 * D + j];
+            of_bias += partial[size_t(t) * 2 * D + D + j];
+        }
+        grad_weight[j] = of_weight;
+        grad_bias[j] = of_bias;
+    }
+}
+
+// Logits [N, V] become the gradient of the summed label-smoothed cross entropy, in place.
+// Adds to sums[0] the negative log-likelihood, to sums[1] that of an even distribution.
+template <typename T>
+static void entropy_rows(T* logits, const int64_t* labels, int64_t N, int64_t V, float smoothing,
+                         double* sums) {
+    double total_nll = 0, total_even = 0;
+#pragma omp parallel reduction(+ : total_nll, total_even)
+    {
+        std::vector<float> row(V);
+#pragma omp for schedule(static)
+        for (int64_t n = 0; n < N; n++) {
+            T* scores = logits + n * V;
+            float largest = -INFINITY, all_scores = 0, z = 0;
+#pragma omp simd reduction(max : largest) reduction(+ : all_scores)
+            for (int64_t j = 0; j < V; j++) {
+                float score = to_float(scores[j]);
+                row[j] = score;
+                largest = std::max(largest, score);
+                all_scores += score;
+            }
+            const float at_label = row[labels[n]];
+#pragma omp simd reduction(+ : z)
+            for (int64_t j = 0; j < V; j++) {
+                row[j] = exponential(row[j] - largest);
+                z += row[j];
+            }
+            const double log_z = double(largest) + std::log(double(z));
+            total_nll += log_z - at_label;
+            total_even += log_z - double(all_scores) / double(V);
+            const float share = 1.0f / z, even = smoothing / float(V);
+            const float right = row[labels[n]] * share - even - (1.0f - smoothing);
+            for (int64_t j = 0; j < V; j++) scores[j] = from_float<T>(row[j] * share - even);
+            scores[labels[n]] = from_float<T>(right);
+        }
+    }
+    sums[0] += total_nll;
+    sums[1] += total_even;
+}
+
+#include "attention.h"
+
+// Element types come as a flag: 0 float, 1 bf16.
+#define HEADWAY extern "C" __attribute__((visibility("default")))
+
+HEADWAY void dropout(const void* x, void* y, int64_t N, int64_t D, uint32_t low, uint32_t high,
+                     uint32_t threshold, int x_type, int y_type) {
+    Dropout drop{low, high, threshold};
+    if (x_type && y_type)
+        dropout_rows((const bf16*)x, (bf16*)y, N, D, drop);
+    else if (x_type)
+        dropout_rows((const bf16*)x, (float*)y, N, D, drop);
+    else if (y_type)
+        dropout_rows((const float*)x, (bf16*)y, N, D, drop);
+    else
+        dropout_rows((const float*)x, (float*)y, N, D, drop);
+}
+
+HEADWAY void add_norm(const void* x, const void* y, const float* weight, const float* bias,
+                      void* out, void* normal, float* inverse, int64_t N, int64_t D, float epsilon,
+                      uint32_t low, uint32_t high, uint32_t threshold, int x_type, int y_type) {
+    Dropout drop{low, high, threshold};
+    if (x_type && y_type)
+        add_norm_rows((const bf16*)x, (const bf16*)y, weight, bias, (bf16*)out, (bf16*)normal,
+                      inverse, N, D, epsilon, drop);
+    else if (y_type)
+        add_norm_rows((const float*)x, (const bf16*)y, weight, bias, (bf16*)out, (bf16*)normal,
+                      inverse, N, D, epsilon, drop);
+    else
+        add_norm_rows((const float*)x, (const float*)y, weight, bias, (float*)out, (float*)normal,
+                      inverse, N, D, epsilon, drop);
+}
+
+HEADWAY void add_norm_backward(const void* grad, const void* normal, const float* inverse,
+                               const float* weight, void* grad_x, void* grad_y, float* grad_weight,
+                               float* grad_bias, int64_t N, int64_t D, uint32_t low, uint32_t high,
+                               uint32_t threshold, int x_type, int y_type) {
+    Dropout drop{low, high, threshold};
+    if (x_type && y_type)
+        add_norm_gradients((const bf16*)grad, (const bf16*)normal, inverse, weight, (bf16*)grad_x,
+                           (bf16*)grad_y, grad_weight, grad_bias, N, D, drop);
+    else if (y_type)
+        add_norm_gradients((const bf16*)grad, (const bf16*)normal, inverse, weight, (float*)grad_x,
+                           (bf16*)grad_y, grad_weight, grad_bias, N, D, drop);
+    else
+        add_norm_gradients((const float*)grad, (const float*)normal, inverse, weight,
+                           (float*)grad_x, (float*)grad_y, grad_weight, grad_bias, N, D, drop);
+}
+
+HEADWAY void entropy(void* logits, const int64_t* labels, int64_t N, int64_t V, float smoothing,
+                     double* sums, int type) {
+    if (type)
+        entropy_rows((bf16*)logits, labels, N, V, smoothing, sums);
+    else
+        entropy_rows((float*)logits, labels, N, V, smoothing, sums);
+}
+
+HEADWAY void attention(const Heads* heads, const void* q, const void* k, const void* v, void* out,
+                       float* log_z, int type) {
+    if (type)
+        attend(*heads, (const bf16*)q, (const bf16*)k, (const bf16*)v, (bf16*)out, log_z);
+    else
+        attend(*heads, (const float*)q, (const float*)k, (const float*)v, (float*)out, log_z);
+}
+
+HEADWAY void attention_backward(const Heads* heads, const void* q, const void* k, const void* v,
+                                const void* grad, const float* log_z, void* grad_q, void* grad_k,
+                                void* grad_v, int type) {
+    if (type)
+        attend_gradients(*heads, (const bf16*)q, (const bf16*)k, (const bf16*)v, (const bf16*)grad,
+                         log_z, (bf16*)grad_q, (bf16*)grad_k, (bf16*)grad_v);
+    else
+        attend_gradients(*heads, (const float*)q, (const float*)k, (const float*)v,
+                         (const float*)grad, log_z, (float*)grad_q, (float*)grad_k,
+                         (float*)grad_v);
+}

@@ -1,0 +1,76 @@
+"""LayerNorm(x + Dropout(y)) in one pass over memory (paper: sections 3.1 and 5.4)."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from headway.kernels.dropout import Mask, apply, dropout
+from headway.kernels.training import TYPES, native
+
+
+def add_norm(
+    x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, epsilon: float, p: float
+) -> Tensor:
+    """Add a sub-layer's output to its input and normalise, [..., D].
+
+    Args:
+        x: The sub-layer's input.
+        y: Its output; the result has its type, sums are float32.
+        weight: Gain, [D].
+        bias: [D].
+        epsilon: Added to the variance.
+        p: Dropout on y.
+    """
+    if y.device.type != "cpu":
+        return plain_add_norm(x, dropout(y, p), weight, bias, epsilon)
+    mask = Mask.draw(p)
+    if native(x, y, weight) is None or (x.dtype, y.dtype) == (torch.bfloat16, torch.float32):
+        return plain_add_norm(x, apply(y, mask), weight, bias, epsilon)
+    return _AddNorm.apply(x, y, weight, bias, epsilon, mask)  # type: ignore[no-untyped-call]
+
+
+def plain_add_norm(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
+    """LayerNorm(x + y) as one writes it down; ``y`` has met its dropout."""
+    return F.layer_norm(x + y, weight.shape, weight, bias, epsilon)
+
+
+class _AddNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, epsilon: float, mask: Mask
+    ) -> Tensor:
+        functions = native(x, y, weight)
+        assert functions is not None
+        x, y = x.contiguous(), y.contiguous()
+        width = y.size(-1)
+        rows = y.numel() // width
+        ctx.kinds = TYPES[x.dtype], TYPES[y.dtype]
+        out, normal = torch.empty_like(y), torch.empty_like(y)
+        inverse = torch.empty(rows)  # 1 / standard deviation
+        functions.add_norm(
+            x.data_ptr(), y.data_ptr(), weight.data_ptr(), bias.data_ptr(), out.data_ptr(),
+            normal.data_ptr(), inverse.data_ptr(), rows, width, epsilon, *mask, *ctx.kinds,
+        )  # fmt: skip
+        ctx.save_for_backward(normal, inverse, weight)
+        ctx.mask, ctx.x_dtype = mask, x.dtype
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        normal, inverse, weight = ctx.saved_tensors
+        grad = grads[0].contiguous()
+        functions = native(grad)
+        assert functions is not None
+        width = grad.size(-1)
+        rows = grad.numel() // width
+        grad_x = torch.empty_like(grad, dtype=ctx.x_dtype)
+        grad_y = torch.empty_like(grad)
+        grad_weight, grad_bias = torch.empty_like(weight), torch.empty_like(weight)
+        functions.add_norm_backward(
+            grad.data_ptr(), normal.data_ptr(), inverse.data_ptr(), weight.data_ptr(),
+            grad_x.data_ptr(), grad_y.data_ptr(), grad_weight.data_ptr(), grad_bias.data_ptr(),
+            rows, width, *ctx.mask, *ctx.kinds,
+        )  # fmt: skip
+        return grad_x, grad_y, grad_weight, grad_bias, None, None

@@ -1,0 +1,200 @@
+"""Native functions equal their plain twins, gradients included."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from headway.kernels import build
+from headway.kernels.attention import Sight, attention, native
+from headway.kernels.dropout import Mask, apply
+from headway.kernels.entropy import entropy_, plain_entropy_
+from headway.kernels.linear import linear
+from headway.kernels.normalization import add_norm, plain_add_norm
+from headway.kernels.training import functions
+
+compiled = pytest.mark.skipif(functions() is None, reason=build.why_not("training"))
+BF16 = torch.bfloat16
+# One rounding to bfloat16, 8 bits, of a value and of what it is made of.
+ROUNDED = {torch.float32: 2e-6, BF16: 2e-2}
+
+
+def gradients(f: Callable[..., Tensor], *inputs: Tensor) -> list[Tensor]:
+    """Return the output and the gradients of a fixed random weighting of it."""
+    leaves = [x.detach().clone().requires_grad_() for x in inputs]
+    out = f(*leaves)
+    torch.manual_seed(11)
+    out.backward(torch.randn(out.shape).to(out.dtype))
+    return [out.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)]
+
+
+def close(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None:
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        assert a.shape == b.shape
+        scale = b.double().abs().max().clamp(min=0.5)
+        assert ((a.double() - b.double()).abs().max() / scale) < tolerance
+
+
+@compiled
+@pytest.mark.parametrize("dtype", [torch.float32, BF16])
+@pytest.mark.parametrize("width", [1, 7, 64, 131])
+def test_dropout_draws_the_mask_of_its_twin(dtype: torch.dtype, width: int) -> None:
+    x = torch.randn(5, 3, width).to(dtype)
+    mask = Mask(123456789, 987654321, round(0.3 * 65536))
+    out, grad = gradients(lambda x: apply(x, mask), x)
+    factors = mask.factors(15, width).view(5, 3, width)
+    assert torch.equal(out, (x.float() * factors).to(dtype))
+    torch.manual_seed(11)
+    assert torch.equal(grad, (torch.randn(x.shape).to(dtype).float() * factors).to(dtype))
+
+
+def test_dropout_drops_as_many_as_asked_and_keeps_the_mean() -> None:
+    factors = torch.cat([Mask.draw(0.1).factors(101, 1009) for _ in range(10)])
+    share = (factors == 0).double().mean().item()
+    assert abs(share - 0.1) < 4 * (0.1 * 0.9 / factors.numel()) ** 0.5 + 1e-5
+    assert abs(factors.double().mean().item() - 1) < 2e-3
+    # No column, no row and no neighbour says anything about another.
+    kept = (factors > 0).double() - 0.9
+    for other in (kept.roll(1, 1), kept.roll(1, 0), kept.roll(505, 1), kept.roll(101, 0)):
+        assert abs((kept * other).mean().item()) < 5 * 0.09 / kept.numel() ** 0.5
+
+
+def test_dropout_masks_follow_the_generator() -> None:
+    torch.manual_seed(3)
+    one, two = Mask.draw(0.5), Mask.draw(0.5)
+    torch.manual_seed(3)
+    assert (Mask.draw(0.5), Mask.draw(0.5)) == (one, two)
+    assert one != two
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("x_type", "y_type"), [(torch.float32, torch.float32), (torch.float32, BF16), (BF16, BF16)]
+)
+@pytest.mark.parametrize("p", [0.0, 0.3])
+def test_add_norm_equals_its_twin(x_type: torch.dtype, y_type: torch.dtype, p: float) -> None:
+    torch.manual_seed(1)
+    x, y = torch.randn(5, 7, 67).to(x_type), torch.randn(5, 7, 67).to(y_type)
+    weight, bias = torch.rand(67) + 0.5, torch.randn(67)
+    torch.manual_seed(2)
+    found = gradients(lambda *a: add_norm(*a, 1e-5, p), x, y, weight, bias)
+    torch.manual_seed(2)
+    factors = Mask.draw(p).factors(35, 67).view(5, 7, 67).double()
+    expected = gradients(
+        lambda x, y, w, b: plain_add_norm(x, y * factors, w, b, 1e-5).to(y_type),
+        *(t.double() for t in (x, y, weight, bias)),
+    )
+    assert [t.dtype for t in found] == [y_type, x_type, y_type, torch.float32, torch.float32]
+    close(found, expected, ROUNDED[y_type])
+
+
+@compiled
+@pytest.mark.parametrize("dtype", [torch.float32, BF16])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> None:
+    torch.manual_seed(1)
+    logits, labels = (3 * torch.randn(13, 101)).to(dtype), torch.randint(101, (13,))
+    wide = logits.double().requires_grad_()
+    loss = F.cross_entropy(wide, labels, label_smoothing=smoothing, reduction="sum")
+    loss.backward()
+    for function in (entropy_, plain_entropy_):
+        gradient = logits.clone()
+        nll, even = function(gradient, labels, smoothing)
+        torch.testing.assert_close(
+            ((1 - smoothing) * nll + smoothing * even).double(), loss.detach(), rtol=1e-6, atol=1e-6
+        )
+        close([gradient], [wide.grad], ROUNDED[dtype])
+
+
+@compiled
+def test_entropy_survives_extreme_logits() -> None:
+    logits = torch.tensor([[1e30, 0, -1e30], [-1e4, -1e4, -1e4], [88.0, -200, 100]])
+    nll, _ = entropy_(logits, torch.tensor([0, 1, 0]), 0.1)
+    assert torch.isfinite(logits).all()
+    torch.testing.assert_close(nll.item(), 0 + 1.0986123 + 12.000006, rtol=1e-6, atol=0)
+
+
+def plain_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: float) -> Tensor:
+    scores = (q @ k.transpose(-2, -1)) * scale
+    fill = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~allowed, fill).softmax(-1) @ v
+
+
+@compiled
+@pytest.mark.parametrize("dtype", [torch.float32, BF16])
+@pytest.mark.parametrize(("T", "S"), [(1, 1), (5, 17), (13, 13), (37, 37), (131, 131)])
+@pytest.mark.parametrize("sight", ["all", "padded", "packed", "causal", "window"])
+def test_attention_equals_its_twin(dtype: torch.dtype, T: int, S: int, sight: str) -> None:
+    if T != S and sight in ("causal", "window"):
+        pytest.skip("these need as many queries as keys")
+    torch.manual_seed(T)
+    B, H, K, V = 2, 3, 11, 19
+    # Heads lie side by side, as the projections give them.
+    q, k, v = (
+        torch.randn(B, n, H, width).to(dtype).transpose(1, 2)
+        for n, width in ((T, K), (S, K), (S, V))
+    )
+    keys = (torch.arange(S) < torch.tensor([[S], [max(1, S - 3)]])).long()
+    packed = torch.stack((torch.arange(S) // 7 + 1, torch.arange(S) // 5))
+    place = torch.arange(S) - torch.arange(T)[:, None]
+    everything = torch.ones(B, 1, T, S, dtype=torch.bool)
+    seen, allowed = {
+        "all": (Sight(None, None), everything),
+        "padded": (Sight(None, keys), (keys == 1)[:, None, None].expand_as(everything)),
+        "packed": (
+            Sight(packed[:, :T], packed),
+            (packed[:, :T, None] == packed[:, None])[:, None],
+        ),
+        "causal": (Sight(None, keys, ahead=0), (place <= 0) & (keys == 1)[:, None, None]),
+        "window": (Sight(None, None, back=2, ahead=1), (place <= 1) & (place >= -2)),
+    }[sight]
+    assert native(q, k, v)
+    found = gradients(lambda *a: attention(*a, seen, 0.3), q, k, v)
+    expected = gradients(
+        lambda *a: plain_attention(*a, allowed, 0.3), *(t.double() for t in (q, k, v))
+    )
+    close(found, expected, ROUNDED[dtype] * (3 if dtype is BF16 else 1))
+    if sight == "causal":  # exactly nothing comes from the future
+        leaf = v.detach().clone().requires_grad_()
+        attention(q, k, leaf, seen, 0.3)[:, :, 0].float().sum().backward()
+        assert leaf.grad is not None
+        assert not leaf.grad[:, :, 1:].any()
+
+
+@pytest.mark.parametrize("low", [False, True])
+def test_linear_equals_torchs(low: bool) -> None:
+    torch.manual_seed(1)
+    x, weight, bias = torch.randn(5, 7, 13), torch.randn(11, 13), torch.randn(11)
+
+    def ours(*a: Tensor) -> Tensor:
+        with torch.autocast("cpu", torch.bfloat16, enabled=low):
+            return linear(*a)
+
+    found = gradients(ours, x, weight, bias)
+    expected = gradients(F.linear, *(t.double() for t in (x, weight, bias)))
+    assert found[0].dtype == (BF16 if low else torch.float32)
+    assert all(t.dtype == torch.float32 for t in found[1:])
+    close(found, expected, 2e-2 if low else 1e-5)
+    without = gradients(ours, x, weight)
+    close(without, gradients(F.linear, x.double(), weight.double()), 2e-2 if low else 1e-5)
+
+
+def test_a_compiler_that_fails_is_told_and_nothing_is_left(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
+    monkeypatch.setenv("CXX", "/bin/false")
+    build._load.cache_clear()
+    build.library.cache_clear()
+    try:
+        assert build.library("training") is None
+        assert "could not build training.cpp" in build.why_not("training")
+        monkeypatch.setenv("HEADWAY_NATIVE", "0")
+        build._load.cache_clear()
+        assert build.why_not("training") == "HEADWAY_NATIVE=0"
+    finally:
+        build._load.cache_clear()
+        build.library.cache_clear()
