@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.errors import HeadwayError
+from headway.kernels.linear import Linear
 from headway.model.mixers import positions_in_segments
 
 
@@ -35,9 +36,7 @@ class Embedding(nn.Module):
         with torch.no_grad():
             self.weight[-1] = 0
         self._keep_pad_zero()
-        self.expand = (
-            None if d_embedding == d_model else nn.Linear(d_embedding, d_model, bias=False)
-        )
+        self.expand = None if d_embedding == d_model else Linear(d_embedding, d_model, bias=False)
 
     def _keep_pad_zero(self) -> None:
         if not self.weight._post_accumulate_grad_hooks:

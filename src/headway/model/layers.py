@@ -12,6 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
+from headway.kernels.dropout import Dropout
+from headway.kernels.linear import Linear
+from headway.kernels.normalization import add_norm
 from headway.model.attention import MultiHeadAttention, SelfAttention
 from headway.model.mixers import Convolution, Recurrent
 from headway.model.state import DecoderState
@@ -48,10 +51,10 @@ class FeedForward(nn.Module):
     ) -> None:
         super().__init__()
         self.activation = ACTIVATIONS[activation]
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.convolution = convolution
-        self.inner = nn.Linear(d_model, d_ff)
-        self.outer = nn.Linear(d_ff, d_model)
+        self.inner = Linear(d_model, d_ff)
+        self.outer = Linear(d_ff, d_model)
 
     def forward(self, x_BTD: Tensor) -> Tensor:
         """Map [B, T, D] to [B, T, D]."""
@@ -75,13 +78,14 @@ class Residual(nn.Module):
         super().__init__()
         self.pre = norm == "pre"
         self.norm = nn.LayerNorm(d_model, eps=epsilon)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """Wrap ``sublayer``, which keeps the shape of x, [..., D]."""
         if self.pre:
             return x + self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
+        norm, p = self.norm, self.dropout.p if self.training else 0.0
+        return add_norm(x, sublayer(x), norm.weight, norm.bias, norm.eps, p)
 
 
 class Layer(nn.Module):

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway.kernels.linear import Linear
+
 
 def positions_in_segments(segments_BT: Tensor) -> Tensor:
     """Count the positions of each sentence from 0, in rows that may hold several: [B, T]."""
@@ -105,10 +107,10 @@ class Convolution(nn.Module):
         if separable:
             self.filters = nn.Parameter(torch.empty(kernel_size, d_model))
             nn.init.uniform_(self.filters, -(3**0.5) / kernel_size**0.5, (3 / kernel_size) ** 0.5)
-            self.output = nn.Linear(d_model, width)
+            self.output = Linear(d_model, width)
         else:
             self.register_parameter("filters", None)
-            self.output = nn.Linear(kernel_size * d_model, width)
+            self.output = Linear(kernel_size * d_model, width)
 
     def mix(self, taps: list[Tensor]) -> Tensor:
         """Combine what each tap sees, k tensors of [B, T, D], into [B, T, D]."""

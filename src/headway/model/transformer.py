@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
+from headway.kernels.dropout import Dropout
+from headway.kernels.linear import Linear, linear
 from headway.model.attention import xavier
 from headway.model.embeddings import Embedding, Positions
 from headway.model.layers import make_stack
@@ -40,9 +42,7 @@ class Output(nn.Module):
         super().__init__()
         width, vocab_size = config.d_embedding or config.d_model, config.target_vocab_size
         self.scale = config.d_model**-0.5 if config.scale_logits else 1.0
-        self.reduce = (
-            None if width == config.d_model else nn.Linear(config.d_model, width, bias=False)
-        )
+        self.reduce = None if width == config.d_model else Linear(config.d_model, width, bias=False)
         self.weight = (
             nn.Parameter(torch.empty(vocab_size, width)) if config.tying == "none" else None
         )
@@ -55,7 +55,7 @@ class Output(nn.Module):
         if self.reduce is not None:
             hidden = self.reduce(hidden)
         weight = tied if self.weight is None else self.weight
-        return F.linear(hidden * self.scale if self.scale != 1 else hidden, weight, self.bias)
+        return linear(hidden * self.scale if self.scale != 1 else hidden, weight, self.bias)
 
 
 class Transformer(nn.Module):
@@ -84,7 +84,7 @@ class Transformer(nn.Module):
         )
         self.source_positions = Positions(config.positions, config.d_model, config.max_positions)
         self.target_positions = Positions(config.positions, config.d_model, config.max_positions)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.encoder = make_stack(config, config.num_encoder_layers, causal=False, cross=False)
         self.decoder = make_stack(config, config.num_decoder_layers, causal=True, cross=True)
         self.output = Output(config)
@@ -173,7 +173,7 @@ class LanguageModel(nn.Module):
         self.config = config
         self.embedding = _embedding(config, config.target_vocab_size)
         self.positions = Positions(config.positions, config.d_model, config.max_positions)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.decoder = make_stack(config, config.num_decoder_layers, causal=True, cross=False)
         self.output = Output(config)
         xavier(self)
@@ -213,9 +213,9 @@ class Classifier(nn.Module):
         self.config = config
         self.embedding = _embedding(config, config.source_vocab_size)
         self.positions = Positions(config.positions, config.d_model, config.max_positions)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.encoder = make_stack(config, config.num_encoder_layers, causal=False, cross=False)
-        self.output = nn.Linear(config.d_model, num_classes)
+        self.output = Linear(config.d_model, num_classes)
         xavier(self)
 
     def forward(self, text_BS: Tensor, segments: Tensor | None = None) -> Tensor:
