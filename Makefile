@@ -17,8 +17,8 @@ fast: $(VENV)/.installed
 	$(BIN)/python -m pytest -m "not slow"
 
 lint: $(VENV)/.installed
-	$(BIN)/ruff format --check src tests
-	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
 
 types: $(VENV)/.installed
 	$(BIN)/mypy

@@ -1,0 +1,136 @@
+"""A Headway model directory as a CTranslate2 one, for models that keep to the paper's architecture.
+
+It is exact: post-norm, interleaved sinusoids as a stored table, embeddings scaled by sqrt(d_model),
+and a decoder that starts from the zero vector are all things CTranslate2 can be told. It reads the
+files alone and needs no Headway:  python convert.py MODEL PIECES OUT
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ctranslate2.converters.utils import fuse_linear
+from ctranslate2.specs import common_spec, transformer_spec
+from safetensors.numpy import load_file
+
+POSITIONS = 1024
+EXPECTED = {
+    "norm": "post",
+    "activation": "relu",
+    "positions": "sinusoidal",
+    "tying": "three-way",
+    "scale_embeddings": True,
+    "scale_logits": False,
+    "output_bias": False,
+    "attention_bias": False,
+    "encoder_mixer": "attention",
+    "decoder_mixer": "attention",
+    "compatibility": "dot",
+    "window": 0,
+    "d_embedding": 0,
+    "d_k": 0,
+    "d_v": 0,
+}
+
+
+def convert(model: Path, pieces: Path, out: Path) -> None:
+    """Write the CTranslate2 model directory ``out``.
+
+    Args:
+        model: A run or model directory.
+        pieces: A JSON list of the vocabulary's pieces, ``<pad>`` last.
+        out: Made here.
+    """
+    shape = json.loads((model / "config.json").read_text(encoding="utf-8"))["settings"]["model"]
+    other = {name: shape[name] for name, value in EXPECTED.items() if shape[name] != value}
+    if other or shape["num_encoder_layers"] != shape["num_decoder_layers"]:
+        raise SystemExit(f"{model}: not the paper's architecture: {other}")
+    weights = load_file(model / "model.safetensors")
+    table = weights["source_embedding.weight"]
+    layers = shape["num_encoder_layers"]
+    spec = transformer_spec.TransformerSpec.from_config(
+        (layers, layers),
+        shape["num_heads"],
+        pre_norm=False,
+        activation=common_spec.Activation.RELU,
+        alignment_layer=-1,
+        alignment_heads=0,
+    )
+    spec.config.layer_norm_epsilon = shape["norm_epsilon"]
+    spec.config.add_source_eos = False  # sentences come with it
+    spec.decoder.start_from_zero_embedding = True
+    for name, side in (("encoder", spec.encoder), ("decoder", spec.decoder)):
+        embeddings = side.embeddings[0] if name == "encoder" else side.embeddings
+        embeddings.weight = table
+        side.scale_embeddings = True
+        side.position_encodings.encodings = sinusoids(POSITIONS + 2, shape["d_model"])
+        for number, layer in enumerate(side.layer):
+            set_layer(layer, weights, f"{name}.layers.{number}.")
+    spec.decoder.projection.weight = table
+    vocabulary = read_pieces(pieces)
+    spec.register_source_vocabulary(vocabulary)
+    spec.register_target_vocabulary(vocabulary)
+    spec.validate()
+    spec.optimize()
+    out.mkdir(parents=True, exist_ok=True)
+    spec.save(str(out))
+
+
+def read_pieces(path: Path) -> list[str]:
+    """Read the vocabulary."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def set_layer(layer: Any, weights: dict[str, Any], prefix: str) -> None:
+    """Fill one layer."""
+    own = attention(weights, f"{prefix}mixer.attention.")
+    fuse_linear(layer.self_attention.linear[0], own[:3])
+    copy(layer.self_attention.linear[1], own[3])
+    set_norm(layer.self_attention.layer_norm, weights, f"{prefix}residuals.0.norm.")
+    last = 1
+    if f"{prefix}cross.query.weight" in weights:
+        cross = attention(weights, f"{prefix}cross.")
+        copy(layer.attention.linear[0], cross[0])
+        fuse_linear(layer.attention.linear[1], cross[1:3])
+        copy(layer.attention.linear[2], cross[3])
+        set_norm(layer.attention.layer_norm, weights, f"{prefix}residuals.1.norm.")
+        last = 2
+    for inner, name in ((layer.ffn.linear_0, "inner"), (layer.ffn.linear_1, "outer")):
+        copy(inner, linear(weights, f"{prefix}feed_forward.{name}."))
+    set_norm(layer.ffn.layer_norm, weights, f"{prefix}residuals.{last}.norm.")
+
+
+def attention(weights: dict[str, Any], prefix: str) -> list[Any]:
+    """Return query, key, value and output maps."""
+    return [linear(weights, f"{prefix}{name}.") for name in ("query", "key", "value", "output")]
+
+
+def linear(weights: dict[str, Any], prefix: str) -> Any:
+    """Return one linear map; zeros where Headway has no bias."""
+    spec = common_spec.LinearSpec()
+    spec.weight = weights[f"{prefix}weight"]
+    spec.bias = weights.get(f"{prefix}bias", np.zeros(len(spec.weight), np.float32))
+    return spec
+
+
+def copy(target: Any, source: Any) -> None:
+    """Fill a linear map from another."""
+    target.weight, target.bias = source.weight, source.bias
+
+
+def set_norm(norm: Any, weights: dict[str, Any], prefix: str) -> None:
+    """Fill a layer norm."""
+    norm.gamma, norm.beta = weights[f"{prefix}weight"], weights[f"{prefix}bias"]
+
+
+def sinusoids(length: int, width: int) -> Any:
+    """Tabulate the paper's position encodings, sines and cosines alternating."""
+    rate = 10000 ** (-np.arange(0, width, 2) / width)
+    angle = np.arange(length)[:, None] * rate
+    return np.stack((np.sin(angle), np.cos(angle)), -1).reshape(length, width).astype(np.float32)
+
+
+if __name__ == "__main__":
+    convert(*(Path(word) for word in sys.argv[1:4]))

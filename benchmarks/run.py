@@ -1,0 +1,193 @@
+"""Headway beside other toolkits on this machine: same sentences, same batches, taking turns.
+
+python benchmarks/run.py --text DIR      everything, with the Python that has Headway installed
+
+DIR holds Multi30k's train, valid and test_2016_flickr as .en and .de, plain or .gz. See README.md.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from setting_up import (
+    make_environment,
+    say,
+    task_of,
+    train_tiny,
+    write_batches,
+    write_pieces,
+    write_random,
+    write_sentences,
+)
+from table import bleu, name_of, report
+from turns import Side, take_turns
+
+from headway.text.tokenizer import Tokenizer
+
+HERE = Path(__file__).parent
+PARTS = ("train", "threads", "translate")
+# Steps to warm up, and steps of a repeat.
+STEPS = {"tiny": (20, 12), "base": (1, 2)}
+# Sentences of a repeat: in batches, and one by one. At base every translation is as long as the
+# longest reference of its batch, for the weights are random.
+SENTENCES = {"tiny": (1000, 100), "base": (128, 20)}
+EXTRA = 50  # steps beyond the longest source of a batch, where lengths are free
+
+
+def main() -> None:
+    """Set up, take turns, and print the tables."""
+    args = arguments()
+    work: Path = args.work
+    work.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    os.sched_setaffinity(0, {args.cores[0]})
+    peers = args.peers or make_environment(work / "peers")
+    model = args.model or work / "tiny"
+    if not (model / "model.safetensors").exists():
+        train_tiny(args.text, model, args.cores)
+    tokenizer = Tokenizer.load(model)
+    about = write_batches(args.text, tokenizer, work / "batches.json")
+    references = write_sentences(args.text, tokenizer, work / "sentences.json")
+    write_pieces(tokenizer, work / "pieces.json")
+    say(", ".join(f"{value:,} {name}" for name, value in about.items()))
+
+    begun = time.strftime("%Y-%m-%d %H:%M")
+    results = work / "results.jsonl"
+    records: list[dict[str, Any]] = []
+    for part in args.parts:
+        for shape in args.shapes:
+            sides, cells = plan(part, shape, args, peers, model, tokenizer)
+            sides = [s for s in sides if not args.sides or s.name in args.sides]
+            for answer in take_turns(sides, cells, args.repeats):
+                answer |= {"part": part, "shape": shape, "begun": begun}
+                answer |= facts_of(part, shape, work)
+                if answer.get("found"):
+                    answer["bleu"] = bleu(answer["found"], references, tokenizer)
+                records.append(answer)
+                with results.open("a", encoding="utf-8") as file:
+                    kept = {name: value for name, value in answer.items() if name != "found"}
+                    file.write(json.dumps(kept) + "\n")
+                say(line_of(answer))
+    tables = report(records)
+    (work / "results.md").write_text(tables + "\n", encoding="utf-8")
+    print(tables)
+
+
+def plan(
+    part: str, shape: str, args: argparse.Namespace, peers: Path, model: Path, tokenizer: Tokenizer
+) -> tuple[list[Side], list[Any]]:
+    """Return who takes part, and the cells."""
+    own, one, all_cores = Path(sys.executable), tuple(args.cores[:1]), tuple(args.cores)
+    if part != "translate":
+        warm, steps = STEPS[shape]
+        task = task_of(shape) | {
+            "batches": str(args.work / "batches.json"), "warm": warm, "steps": steps,
+        }  # fmt: skip
+        ours = [
+            Side(f"Headway {p}", own, "train_headway.py", task | {"precision": p}, one)
+            for p in ("fp32", "bf16")
+        ]
+        if part == "threads":
+            several = [
+                s._replace(name=f"{s.name}, {len(all_cores)} cores", cores=all_cores) for s in ours
+            ]
+            return ours + several, [None]
+        paper = {"paper_dropout": True}
+        return [
+            Side("torch.nn.Transformer", peers, "train_torch.py", task, one),
+            Side(
+                "torch.nn.Transformer, paper's dropout", peers, "train_torch.py", task | paper, one
+            ),
+            Side("Hugging Face Marian", peers, "train_marian.py", task, one),
+            *ours,
+        ], [None]
+    forced = shape != "tiny"
+    if forced:
+        model = args.work / f"random-{shape}"
+        if not (model / "model.safetensors").exists():
+            write_random(tokenizer, shape, model)
+    task = {
+        "model": str(model), "converted": str(args.work / f"converted-{shape}"),
+        "pieces": str(args.work / "pieces.json"), "sentences": str(args.work / "sentences.json"),
+        "forced": forced, "extra": EXTRA,
+    }  # fmt: skip
+    many, few = SENTENCES[shape]
+    cells = [
+        {"batch": batch, "beam": beam, "count": many if batch > 1 else few, "penalty": penalty}
+        for batch, beam in (map(int, cell.split("x")) for cell in args.cells)
+        for penalty in (args.penalties if beam > 1 and not forced else (0.0,))
+    ]
+    ours = [
+        Side(f"Headway {p}", own, "translate_headway.py", task | {"precision": p}, one)
+        for p in ("fp32", "bf16", "int8")
+    ]
+    theirs = [
+        Side(f"CTranslate2 {p}", peers, "translate_ctranslate2.py", task | {"precision": p}, one)
+        for p in ("float32", "int8")
+    ]
+    return theirs + ours, cells
+
+
+def facts_of(part: str, shape: str, work: Path) -> dict[str, Any]:
+    """Count what a repeat of training is made of."""
+    if part == "translate":
+        return {}
+    warm, steps = STEPS[shape]
+    batches = json.loads((work / "batches.json").read_text(encoding="utf-8"))["batches"]
+    batches = batches[warm : warm + steps]
+    facts: dict[str, Any] = {}
+    for side in ("source", "target"):
+        tokens = sum(len(row) for batch in batches for row in batch[side])
+        places = sum(len(batch[side]) * max(map(len, batch[side])) for batch in batches)
+        facts[f"{side}_padding"] = 1 - tokens / places
+        facts["tokens"] = tokens
+    return facts
+
+
+def line_of(answer: dict[str, Any]) -> str:
+    """Return one repeat in a line."""
+    cell = "" if answer["cell"] is None else name_of(answer["cell"])
+    rate = answer["tokens"] / answer["cpu"]
+    return (
+        f"{answer['part']} {answer['shape']} {cell} {answer['side']}: {rate:,.0f} tokens a CPU second,"
+        f" {answer['wall']:.2f} s, yardstick {1000 * answer['yardstick']:.0f} ms"
+    )
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--text", type=Path, required=True, metavar="DIR", help="Multi30k")
+    parser.add_argument(
+        "--work", type=Path, default=HERE / "work", metavar="DIR", help="all that is made"
+    )
+    parser.add_argument("--model", type=Path, metavar="DIR",
+                        help="a tiny run or model directory; default: train one, ten minutes")  # fmt: skip
+    parser.add_argument("--peers", type=Path, metavar="PYTHON",
+                        help="of an environment with the peers; default: make one")  # fmt: skip
+    parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
+    parser.add_argument("--shapes", nargs="+", default=("tiny", "base"), choices=("tiny", "base"))
+    parser.add_argument("--sides", nargs="+", metavar="NAME", help="only these; default: all")
+    parser.add_argument("--cells", nargs="+", default=("32x4", "32x1", "1x4", "1x1"),
+                        metavar="NxK", help="translate: sentences at once x beam")  # fmt: skip
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--cores", type=int, nargs="+", default=(0, 1), metavar="N",
+                        help="the first is used for all but the part threads; default 0 1")  # fmt: skip
+    parser.add_argument("--penalties", type=float, nargs="+", default=(0.0, 1.0), metavar="ALPHA",
+                        help="length penalties of free beam searches; 0 ranks alike in all")  # fmt: skip
+    args = parser.parse_args(words)
+    if args.model is not None and not (args.model / "model.safetensors").exists():
+        raise SystemExit(f"{args.model}: holds no model")
+    return args
+
+
+if __name__ == "__main__":
+    main()

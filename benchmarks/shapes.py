@@ -1,0 +1,32 @@
+"""The two shapes that are compared, and what they are in Headway's settings."""
+
+from dataclasses import replace
+from typing import Any
+
+from headway.config import PRESETS, Config, ModelConfig
+
+SHAPES = {
+    "tiny": {"d_model": 128, "d_ff": 512, "heads": 4, "layers": 4},
+    "base": {"d_model": 512, "d_ff": 2048, "heads": 8, "layers": 6},
+}
+VOCAB_SIZE = 8000  # pieces for both languages, control symbols included
+DROPOUT = 0.1
+SMOOTHING = 0.1
+
+
+def config_of(task: dict[str, Any]) -> Config:
+    """Return Headway's settings for a task's shape; the training regime is the tiny preset's."""
+    shape, size = task["shape"], task["vocab_size"]
+    preset = PRESETS["tiny"]
+    model = ModelConfig(
+        source_vocab_size=size,
+        target_vocab_size=size,
+        num_encoder_layers=shape["layers"],
+        num_decoder_layers=shape["layers"],
+        d_model=shape["d_model"],
+        d_ff=shape["d_ff"],
+        num_heads=shape["heads"],
+        dropout=task["dropout"],
+    )
+    training = replace(preset.training, label_smoothing=task["smoothing"])
+    return replace(preset, model=model, training=training)

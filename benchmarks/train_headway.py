@@ -1,0 +1,47 @@
+"""Training with Headway: ``Trainer.step``, on the same batches as the others."""
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from shapes import config_of
+from worker import Ids, serve, training
+
+from headway.model import Transformer, parameter_count
+from headway.text.batches import Batch, make_batch
+from headway.text.shards import Corpus
+from headway.training.machine import Machine
+from headway.training.trainer import Trainer
+
+
+def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Build the model and its trainer, as a run does."""
+    config = config_of(task)
+    machine = Machine(device="cpu", precision=task["precision"], threads=task["threads"])
+    device = machine.prepare()
+    torch.manual_seed(1)
+    model = Transformer(config.model).to(device)
+    trainer = Trainer(model, config.training, machine.precision)
+    pad = task["vocab_size"] - 1
+
+    def ready(source: list[Ids], target: list[Ids]) -> Batch:
+        with tempfile.TemporaryDirectory() as directory:
+            corpus = Corpus.write(f"{directory}/pairs", pairs(source, target), task["vocab_size"])
+            return make_batch(corpus, np.arange(len(source)), pad, pad).to(device)
+
+    def step(batch: Batch) -> float:
+        return trainer.step([batch]).loss
+
+    facts = {"parameters": parameter_count(model), "torch": torch.__version__}
+    return training(task, ready, step), facts
+
+
+def pairs(source: list[Ids], target: list[Ids]) -> Iterator[tuple[Ids, Ids]]:
+    """Put the two sides of a batch together."""
+    return zip(source, target, strict=True)
+
+
+if __name__ == "__main__":
+    serve(start)

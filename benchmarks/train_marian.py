@@ -1,0 +1,75 @@
+"""Training with Hugging Face's ``MarianMTModel``, in fp32, in a plain loop.
+
+Marian's ``<pad>`` is the last id and starts the decoder: the ids need no change. Dropout goes where
+``torch.nn.Transformer`` has it; with ``paper_dropout`` not to attention weights nor into the
+feed-forward.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from train_torch import padded
+from transformers import MarianConfig, MarianMTModel
+from worker import EOS, Ids, serve, training
+
+
+def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Build the model and its optimizer."""
+    torch.set_num_threads(task["threads"])
+    torch.manual_seed(1)
+    shape, pad = task["shape"], task["vocab_size"] - 1
+    inner = 0.0 if task.get("paper_dropout") else task["dropout"]
+    sides = ("encoder", "decoder")
+    config = MarianConfig(
+        vocab_size=task["vocab_size"],
+        d_model=shape["d_model"],
+        **{f"{side}_layers": shape["layers"] for side in sides},
+        **{f"{side}_ffn_dim": shape["d_ff"] for side in sides},
+        **{f"{side}_attention_heads": shape["heads"] for side in sides},
+        activation_function="relu",
+        dropout=task["dropout"],
+        activation_dropout=inner,
+        attention_dropout=inner,
+        scale_embedding=True,
+        share_encoder_decoder_embeddings=True,
+        tie_word_embeddings=True,
+        max_position_embeddings=512,
+        pad_token_id=pad,
+        decoder_start_token_id=pad,
+        eos_token_id=EOS,
+        bos_token_id=0,
+        forced_eos_token_id=None,
+    )
+    model = MarianMTModel(config).train()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
+
+    def ready(source: list[Ids], target: list[Ids]) -> tuple[Tensor, Tensor, Tensor]:
+        labels = padded(target, pad)
+        return padded(source, pad), nn.functional.pad(labels[:, :-1], (1, 0), value=pad), labels
+
+    def step(batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        source, shifted, labels = batch
+        optimizer.zero_grad()
+        logits = model(
+            input_ids=source,
+            attention_mask=(source != pad).long(),
+            decoder_input_ids=shifted,
+            use_cache=False,
+        ).logits
+        loss = nn.functional.cross_entropy(
+            logits.flatten(0, 1),
+            labels.flatten(),
+            ignore_index=pad,
+            label_smoothing=task["smoothing"],
+        )
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    parameters = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return training(task, ready, step), {"parameters": parameters, "torch": torch.__version__}
+
+
+if __name__ == "__main__":
+    serve(start)

@@ -1,0 +1,96 @@
+"""Training with ``torch.nn.Transformer``, in fp32, the way tutorials do.
+
+Scaled embeddings with sinusoids, tied output, ``CrossEntropyLoss``, unfused Adam. Its ``dropout`` goes
+to residual sums, the inside of the feed-forward and attention weights; with ``paper_dropout`` only
+to residual sums and embeddings, as in the paper and in Headway.
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from worker import Ids, serve, training
+
+
+class Model(nn.Module):
+    """An encoder-decoder around ``torch.nn.Transformer``."""
+
+    def __init__(self, shape: dict[str, int], vocab_size: int, dropout: float) -> None:
+        super().__init__()
+        width, layers = shape["d_model"], shape["layers"]
+        self.pad = vocab_size - 1
+        self.embedding = nn.Embedding(vocab_size, width, padding_idx=self.pad)
+        nn.init.normal_(self.embedding.weight, std=width**-0.5)
+        rate = 10000 ** (-torch.arange(0, width, 2) / width)
+        angle = torch.arange(512)[:, None] * rate
+        self.register_buffer("table", torch.stack((angle.sin(), angle.cos()), -1).flatten(1))
+        self.dropout = nn.Dropout(dropout)
+        self.core = nn.Transformer(
+            width, shape["heads"], layers, layers, shape["d_ff"], dropout, batch_first=True
+        )
+        self.output = nn.Linear(width, vocab_size, bias=False)
+        self.output.weight = self.embedding.weight
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """Look ids up and add positions."""
+        x = self.embedding(ids) * math.sqrt(self.embedding.embedding_dim)
+        return self.dropout(x + self.table[: ids.size(1)])
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Predict the target; it is shifted here."""
+        shifted = nn.functional.pad(target[:, :-1], (1, 0), value=self.pad)
+        length = target.size(1)
+        hidden = self.core(
+            self.embed(source),
+            self.embed(shifted),
+            tgt_mask=torch.ones(length, length, dtype=torch.bool).triu(1),
+            src_key_padding_mask=source == self.pad,
+            tgt_key_padding_mask=target == self.pad,
+            memory_key_padding_mask=source == self.pad,
+        )
+        return self.output(hidden)
+
+
+def use_paper_dropout(model: Model) -> None:
+    """Take dropout off attention weights and off the inside of the feed-forward."""
+    for part in model.core.modules():
+        if isinstance(part, nn.MultiheadAttention):
+            part.dropout = 0.0
+        elif isinstance(part, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+            part.dropout = nn.Identity()
+
+
+def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Build the model and its optimizer."""
+    torch.set_num_threads(task["threads"])
+    torch.manual_seed(1)
+    model = Model(task["shape"], task["vocab_size"], task["dropout"])
+    if task.get("paper_dropout"):
+        use_paper_dropout(model)
+    measure = nn.CrossEntropyLoss(ignore_index=model.pad, label_smoothing=task["smoothing"])
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
+
+    def ready(source: list[Ids], target: list[Ids]) -> tuple[Tensor, Tensor]:
+        return padded(source, model.pad), padded(target, model.pad)
+
+    def step(batch: tuple[Tensor, Tensor]) -> Tensor:
+        source, target = batch
+        optimizer.zero_grad()
+        loss = measure(model(source, target).flatten(0, 1), target.flatten())
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    parameters = sum(p.numel() for p in model.parameters())
+    return training(task, ready, step), {"parameters": parameters, "torch": torch.__version__}
+
+
+def padded(rows: list[Ids], pad: int) -> Tensor:
+    """Stack rows, padded on the right."""
+    width = max(map(len, rows))
+    return torch.tensor([row + [pad] * (width - len(row)) for row in rows])
+
+
+if __name__ == "__main__":
+    serve(start)

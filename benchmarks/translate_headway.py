@@ -1,0 +1,33 @@
+"""Translation with Headway: whole translations, encoding and search, from ids to ids."""
+
+from typing import Any
+
+import torch
+from worker import Cell, Ids, serve, translation
+
+from headway.checks.bench_translation import translate_ids
+from headway.translation import Hypothesis, Translator, make_engine
+
+
+def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Load the model."""
+    torch.set_num_threads(task["threads"])
+    translator = Translator.load(task["model"], "cpu")
+    engine = make_engine(translator.model, task["precision"])
+    pad = translator.tokenizer.target_pad
+
+    def translate(sources: list[Ids], cell: Cell, limit: int) -> list[list[Hypothesis]]:
+        limits = [limit] * len(sources)
+        return translate_ids(
+            engine, sources, limits, beam=cell["beam"], alpha=cell["penalty"], pad=pad
+        )
+
+    def finish(found: list[list[Hypothesis]]) -> list[Ids]:
+        return [best.tokens[:-1] for [best] in found]
+
+    facts = {"torch": torch.__version__, "engine": type(engine).__name__}
+    return translation(task, lambda sources: sources, translate, finish), facts
+
+
+if __name__ == "__main__":
+    serve(start)
