@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway.kernels.attention import EVERYWHERE, Sight, attention, native
+from headway.kernels.linear import Linear
 from headway.model.long import banded, in_blocks
 from headway.model.state import Past
 from headway.model.visible import Visible
@@ -89,6 +91,9 @@ class DotProduct(Compatibility):
     ) -> Tensor:
         """Return the weighted sums of the values, [B, H, T, V]."""
         if k_BHSK.size(-2) <= LONGEST_STORED:
+            if native(q_BHTK, k_BHSK, v_BHSV) and not (self.dropout and self.training):
+                scale = q_BHTK.size(-1) ** -0.5 if self.scaled else 1.0
+                return attention(q_BHTK, k_BHSK, v_BHSV, sight(visible), scale)
             return self.stored(q_BHTK, k_BHSK, v_BHSV, whole_mask(q_BHTK, k_BHSK, visible))
         # The kernel stores every pair after all where it has to drop weights or widths differ.
         if (self.dropout and self.training) or q_BHTK.size(-1) != v_BHSV.size(-1):
@@ -136,6 +141,13 @@ def whole_mask(q_BHTK: Tensor, k_BHSK: Tensor, visible: Visible) -> Tensor | Non
     return visible.mask(range(q_BHTK.size(-2)), range(k_BHSK.size(-2)), q_BHTK.device)
 
 
+def sight(visible: Visible) -> Sight:
+    """Say the same to the native kernel."""
+    back = visible.before - visible.first if visible.window else EVERYWHERE
+    ahead = visible.after + visible.first if visible.window or visible.causal else EVERYWHERE
+    return Sight(visible.queries, visible.keys, back, ahead)
+
+
 def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
     """Softmax over the last axis with exact zeros where ``allowed`` is False.
 
@@ -177,10 +189,10 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         self.num_heads = num_heads
-        self.query = nn.Linear(d_model, num_heads * d_k, bias=bias)
-        self.key = nn.Linear(d_model, num_heads * d_k, bias=bias)
-        self.value = nn.Linear(d_model, num_heads * d_v, bias=bias)
-        self.output = nn.Linear(num_heads * d_v, d_model, bias=bias)
+        self.query = Linear(d_model, num_heads * d_k, bias=bias)
+        self.key = Linear(d_model, num_heads * d_k, bias=bias)
+        self.value = Linear(d_model, num_heads * d_v, bias=bias)
+        self.output = Linear(num_heads * d_v, d_model, bias=bias)
         self.core = (
             DotProduct(scaled=scaled, dropout=dropout)
             if compatibility == "dot"
