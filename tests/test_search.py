@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.translation.search import Hypothesis, beam_search, length_penalty, sample
+from headway.translation import Hypothesis, Stepping, beam_search, length_penalty, sample
 
 V, EOS, PAD = 5, 1, 4
 
@@ -24,6 +24,9 @@ class Toy:
     def state(self, sentences: Sequence[int], beams: int) -> "ToyState":
         rows = torch.tensor(list(sentences)).repeat_interleave(beams)
         return ToyState(torch.tensor(list(sentences)), torch.full((len(rows),), PAD))
+
+    def decoding(self, sentences: Sequence[int], beams: int) -> Stepping["ToyState"]:
+        return Stepping(self.step, self.state(sentences, beams), PAD)
 
     def step(self, tokens: Tensor, state: "ToyState") -> Tensor:
         beams = len(tokens) // len(state.sentences)
@@ -53,7 +56,7 @@ def search(
     toy: Toy, sentences: Sequence[int], limits: Sequence[int], **options: object
 ) -> list[list[Hypothesis]]:
     settings = {"beam": 4, "alpha": 0.6, "eos": EOS, "pad": PAD, **options}
-    return beam_search(toy.step, toy.state(sentences, settings["beam"]), limits, **settings)
+    return beam_search(toy.decoding(sentences, settings["beam"]), limits, **settings)
 
 
 def brute_force(toy: Toy, sentence: int, limit: int, alpha: float) -> list[tuple[float, list[int]]]:
@@ -125,9 +128,7 @@ def test_a_prefix_is_kept_and_scored(drawn: bool) -> None:
     toy = Toy(2, seed=4)
     options = {"eos": EOS, "pad": PAD, "prefixes": [[3, 0], []]}
     if drawn:
-        found = sample(
-            toy.step, toy.state(range(2), 2), [6, 6], seeds=[[[1], [2]], [[3], [4]]], **options
-        )
+        found = sample(toy.decoding(range(2), 2), [6, 6], seeds=[[[1], [2]], [[3], [4]]], **options)
     else:
         found = search(toy, range(2), [6, 6], n_best=3, **options)
     for hypothesis in found[0]:
@@ -139,7 +140,7 @@ def test_a_prefix_is_kept_and_scored(drawn: bool) -> None:
 
 def draws(toy: Toy, count: int, **options: object) -> list[Hypothesis]:
     settings = {"seeds": [[[n] for n in range(count)]], "eos": EOS, "pad": PAD, **options}
-    return sample(toy.step, toy.state([0], count), [1 + 6], **settings)[0]
+    return sample(toy.decoding([0], count), [1 + 6], **settings)[0]
 
 
 def test_samples_follow_the_model() -> None:
@@ -156,13 +157,12 @@ def test_samples_are_seeded_and_ignore_neighbours() -> None:
     toy = Toy(3, seed=6)
     options = {"eos": EOS, "pad": PAD}
     together = sample(
-        toy.step,
-        toy.state(range(3), 2),
+        toy.decoding(range(3), 2),
         [9] * 3,
         seeds=[[[1], [2]], [[3], [4]], [[5], [6]]],
         **options,
     )
-    alone = sample(toy.step, toy.state([1], 2), [9], seeds=[[[3], [4]]], **options)
+    alone = sample(toy.decoding([1], 2), [9], seeds=[[[3], [4]]], **options)
     assert alone == [together[1]]
 
 
@@ -186,7 +186,7 @@ def test_near_ties_are_decided_by_the_logits_however_long_the_sentence() -> None
         return logits
 
     state = ToyState(torch.tensor([0]), torch.tensor([0]))
-    [[found]] = beam_search(step, state, [61], beam=1, alpha=0.6, eos=EOS, pad=1000)
+    [[found]] = beam_search(Stepping(step, state, 1000), [61], beam=1, alpha=0.6, eos=EOS, pad=1000)
     assert found.tokens == [*best, EOS]
 
 
@@ -211,6 +211,6 @@ def test_top_p_of_one_is_off_and_seeds_do_not_meet() -> None:
     assert draws(toy, 50, top_p=1.0) == draws(toy, 50)
     seeds = [[[1, 256]], [[2, 0]]]
     first, second = (
-        sample(toy.step, toy.state([0], 1), [9], seeds=[s], eos=EOS, pad=PAD)[0][0] for s in seeds
+        sample(toy.decoding([0], 1), [9], seeds=[s], eos=EOS, pad=PAD)[0][0] for s in seeds
     )
     assert first != second

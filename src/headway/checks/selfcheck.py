@@ -89,20 +89,18 @@ def cache_equals_no_cache(model: Transformer, sources: list[list[int]]) -> float
 @torch.inference_mode()
 def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float:
     """Search with a beam of 1: the likeliest token at each step, of a pass without caches."""
-    from headway.translation.search import beam_search
+    from headway.translation import Stepping, beam_search
 
     device = next(model.parameters()).device
     source = torch.tensor([sources[0]], device=device)
     pad, limit = model.config.target_vocab_size - 1, 20
     [[found]] = beam_search(
-        model.step,
-        model.start(model.encode(source)),
+        Stepping(model.step, model.start(model.encode(source)), pad, device),
         [limit],
         beam=1,
         alpha=0.6,
         eos=1,
         pad=pad,
-        device=device,
     )
     memory = model.encode(source)
     worst = 0.0

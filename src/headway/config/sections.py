@@ -263,6 +263,9 @@ class SearchConfig:
     seed: Annotated[int, "of sampling"] = 1
     max_tokens: Annotated[int, "longer lines are split at sentence ends and rejoined"] = 200
     batch_tokens: Annotated[int, "padded source tokens translated at once"] = 2000
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16", "int8"], "of matrix products; auto: fp32, bf16 on a GPU"
+    ] = "auto"
 
     def problems(self) -> list[str]:
         """Return a line for each value that cannot work."""

@@ -4,6 +4,8 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,7 +21,9 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation.alignment import cross_attention, link_words, word_numbers
 from headway.translation.directory import load_model
-from headway.translation.search import Hypothesis, beam_search, sample
+from headway.translation.engine import Engine, make_engine
+from headway.translation.sampling import sample
+from headway.translation.search import Hypothesis, beam_search
 from headway.translation.splitting import join_parts, split_line
 
 # Lines looked at together, so that those of like length share batches.
@@ -67,7 +71,7 @@ class Translator:
     """Translates and scores raw text; what a line gets never depends on other lines.
 
     Args:
-        model: In fp32; put into evaluation mode.
+        model: In fp32; put into evaluation mode. Its weights are read at the first translation.
         tokenizer: The one it was trained with.
         search: Default way of searching.
         device: auto, cpu, cuda or cuda:N.
@@ -92,6 +96,7 @@ class Translator:
         self.tokenizer = tokenizer
         self.search = search or SearchConfig()
         self.languages = languages
+        self._engines: dict[str, Engine] = {}
 
     @classmethod
     def load(cls, path: str | Path, device: str = "auto") -> "Translator":
@@ -256,60 +261,73 @@ class Translator:
             target_before = join_parts(parts[at : at + 2], [target_before + text, ""])
         return pairs
 
-    @torch.inference_mode()
     def _search(
         self, texts: list[str], prefixes: list[str], search: SearchConfig
     ) -> list[list[Hypothesis]]:
         sources = self.tokenizer.encode_source(texts)
         starts = {p: self.tokenizer.encode_target([p])[0][:-1] if p else [] for p in set(prefixes)}
-        found: list[list[Hypothesis]] = [[]] * len(texts)
-        for rows in self._batches([len(s) for s in sources], search.batch_tokens):
-            source, segments = _pad([sources[i] for i in rows], self.tokenizer.source_pad)
-            state = self.model.start(
-                self.model.encode(source.to(self.device), segments.to(self.device)),
-                segments.to(self.device),
-            )
+        engine = self._engine(search.precision)
+
+        def find(rows: list[int]) -> list[list[Hypothesis]]:
             wanted = [starts[prefixes[i]] for i in rows]
-            limits = [
-                min(len(sources[i]) + search.max_extra + len(start), self._positions)
-                for i, start in zip(rows, wanted, strict=True)
-            ]
-            ends = {"eos": self.tokenizer.eos, "pad": self.tokenizer.target_pad}
-            if search.sample:
-                answers = sample(
-                    self.model.step,
-                    state,
-                    limits,
-                    # A draw depends on the seed and the text alone, not on its line's number.
-                    seeds=[
-                        [
-                            (search.seed, draw, _fingerprint(sources[i]))
-                            for draw in range(search.n_best)
-                        ]
-                        for i in rows
-                    ],
-                    temperature=search.temperature,
-                    top_k=search.top_k,
-                    top_p=search.top_p,
-                    prefixes=wanted,
-                    device=self.device,
-                    **ends,
-                )
-            else:
-                answers = beam_search(
-                    self.model.step,
-                    state,
-                    limits,
-                    beam=search.beam,
-                    alpha=search.alpha,
-                    n_best=search.n_best,
-                    prefixes=wanted,
-                    device=self.device,
-                    **ends,
-                )
-            for i, answer in zip(rows, answers, strict=True):
-                found[i] = answer
+            return self._search_batch(engine, [sources[i] for i in rows], wanted, search)
+
+        batches = list(self._batches([len(s) for s in sources], search.batch_tokens))
+        found: list[list[Hypothesis]] = [[]] * len(texts)
+        workers = min(torch.get_num_threads(), len(batches)) if engine.threads else 1
+        # Native code lets go of the interpreter: as many batches run at once as there are threads.
+        with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
+            answers = pool.map(find, batches) if pool is not None else map(find, batches)
+            for rows, batch in zip(batches, answers, strict=True):
+                for i, answer in zip(rows, batch, strict=True):
+                    found[i] = answer
         return found
+
+    def _engine(self, precision: str) -> Engine:
+        if precision not in self._engines:
+            self._engines[precision] = make_engine(self.model, precision)
+        return self._engines[precision]
+
+    @torch.inference_mode()
+    def _search_batch(
+        self,
+        engine: Engine,
+        sources: list[list[int]],
+        prefixes: list[list[int]],
+        search: SearchConfig,
+    ) -> list[list[Hypothesis]]:
+        limits = [
+            min(len(source) + search.max_extra + len(start), self._positions)
+            for source, start in zip(sources, prefixes, strict=True)
+        ]
+        beams = search.n_best if search.sample else search.beam
+        longest = max(max(limits), 1 + max(map(len, prefixes)))
+        started = engine.start(sources, beams, longest)
+        ends = {"eos": self.tokenizer.eos, "pad": self.tokenizer.target_pad}
+        if not search.sample:
+            return beam_search(
+                started,
+                limits,
+                beam=beams,
+                alpha=search.alpha,
+                n_best=search.n_best,
+                prefixes=prefixes,
+                **ends,
+            )
+        return sample(
+            started,
+            limits,
+            # A draw depends on the seed and the text alone, not on its line's number.
+            seeds=[
+                [(search.seed, draw, _fingerprint(source)) for draw in range(beams)]
+                for source in sources
+            ],
+            temperature=search.temperature,
+            top_k=search.top_k,
+            top_p=search.top_p,
+            prefixes=prefixes,
+            **ends,
+        )
 
     def _batches(self, lengths: list[int], budget: int) -> Iterator[list[int]]:
         """Group texts of like length, longest first, into batches of at most ``budget`` tokens."""

@@ -1,0 +1,221 @@
+// Step-by-step translation of many sentences with K hypotheses each (paper: sections 3.2.3 and 6.1).
+//
+// Keys and values of the target lie where they were written: a hypothesis holds for each past position
+// a pointer to the row it descends from, so that reordering hypotheses moves pointers only. Those of
+// the source are computed once a sentence and shared by its hypotheses.
+//
+// Shapes: A sentences, N = A x hypotheses, T positions read, and those of transformer.h.
+#include "selection.h"
+#include "transformer.h"
+
+using namespace headway;
+
+namespace {
+
+constexpr long ROWS_AT_ONCE = 256;  // source tokens encoded together: they stay in the cache
+
+class State {
+public:
+    State(const Model& model, const int64_t* ids, const int64_t* lengths, long sentences, long beams,
+          const float* source_positions, const float* target_positions)
+        : model_(model), beams_(beams), positions_(target_positions) {
+        for (long b = 0; b < sentences; ++b) {
+            sentences_.push_back({memory_size_, lengths[b]});
+            memory_size_ += model.decoder_layers * layer_size(lengths[b]);
+        }
+        memory_ = Block<float>(std::max<long>(memory_size_, 1));
+        past_.resize(sentences * beams);
+        for (long b = 0; b < sentences;) {
+            long rows = 0, end = b;
+            while (end < sentences && (end == b || rows + lengths[end] <= ROWS_AT_ONCE))
+                rows += lengths[end++];
+            remember(ids, lengths, b, end, rows, source_positions);
+            ids += rows;
+            b = end;
+        }
+    }
+
+    long rows() const { return static_cast<long>(past_.size()); }
+
+    // Read a token a hypothesis; the last hidden states [N, D] stay until the next call.
+    const float* read(const int64_t* tokens) {
+        const Model& m = model_;
+        const long N = rows(), D = m.width(), P = m.projected(), C = padded(m.values());
+        float* x = hidden_.get(N * D);
+        const float* position = positions_ ? positions_ + position_ * m.d_model : nullptr;
+        embed(m, m.target_table, position, tokens, N, 0, x);
+        grow();
+        for (long l = 0; l < m.decoder_layers; ++l) {
+            const Layer& layer = m.decoder[l];
+            float* projected = space_.projected.get(N * P);
+            float* context = space_.context.get(N * C);
+            const long row_width = m.keys() + m.values();
+            residual(m, x, N, layer.norms[0], space_, [&](const float* in) {
+                layer.query_key_value->store(in, D, N, space_.inputs, projected, P);
+                float* scores = space_.scores.get(whole_vectors(position_ + 1));
+                for (long n = 0; n < N; ++n) {
+                    std::memcpy(past_[n][position_] + l * row_width,
+                                projected + n * P + m.keys(), row_width * sizeof(float));
+                    attend_past(projected + n * P, past_[n].data(), position_ + 1, l * row_width,
+                                l * row_width + m.keys(), m.heads, m.key_width(), m.value_width(), scale(), scores,
+                                context + n * C);
+                }
+                layer.output->add(context, C, N, space_.inputs, x, D);
+            });
+            residual(m, x, N, layer.norms[1], space_, [&](const float* in) {
+                const long Q = padded(m.keys());
+                layer.cross_query->store(in, D, N, space_.inputs, projected, Q);
+                for (size_t a = 0; a < sentences_.size(); ++a)
+                    attend_all(projected + a * beams_ * Q, Q, beams_, memory(a, l), m.heads,
+                               m.key_width(), m.value_width(), scale(),
+                               space_.scores.get(MOST_QUERIES * whole_vectors(sentences_[a].length)),
+                               context + a * beams_ * C, C);
+                layer.cross_output->add(context, C, N, space_.inputs, x, D);
+            });
+            feed_forward(m, layer, x, N, space_);
+        }
+        if (m.pre_norm) normalize(m, x, N, m.final_norms[1], x);
+        ++position_;
+        return x;
+    }
+
+    void select(const float* x, const int64_t* forced, long wanted, int64_t* ids, float* logits,
+                double* log_z) {
+        Selection selection(model_.logits->bias(), model_.target_vocab - 1, wanted, forced, ids, logits,
+                            rows());
+        model_.logits->apply(x, model_.width(), rows(), space_.inputs, selection);
+        selection.finish(log_z);
+    }
+
+    void logits(const float* x, float* out) {  // [N, padded V]
+        model_.logits->store(x, model_.width(), rows(), space_.inputs, out,
+                             padded(model_.target_vocab));
+    }
+
+    // Hypothesis i goes on from hypothesis rows[i].
+    void reorder(const int64_t* rows, long count) {
+        std::vector<Past> next(count);
+        for (long i = 0; i < count; ++i) next[i] = past_[rows[i]];
+        past_ = std::move(next);
+    }
+
+    void keep(const int64_t* kept, long count) {
+        std::vector<Sentence> next;
+        for (long i = 0; i < count; ++i) next.push_back(sentences_[kept[i]]);
+        sentences_ = std::move(next);
+    }
+
+private:
+    struct Sentence { long offset, length; };  // of its memory in floats, and S
+    typedef std::vector<float*> Past;          // for each position a row [layers, keys and values]
+
+    float scale() const { return static_cast<float>(model_.attention_scale); }
+
+    long layer_size(long length) const {
+        return model_.keys() * whole_vectors(length) + model_.values() * length;
+    }
+
+    Memory memory(long sentence, long layer) const {
+        const Sentence s = sentences_[sentence];
+        const float* keys = memory_.get() + s.offset + layer * layer_size(s.length);
+        return {keys, keys + model_.keys() * whole_vectors(s.length), model_.values(), s.length};
+    }
+
+    // Encode sentences [begin, end) and keep their keys and values for every layer.
+    void remember(const int64_t* ids, const int64_t* lengths, long begin, long end, long rows,
+                  const float* positions) {
+        const long D = model_.width(), C = padded(model_.keys() + model_.values());
+        float* x = hidden_.get(rows * D);
+        long first = 0;
+        for (long b = begin; b < end; first += lengths[b++])
+            embed(model_, model_.source_table, positions, ids + first, lengths[b], 1, x + first * D);
+        encode(model_, x, lengths + begin, end - begin, space_);
+        for (long l = 0; l < model_.decoder_layers; ++l) {
+            float* both = space_.projected.get(rows * C);
+            model_.decoder[l].cross_key_value->store(x, D, rows, space_.inputs, both, C);
+            for (long b = begin; b < end; both += C * lengths[b++]) {
+                const Memory to = memory(b, l);
+                transpose_keys(both, C, lengths[b], model_.keys(), const_cast<float*>(to.keys));
+                for (long s = 0; s < lengths[b]; ++s)
+                    std::memcpy(const_cast<float*>(to.values) + s * to.stride,
+                                both + s * C + model_.keys(), to.stride * sizeof(float));
+            }
+        }
+    }
+
+    // Room for one more position of every hypothesis.
+    void grow() {
+        const long row = model_.decoder_layers * (model_.keys() + model_.values());
+        cache_.emplace_back(new float[std::max<long>(rows() * row, 1)]);
+        for (long n = 0; n < rows(); ++n) past_[n].push_back(cache_.back().get() + n * row);
+    }
+
+    const Model& model_;
+    long beams_, memory_size_ = 0, position_ = 0;
+    const float* positions_;
+    std::vector<Sentence> sentences_;
+    std::vector<Past> past_;
+    std::vector<std::unique_ptr<float[]>> cache_;
+    Block<float> memory_;
+    Scratch<float> hidden_;
+    Workspace space_;
+};
+
+}  // namespace
+
+extern "C" {
+
+int headway_has_bf16() {
+#if defined(__AVX512BF16__)
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+void* linear_new(int precision, const float* weight, const float* bias, long outputs, long inputs) {
+    return new Linear(Precision(precision), weight, bias, outputs, inputs);
+}
+
+void linear_free(void* linear) { delete static_cast<Linear*>(linear); }
+
+// y [rows, N] = x [rows, K] W^T + bias, without padding; for tests.
+void linear_apply(const void* linear, const float* x, long rows, float* y) {
+    const Linear& map = *static_cast<const Linear*>(linear);
+    const long in = padded(map.inputs()), out = padded(map.outputs());
+    Block<float> from(rows * in), to(rows * out);
+    Inputs space;
+    for (long m = 0; m < rows; ++m)
+        std::copy(x + m * map.inputs(), x + (m + 1) * map.inputs(), from.get() + m * in);
+    map.store(from.get(), in, rows, space, to.get(), out);
+    for (long m = 0; m < rows; ++m)
+        std::copy(to.get() + m * out, to.get() + m * out + map.outputs(), y + m * map.outputs());
+}
+
+void* state_new(const Model* model, const int64_t* ids, const int64_t* lengths, long sentences,
+                long beams, const float* source_positions, const float* target_positions) {
+    return new State(*model, ids, lengths, sentences, beams, source_positions, target_positions);
+}
+
+void state_free(void* state) { delete static_cast<State*>(state); }
+
+void state_select(void* state, const int64_t* tokens, const int64_t* forced, long wanted, int64_t* ids,
+                  float* logits, double* log_z) {
+    State& s = *static_cast<State*>(state);
+    s.select(s.read(tokens), forced, wanted, ids, logits, log_z);
+}
+
+void state_logits(void* state, const int64_t* tokens, float* out) {
+    State& s = *static_cast<State*>(state);
+    s.logits(s.read(tokens), out);
+}
+
+void state_reorder(void* state, const int64_t* rows, long count) {
+    static_cast<State*>(state)->reorder(rows, count);
+}
+
+void state_keep(void* state, const int64_t* sentences, long count) {
+    static_cast<State*>(state)->keep(sentences, count);
+}
+
+}

@@ -1,0 +1,46 @@
+"""Models with rounded matrix products in plain torch: slow twins of what native code does."""
+
+import copy
+
+from torch import Tensor, nn
+
+from headway.kernels.decoding import bf16_linear, int8_linear, quantize
+from headway.model import FeedForward, Transformer
+
+
+class Rounded(nn.Module):
+    """A linear map with rounded inputs and weights.
+
+    Args:
+        weight: [N, K] in fp32.
+        bias: [N] or None.
+        precision: bf16 or int8.
+        scale: Multiplies the weight before it is rounded.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, precision: str, scale: float) -> None:
+        super().__init__()
+        weight = weight.detach().float() * scale
+        self.bias = bias
+        self.numbers = quantize(weight) if precision == "int8" else weight.bfloat16()
+
+    def forward(self, x: Tensor, *_: Tensor) -> Tensor:
+        """Map [..., K] to [..., N]."""
+        if isinstance(self.numbers, Tensor):
+            return bf16_linear(x, self.numbers, self.bias)
+        return int8_linear(x, self.numbers, self.bias)
+
+
+def rounded(model: Transformer, precision: str) -> Transformer:
+    """Return a copy whose linear maps are rounded to bf16 or int8, the output's included."""
+    found = copy.deepcopy(model)
+    tied = found.target_table.weight if found.output.weight is None else found.output.weight
+    if found.output.reduce is None:
+        found.output = Rounded(tied, found.output.bias, precision, found.output.scale)  # type: ignore[assignment]
+    for part in list(found.modules()):
+        if isinstance(part, FeedForward):
+            part.convolution = False  # the same function, written as linear maps
+        for name, child in list(part.named_children()):
+            if isinstance(child, nn.Linear):
+                setattr(part, name, Rounded(child.weight, child.bias, precision, 1.0))
+    return found
