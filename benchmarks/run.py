@@ -74,9 +74,8 @@ def main() -> None:
                     kept = {name: value for name, value in answer.items() if name != "found"}
                     file.write(json.dumps(kept) + "\n")
                 say(line_of(answer))
-    tables = report(records)
-    (work / "results.md").write_text(tables + "\n", encoding="utf-8")
-    print(tables)
+            (work / "results.md").write_text(report(records) + "\n", encoding="utf-8")
+    print(report(records))
 
 
 def plan(

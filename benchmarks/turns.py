@@ -67,8 +67,9 @@ class Process:
 
     def close(self) -> None:
         """Let it end."""
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
         self.process.wait()
 
     def _answer(self) -> dict[str, Any] | None:

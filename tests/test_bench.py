@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.checks.bench_translation import endless
+from headway.checks.bench_translation import endless, translate_ids
 from headway.checks.products import forward_flop, search_flop, training_flop
 from headway.checks.synthetic import TEXTS, draw_lengths, draw_sentences
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.model import Transformer
-from headway.translation import beam_search
+from headway.translation import make_engine
 from test_command import headway
 
 B, S, T, K, V = 3, 13, 7, 2, 101
@@ -103,13 +103,14 @@ def test_sentences_are_as_long_as_real_ones(text):
     assert all(s[-1] == 1 and 1 not in s[:-1] and V - 1 not in s for s in drawn)
 
 
-def test_an_endless_model_runs_to_its_limits():
-    model = endless(plain_model(shape()).eval())
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_an_endless_model_runs_to_its_limits(precision):
+    torch.manual_seed(1)
+    model = endless(Transformer(shape()).eval())
     limits = [5, 11, 2]
-    source = torch.randint(2, V - 1, (len(limits), S))
-    with torch.inference_mode():
-        state = model.start(model.encode(source))
-        found = beam_search(model.step, state, limits, beam=K, alpha=0.6, eos=1, pad=V - 1)
+    sources = [[*range(2, 2 + n), 1] for n in (7, 3, 13)]
+    engine = make_engine(model, precision)
+    found = translate_ids(engine, sources, limits, beam=K, alpha=0.6, pad=V - 1)
     assert [len(best.tokens) for [best] in found] == limits
 
 

@@ -13,7 +13,8 @@ from headway.config import Config
 from headway.model import Transformer, parameter_count
 from headway.text.tokenizer import EOS
 from headway.training.machine import Machine, peak_memory
-from headway.translation import Hypothesis, beam_search
+from headway.translation import Engine, Hypothesis, beam_search, make_engine
+from headway.translation.engine import resolve_precision
 
 DRAWN = 1000  # sentences; a repeat translates a few batches of them
 LONGEST = 200  # tokens of a side
@@ -63,13 +64,22 @@ def bench_translation(
     shape = shape_of(config)
     torch.manual_seed(config.training.seed)
     model = endless(Transformer(shape)).to(device).eval()
+    precision = resolve_precision(config.search.precision, device)
+    engine = make_engine(model, precision)
     works = [_batches(text, batch, shape.target_vocab_size) for batch, _ in cells]
 
     def translate(cell: int) -> float:
         synchronize(device)
         start = time.perf_counter()
         for sources, limits in works[cell]:
-            found = _translate(model, sources, limits, cells[cell][1], config.search.alpha, device)
+            found = translate_ids(
+                engine,
+                sources,
+                limits,
+                beam=cells[cell][1],
+                alpha=config.search.alpha,
+                pad=shape.target_vocab_size - 1,
+            )
             assert [len(best.tokens) for [best] in found] == limits, "a forced length was not kept"
         synchronize(device)
         return time.perf_counter() - start
@@ -102,12 +112,12 @@ def bench_translation(
         settings=config,
         processor=processor_name(device),
         device=str(device),
-        precision="fp32",
+        precision=precision,
         threads=torch.get_num_threads(),
         text=text,
         repeats=repeats,
         parameters=parameter_count(model),
-        matrix_rate=matrix_rate(device, "fp32"),
+        matrix_rate=matrix_rate(device, precision),
         peak_memory=memory,
         rows=rows,
     )
@@ -139,20 +149,24 @@ def _batches(text: str, size: int, vocab_size: int) -> list[tuple[list[list[int]
 
 
 @torch.inference_mode()
-def _translate(
-    model: Transformer,
+def translate_ids(
+    engine: Engine,
     sources: Sequence[Sequence[int]],
     limits: Sequence[int],
+    *,
     beam: int,
     alpha: float,
-    device: torch.device,
+    pad: int,
 ) -> list[list[Hypothesis]]:
-    """Encode a batch and search its translations."""
-    pad = model.config.source_vocab_size - 1
-    width = max(map(len, sources))
-    source = torch.tensor([[*s, *[pad] * (width - len(s))] for s in sources], device=device)
-    segments = (source != pad).long()
-    state = model.start(model.encode(source, segments), segments)
-    return beam_search(
-        model.step, state, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad, device=device
-    )
+    """Translate one batch as `Translator` does, encoding and search, from ids to ids.
+
+    Args:
+        engine: The model, ready to translate.
+        sources: Ids, each with ``</s>``.
+        limits: For each its longest translation, ``</s>`` included.
+        beam: Hypotheses a sentence; 1 is greedy.
+        alpha: Of the length penalty.
+        pad: Id of ``<pad>`` on the target side.
+    """
+    started = engine.start(sources, beam, max(limits))
+    return beam_search(started, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad)

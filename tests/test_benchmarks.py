@@ -1,0 +1,99 @@
+"""The side-by-side runner: turns are fair, ratios are right, and Headway's own sides work."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def record(side, cpu, **more):
+    values = {"part": "translate", "shape": "base", "side": side, "cpu": cpu, "wall": 2 * cpu}
+    cell = {"batch": 2, "beam": 3, "count": 10, "penalty": 0.0}
+    return values | {"cell": cell, "tokens": 100, "yardstick": 0.01} | more
+
+
+def test_a_ratio_is_of_the_medians_with_the_repeats_own_extremes():
+    from table import ratio
+
+    ours = [record("a", cpu) for cpu in (1.0, 2.0, 4.0)]
+    theirs = [record("b", cpu) for cpu in (3.0, 8.0, 5.0)]
+    assert ratio(ours, theirs) == "**2.50** (1.25 to 4.00)"
+
+
+def test_every_precision_meets_its_own_kind_and_the_fastest_meet():
+    from table import report
+
+    times = {
+        "CTranslate2 float32": 4.0, "CTranslate2 int8": 2.0,
+        "Headway fp32": 5.0, "Headway bf16": 1.0, "Headway int8": 3.0,
+    }  # fmt: skip
+    text = report([record(name, cpu) for name, cpu in times.items()])
+    for ours, theirs, value in (
+        ("fp32", "float32", "0.80"), ("int8", "int8", "0.67"), ("bf16", "int8", "2.00"),
+    ):  # fmt: skip
+        assert f"| 2x3 | Headway {ours} : CTranslate2 {theirs} | **{value}**" in text
+
+
+def test_batches_hold_all_they_can():
+    from setting_up import BATCH_TOKENS, cut
+
+    targets = [[1] * length for length in range(3, 47)] * 50
+    order = sorted(range(len(targets)), key=lambda i: len(targets[i]))
+    batches = list(cut(order, targets))
+    assert [i for rows in batches for i in rows] == order[: sum(map(len, batches))]
+    sizes = [sum(len(targets[i]) for i in rows) for rows in batches]
+    assert all(BATCH_TOKENS <= size < BATCH_TOKENS + 47 for size in sizes)
+
+
+def test_the_conversion_knows_every_departure():
+    from headway.config import ModelConfig
+
+    source = (BENCHMARKS / "convert.py").read_text(encoding="utf-8")
+    expected = eval(source.split("EXPECTED = ")[1].split("\n}\n")[0] + "}")
+    paper = ModelConfig(source_vocab_size=7, target_vocab_size=7)
+    assert {name: getattr(paper, name) for name in expected} == expected
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
+def test_sides_take_turns(tmp_path, model_directory):
+    from turns import Side, take_turns
+
+    batch = {"source": [[5, 7, 11, 1], [13, 1]], "target": [[3, 1], [2, 17, 19, 1]]}
+    (tmp_path / "batches.json").write_text(json.dumps({"batches": [batch] * 3}))
+    sentences = {"sources": [[5, 7, 1], [11, 1], [13, 17, 19, 1]], "references": [[5, 1]] * 3}
+    (tmp_path / "sentences.json").write_text(json.dumps(sentences))
+    shape = {"d_model": 22, "d_ff": 17, "heads": 2, "layers": 1}
+    train = {
+        "shape": shape,
+        "vocab_size": 31,
+        "dropout": 0.1,
+        "smoothing": 0.1,
+        "warm": 1,
+        "steps": 2,
+    }
+    train |= {"batches": str(tmp_path / "batches.json"), "precision": "fp32"}
+    translate = {"model": str(model_directory), "sentences": str(tmp_path / "sentences.json")}
+    translate |= {"forced": False, "extra": 7, "precision": "fp32"}
+    cell = {"batch": 2, "beam": 3, "count": 3, "penalty": 1.0}
+    cores = (min(os.sched_getaffinity(0)),)
+    for script, task in (("train_headway.py", train), ("translate_headway.py", translate)):
+        sides = [Side(n, Path(sys.executable), script, task, cores) for n in ("one", "other")]
+        answers = list(take_turns(sides, [cell], 2))
+        assert [a["side"] for a in answers] == ["one", "other", "other", "one"]
+        assert all(a["cpu"] > 0 and a["memory"] > 1e7 for a in answers)
+        if task is translate:
+            assert all(a["found"] == answers[0]["found"] for a in answers)
+            assert answers[0]["tokens"] == sum(len(ids) + 1 for ids in answers[0]["found"])
+        else:
+            assert answers[0]["loss"] == answers[1]["loss"]  # the same seed, the same steps
