@@ -81,6 +81,8 @@ def in_blocks(
     return torch.cat(
         [
             checkpoint(block, start, q_BHTK, k_BHSK, v_BHSV, use_reentrant=False)
+            if torch.is_grad_enabled()
+            else block(start, q_BHTK, k_BHSK, v_BHSV)
             for start in range(0, length, size)
         ],
         2,
