@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 import torch
@@ -60,11 +60,18 @@ def search(
 
 
 def brute_force(toy: Toy, sentence: int, limit: int, alpha: float) -> list[tuple[float, list[int]]]:
+    return brute_force_of(toy.log_p, sentence, limit, alpha)
+
+
+def brute_force_of(
+    log_p: Callable[[int, Sequence[int]], float], sentence: int, limit: int, alpha: float
+) -> list[tuple[float, list[int]]]:
+    """All translations of up to ``limit`` tokens of five, with their scores, best first."""
     found = []
     for length in range(limit):
         for body in itertools.product((0, 2, 3), repeat=length):
             tokens = [*body, EOS]
-            found.append((toy.log_p(sentence, tokens) / length_penalty(length + 1, alpha), tokens))
+            found.append((log_p(sentence, tokens) / length_penalty(length + 1, alpha), tokens))
     return sorted(found, reverse=True)
 
 

@@ -167,7 +167,8 @@ class NativeEngine:
             self._table(self.positions[0], max(map(len, sources))),
             self._table(self.positions[1], limit),
         )
-        return NativeHypotheses(decoding.State(self.library, self.weights, sources, beams, tables))
+        state = decoding.State(self.library, self.weights, sources, beams, tables)
+        return NativeHypotheses(self, state)
 
     def _table(self, positions: Positions, length: int) -> Tensor | None:
         if positions.kind == "none":
@@ -238,8 +239,8 @@ class NativeEngine:
 class NativeHypotheses:
     """A `Decoding` whose state native code holds."""
 
-    def __init__(self, state: decoding.State) -> None:
-        self.state = state
+    def __init__(self, engine: NativeEngine, state: decoding.State) -> None:
+        self.engine, self.state = engine, state  # the engine's weights must live as long
         self.reorder, self.keep, self.logits = state.reorder, state.keep, state.logits
 
     def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:

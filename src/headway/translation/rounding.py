@@ -2,6 +2,7 @@
 
 import copy
 
+import torch
 from torch import Tensor, nn
 
 from headway.kernels.decoding import bf16_linear, int8_linear, quantize
@@ -22,13 +23,15 @@ class Rounded(nn.Module):
         super().__init__()
         weight = weight.detach().float() * scale
         self.bias = bias
-        self.numbers = quantize(weight) if precision == "int8" else weight.bfloat16()
+        self.weight, self.scale = weight.bfloat16(), weight[:0]
+        if precision == "int8":
+            self.weight, self.scale = quantize(weight)
 
     def forward(self, x: Tensor, *_: Tensor) -> Tensor:
         """Map [..., K] to [..., N]."""
-        if isinstance(self.numbers, Tensor):
-            return bf16_linear(x, self.numbers, self.bias)
-        return int8_linear(x, self.numbers, self.bias)
+        if self.weight.dtype == torch.bfloat16:
+            return bf16_linear(x, self.weight, self.bias)
+        return int8_linear(x, (self.weight, self.scale), self.bias)
 
 
 def rounded(model: Transformer, precision: str) -> Transformer:

@@ -57,9 +57,12 @@ private:
 
 // Numbers as 8-bit integers around 0: x ~ scale * rounded.
 HEADWAY_INLINE float scale_of(const float* x, long count) {
-    Vector most = {};
-    for (long k = 0; k < count; k += LANES) most = larger(most, magnitude(load(x + k)));
-    return largest(most) / 127.0f;
+    Vector most = {}, zeros = {};
+    for (long k = 0; k < count; k += LANES) {
+        most = larger(most, magnitude(load(x + k)));
+        zeros += load(x + k) * 0.0f;  // unless one is no finite number: then the scale is none
+    }
+    return largest(most) / 127.0f + sum(zeros);
 }
 
 HEADWAY_INLINE Integers rounded(const Vector& x, float inverse) {

@@ -16,15 +16,17 @@
 
 namespace headway {
 
+// Registers hold MOST_ROWS x PARTS sums, a panel's weights and an input.
 #if defined(__AVX512F__) && defined(__AVX512BW__)
-constexpr int REGISTER = 64, MOST_ROWS = 12;  // 32 registers: 24 sums, 2 weights
+constexpr int REGISTER = 64, PARTS = 2, MOST_ROWS = 12;
 #elif defined(__AVX2__)
-constexpr int REGISTER = 32, MOST_ROWS = 6;  // 16 registers: 12 sums, 2 weights, 1 input
+constexpr int REGISTER = 32, PARTS = 2, MOST_ROWS = 6;
 #else
-constexpr int REGISTER = 16, MOST_ROWS = 6;
+constexpr int REGISTER = 16, PARTS = 4, MOST_ROWS = 3;
 #endif
-constexpr int WIDE = REGISTER / 4;   // sums in a register
-constexpr int PANEL = 2 * WIDE;      // outputs of a panel
+constexpr int WIDE = REGISTER / 4;      // sums in a register
+constexpr int PANEL = PARTS * WIDE;     // outputs of a panel
+static_assert(PANEL % LANES == 0, "whole vectors come out");
 static_assert(WIDTH_UNIT % PANEL == 0, "padded widths hold whole panels");
 
 typedef float Floats __attribute__((vector_size(REGISTER), may_alias));
@@ -97,16 +99,16 @@ template <class Format, int ROWS, int COLUMNS>
 static void tile(const Rows& x, long row, const Weights& w, long column, float* out) {
     typename Format::Sum sums[ROWS][COLUMNS] = {};
     const int32_t* in = x.words + row * x.stride;
-    const long panel_bytes = w.groups * 2 * REGISTER;
+    const long panel_bytes = w.groups * PARTS * REGISTER;
     const char* at = w.panels + column / PANEL * panel_bytes;
-    for (long g = 0; g < w.groups; ++g, at += 2 * REGISTER) {
+    for (long g = 0; g < w.groups; ++g, at += PARTS * REGISTER) {
         Words weights[COLUMNS];
 #pragma GCC unroll 8
         for (int c = 0; c < COLUMNS; ++c)
             weights[c] = *reinterpret_cast<const Words*>(
-                at + c / 2 * panel_bytes + c % 2 * REGISTER);
+                at + c / PARTS * panel_bytes + c % PARTS * REGISTER);
         if (ROWS <= 4)
-            for (int p = 0; p < (COLUMNS + 1) / 2; ++p)
+            for (int p = 0; p < COLUMNS / PARTS; ++p)
                 __builtin_prefetch(at + p * panel_bytes + 1024);
 #pragma GCC unroll 16
         for (int r = 0; r < ROWS; ++r) {
@@ -137,13 +139,13 @@ typedef void (*Tile)(const Rows&, long, const Weights&, long, float*);
 
 template <class Format, size_t... I>
 constexpr std::array<Tile, sizeof...(I)> tiles(std::index_sequence<I...>) {
-    return {tile<Format, I + 1, 2>...};
+    return {tile<Format, I + 1, PARTS>...};
 }
 
 // Few rows are too few sums to hide the latency of an addition: then more columns at once.
 constexpr int flat(long rows) {
     const bool many = MOST_ROWS > 6;  // registers
-    return rows == 1 ? 8 : rows == 2 ? (many ? 6 : 4) : rows == 3 || many ? 4 : 2;
+    return rows == 1 ? 8 : rows == 2 && many ? 6 : rows <= 3 || many ? 4 : PARTS;
 }
 
 // Calls sink(row, rows, column, columns, y) with every piece y [rows, columns] of the product,

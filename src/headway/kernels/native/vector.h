@@ -79,7 +79,7 @@ HEADWAY_INLINE uint32_t lanes_above(const Vector& x, float bound) {
 
 // e^x to about two units in the last place; what lies below e^-87 comes out as about 1e-38.
 HEADWAY_INLINE Vector exponential(Vector x) {
-    x = larger(x, all(-87.0f));
+    x = x < -87.0f ? all(-87.0f) : x;  // what is no number stays none
     x = x > 88.0f ? all(88.0f) : x;
     const float shift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
     const Vector n = (x * 1.44269504088896341f + shift) - shift;
@@ -109,7 +109,7 @@ enum Activation { NONE, RELU, GELU, SWISH };
 
 HEADWAY_INLINE Vector activate(const Vector& x, Activation kind) {
     switch (kind) {
-        case RELU: return larger(x, all(0));
+        case RELU: return x < 0.0f ? all(0) : x;
         case GELU: return 0.5f * x * (1.0f + error_function(x * 0.70710678118654752f));
         case SWISH: return x / (1.0f + exponential(-x));
         default: return x;
