@@ -15,11 +15,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.config import ModelConfig
+from conftest import sentences
+from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.kernels import build, decoding
 from headway.model import Transformer
-from headway.translation import Hypothesis, beam_search, make_engine, sample
+from headway.text.tokenizer import Tokenizer
+from headway.translation import Hypothesis, Translator, beam_search, make_engine, sample
 from headway.translation.engine import Engine, NativeEngine, PlainEngine, resolve_precision
 from test_search import brute_force_of
 
@@ -402,3 +404,18 @@ def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
             theirs = walk(NativeEngine(model, precision, other), model)
             exact = march != "x86-64"
             assert distance(ours, theirs) <= (0 if exact else 1e-5 if precision == "fp32" else 0.05)
+
+
+@native
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_batches_in_threads_change_nothing(
+    translator: Translator, tokenizer: Tokenizer, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = SearchConfig(max_extra=7, batch_tokens=30, precision=precision, n_best=2)
+    own = Translator(translator.model, tokenizer, search)
+    lines = sentences(60, 5)
+    found = []
+    for threads in (1, 5):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        found.append(list(own.stream(lines)))
+    assert found[0] == found[1]
