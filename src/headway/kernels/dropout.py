@@ -4,6 +4,9 @@ torch's own takes 32 bits of a Mersenne Twister for each element, a tenth of a t
 CPU. Here 32 mixed bits of (seed, counter) serve two elements. Paper: section 5.4.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import torch
@@ -13,6 +16,17 @@ from torch.nn import functional as F
 from headway.kernels.training import TYPES, native
 
 WORD = 0xFFFFFFFF
+_generator: ContextVar[torch.Generator | None] = ContextVar("generator", default=None)
+
+
+@contextmanager
+def drawing_from(generator: torch.Generator | None) -> Iterator[None]:
+    """Let this thread's masks come from a generator of its own; None: torch's."""
+    token = _generator.set(generator)
+    try:
+        yield
+    finally:
+        _generator.reset(token)
 
 
 class Mask(NamedTuple):
@@ -30,11 +44,11 @@ class Mask(NamedTuple):
 
     @classmethod
     def draw(cls, p: float) -> "Mask":
-        """Take a seed from torch's generator, which a resumed run restores."""
+        """Take a seed from the generator, which a resumed run restores."""
         threshold = round(p * 65536)
         if threshold == 0:
             return cls(0, 0, 0)
-        seed = int(torch.empty((), dtype=torch.int64).random_())
+        seed = int(torch.empty((), dtype=torch.int64).random_(generator=_generator.get()))
         return cls(seed & WORD, seed >> 32, threshold)
 
     def factors(self, rows: int, width: int) -> Tensor:

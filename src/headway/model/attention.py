@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.kernels.attention import EVERYWHERE, Sight, attention, native
-from headway.kernels.linear import Linear
+from headway.kernels.linear import Linear, together
 from headway.model.long import banded, in_blocks
 from headway.model.state import Past
 from headway.model.visible import Visible
@@ -205,11 +205,20 @@ class MultiHeadAttention(nn.Module):
 
     def keys_values(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
         """Project a memory once: keys [B, H, S, K] and values [B, H, S, V]."""
-        return self.split(self.key(memory_BSD)), self.split(self.value(memory_BSD))
+        keys, values = together(memory_BSD, (self.key, self.value))
+        return self.split(keys), self.split(values)
+
+    def queries_keys_values(self, x_BTD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Project what asks itself: queries and keys [B, H, T, K] and values [B, H, T, V]."""
+        queries, keys, values = together(x_BTD, (self.query, self.key, self.value))
+        return self.split(queries), self.split(keys), self.split(values)
 
     def attend(self, query_BTD: Tensor, keys: Tensor, values: Tensor, visible: Visible) -> Tensor:
         """Attend from [B, T, D] to projected keys and values; returns [B, T, D]."""
-        heads_BHTV = self.core(self.split(self.query(query_BTD)), keys, values, visible)
+        return self.join(self.core(self.split(self.query(query_BTD)), keys, values, visible))
+
+    def join(self, heads_BHTV: Tensor) -> Tensor:
+        """Concatenate the heads and map them to [B, T, D]."""
         return self.output(heads_BHTV.transpose(1, 2).flatten(2))
 
     def forward(
@@ -225,6 +234,8 @@ class MultiHeadAttention(nn.Module):
         Returns:
             [B, T, D].
         """
+        if query_BTD is memory_BSD:
+            return self.join(self.core(*self.queries_keys_values(query_BTD), visible))
         return self.attend(query_BTD, *self.keys_values(memory_BSD), visible)
 
 
@@ -256,9 +267,9 @@ class SelfAttention(nn.Module):
         """Mix one more position, [N, 1, D], with those whose keys and values the cache holds."""
         if not cache:
             cache["keys"], cache["values"] = Past(self.window), Past(self.window)
-        keys, values = self.attention.keys_values(x_N1D)
+        query, keys, values = self.attention.queries_keys_values(x_N1D)
         keys, values = cache["keys"].append(keys), cache["values"].append(values)
-        return self.attention.attend(x_N1D, keys, values, EVERYTHING)
+        return self.attention.join(self.attention.core(query, keys, values, EVERYTHING))
 
 
 def xavier(module: nn.Module) -> None:

@@ -97,13 +97,13 @@ def _time_batches(run: Run) -> float:
         return int(longest) * len(rows)
 
     by_size = sorted(run.feed.plan, key=padded)
-    run.trainer.model.train()
+    run.trainer.workers.train()
     rate = 0.0
     for rows in (by_size[-1], by_size[len(by_size) // 2]):
         batch = run.feed.batch(rows)
         started = time.perf_counter()
         try:
-            run.trainer.accumulate(batch, batch.target_tokens).tolist()
+            run.trainer.workers.accumulate([batch], batch.target_tokens).tolist()
         except torch.OutOfMemoryError:
             raise HeadwayError(
                 f"training.micro_batch_tokens = {run.config.training.micro_batch_tokens}: the"

@@ -3,6 +3,7 @@
 Paper: sections 5.1, 5.3 and 5.4.
 """
 
+import gc
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from headway.config import TrainingConfig
 from headway.model import Transformer
 from headway.text.batches import Batch
 from headway.training import processes
-from headway.training.objective import Objective
 from headway.training.schedule import learning_rate
+from headway.training.workers import Workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +58,20 @@ class Trainer:
     def __init__(self, model: Transformer, config: TrainingConfig, precision: str = "fp32") -> None:
         self.model = model
         self.config = config
-        self.objective = Objective(model, config.label_smoothing)
         self.device = next(model.parameters()).device
-        self.low_precision = precision == "bf16"
         self.steps = 0
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        self.workers = Workers(
+            model, config.label_smoothing, torch.get_num_threads(), precision == "bf16"
+        )
         self.optimizer = torch.optim.Adam(
             self.parameters.values(),
             betas=(config.adam_beta1, config.adam_beta2),
             eps=config.adam_epsilon,
             fused=True,
         )
+        # What is there now stays: the collector need not walk through it again at every step.
+        gc.freeze()
         for parameter in self.parameters.values():
             # Adam would make the same at its first step; made here, memory is known before it.
             self.optimizer.state[parameter] = {
@@ -85,12 +89,10 @@ class Trainer:
         Args:
             micro_batches: This process's share of the step, already on the device.
         """
-        self.model.train()
+        self.workers.train()
         self.steps += 1
         tokens = processes.total(sum(batch.target_tokens for batch in micro_batches))
-        sums = torch.zeros(2, device=self.device)
-        for batch in micro_batches:
-            sums += self.accumulate(batch, tokens)
+        sums = self.workers.accumulate(micro_batches, tokens)
         processes.sum_gradients(self.parameters.values())
         loss, nll = (processes.sum_tensor(sums) / tokens).tolist()
         gradients = [p.grad for p in self.parameters.values() if p.grad is not None]
@@ -115,13 +117,6 @@ class Trainer:
             self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         return report
-
-    def accumulate(self, batch: Batch, tokens: int) -> Tensor:
-        """Add the gradient of a batch's loss over ``tokens``; return its loss and nll sums, [2]."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.low_precision):
-            smoothed, nll = self.objective(batch)
-        (smoothed / tokens).backward()
-        return torch.stack((smoothed.detach(), nll))
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step."""
