@@ -26,3 +26,12 @@ def test_scale_multiplies():
 def test_a_wider_model_learns_slower():
     wide, narrow = (learning_rate(5, d_model=d, warmup_steps=7) for d in (512, 128))
     assert wide == pytest.approx(narrow / 2)
+
+
+def test_it_cools_linearly_to_nothing_after_the_last_step():
+    def rate(step, cool_steps):
+        return learning_rate(step, d_model=17, warmup_steps=7, cool_steps=cool_steps, max_steps=101)
+
+    shares = [rate(step, 20) / rate(step, 0) for step in range(1, 103)]
+    assert shares[:82] == [1.0] * 82  # steps 1 to 82
+    assert shares[82:] == pytest.approx([share / 20 for share in range(19, -1, -1)])

@@ -203,6 +203,9 @@ class TrainingConfig:
     )
     rate_scale: Annotated[float, "multiplies equation 3's learning rate"] = 1.0
     warmup_steps: Annotated[int, "steps of linear warm-up"] = 4000
+    cool_steps: Annotated[
+        int, "last steps, in which the rate also falls linearly to 0; the paper has none"
+    ] = 0
     adam_beta1: Annotated[float, "Adam's beta1"] = 0.9
     adam_beta2: Annotated[float, "Adam's beta2"] = 0.98
     adam_epsilon: Annotated[float, "Adam's epsilon"] = 1e-9
@@ -240,7 +243,14 @@ class TrainingConfig:
                 "adam_epsilon",
                 "max_failures",
             ),
-            not_negative=("clip_norm", "patience", "validation_sentences", "threads", "seed"),
+            not_negative=(
+                "cool_steps",
+                "clip_norm",
+                "patience",
+                "validation_sentences",
+                "threads",
+                "seed",
+            ),
             rate=("adam_beta1", "adam_beta2", "label_smoothing"),
         )
 
@@ -266,17 +276,22 @@ class SearchConfig:
     precision: Annotated[
         Literal["auto", "fp32", "bf16", "int8"], "of matrix products; auto: fp32, bf16 on a GPU"
     ] = "auto"
+    shortlist: Annotated[
+        int, "target tokens a source token suggests, instead of all; 0: all; at most 100"
+    ] = 0
 
     def problems(self) -> list[str]:
         """Return a line for each value that cannot work."""
         found = _bounds(
             self,
             positive=("beam", "n_best", "temperature", "max_tokens", "batch_tokens"),
-            not_negative=("alpha", "max_extra", "top_k", "seed"),
+            not_negative=("alpha", "max_extra", "top_k", "seed", "shortlist"),
             unit=("top_p",),
         )
         if self.alpha > 10:
             found.append(f"alpha = {self.alpha} must be at most 10")
+        if self.shortlist > 100:
+            found.append(f"shortlist = {self.shortlist} must be at most 100")
         if self.temperature < 0.01:
             found.append(f"temperature = {self.temperature} must be at least 0.01")
         if self.n_best > self.beam and not self.sample:

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from headway.config import Config, SearchConfig
@@ -28,8 +29,10 @@ from headway.training.run_directory import RunDirectory
 from headway.training.state import Event, Notice, State
 from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport, validate
-from headway.translation.directory import save_model
+from headway.translation.directory import load_model, save_model
+from headway.translation.shortlist import learn
 
+SHORTLIST_PAIRS = 100_000  # that a shortlist is learned from, at most
 ROLL_BACKS = 3  # with less than a checkpoint's interval of good steps between; then a run stops
 TIMED = 10  # steps between two lines of timings.jsonl
 
@@ -146,9 +149,21 @@ class Run:
             self._write_model(self.directory.averaged, model, report)
             self._install(model, report)
             yield report
+        if self.config.search.shortlist and processes.rank() == 0:
+            self._write_shortlist()
         self.facts["finished"] = True
         if processes.rank() == 0:
             self.directory.write_facts(self.facts)
+
+    def _write_shortlist(self) -> None:
+        """Learn from pairs spread over the training text, with the model that was installed."""
+        corpus = self.data.train
+        rows = np.linspace(0, len(corpus) - 1, min(len(corpus), SHORTLIST_PAIRS)).astype(int)
+        model = load_model(self.directory.path).transformer
+        shortlist = learn(model, (corpus.pair(row) for row in rows.tolist()))
+        for path in (self.directory.path, self.directory.averaged):
+            if path.is_dir():
+                shortlist.save(path)
 
     def _series(self) -> list[int]:
         """The run's own checkpoints, which are kept and averaged; an interruption's are not."""

@@ -125,6 +125,8 @@ class Trainer:
             d_model=self.model.config.d_model,
             warmup_steps=self.config.warmup_steps,
             scale=self.config.rate_scale,
+            cool_steps=self.config.cool_steps,
+            max_steps=self.config.max_steps,
         )
 
     def finite(self) -> bool:

@@ -1,0 +1,81 @@
+"""Whether bf16 learns as fp32 does: the loss over the first steps, several seeds of each.
+
+    python benchmarks/loss_curve.py --train train.en train.de --valid valid.en valid.de
+
+Every run reads the same batches in its seed's order; a seed sets weights, order and dropout. Losses are
+means over the last 20 steps (a single step's depends on its batch above all). For each point the table
+gives the least and the most of the fp32 seeds and of the bf16 seeds, and how far bf16 lies outside, in
+widths of the fp32 spread: at most 0 everywhere means within.
+"""
+
+import argparse
+import tempfile
+from dataclasses import replace
+
+import torch
+
+from headway.config import PRESETS, Config
+from headway.model import Transformer
+from headway.text.prepare import PreparedData, prepare
+from headway.training.facts import with_vocabulary
+from headway.training.feed import Feed
+from headway.training.machine import Machine
+from headway.training.trainer import Trainer
+
+POINTS = 15
+WINDOW = 20
+
+
+def losses(
+    data: PreparedData, config: Config, precision: str, seed: int, steps: int
+) -> list[float]:
+    """Train from a seed; return the loss of each step."""
+    config = replace(config, training=replace(config.training, seed=seed))
+    machine = Machine(device="cpu", precision=precision, threads=1)
+    device = machine.prepare()
+    torch.manual_seed(seed)
+    trainer = Trainer(Transformer(config.model).to(device), config.training, precision)
+    feed = Feed(data, config.training, device)
+    return [trainer.step(feed.next()).loss for _ in range(steps)]
+
+
+def smoothed(values: list[float]) -> list[float]:
+    """Average the losses before each point."""
+    ends = [len(values) * (i + 1) // POINTS for i in range(POINTS)]
+    return [sum(values[max(0, e - WINDOW) : e]) / min(e, WINDOW) for e in ends]
+
+
+def main() -> None:
+    """Run all seeds in both precisions and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--train", nargs=2, required=True)
+    parser.add_argument("--valid", nargs=2, required=True)
+    parser.add_argument("--preset", default="tiny")
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--seeds", type=int, default=3)
+    args = parser.parse_args()
+    config = PRESETS[args.preset]
+    with tempfile.TemporaryDirectory() as directory:
+        prepare(args.train, args.valid, f"{directory}/data", config.text, None)
+        data = PreparedData.open(f"{directory}/data")
+        config = with_vocabulary(config, data)
+        curves = {
+            precision: [
+                smoothed(losses(data, config, precision, seed, args.steps))
+                for seed in range(1, args.seeds + 1)
+            ]
+            for precision in ("fp32", "bf16")
+        }
+    print("| step | fp32 | bf16 | outside |\n|---|---|---|---|")
+    for i in range(POINTS):
+        full, low = (sorted(curve[i] for curve in curves[p]) for p in ("fp32", "bf16"))
+        width = full[-1] - full[0]
+        outside = max(full[0] - low[0], low[-1] - full[-1], 0) / width
+        print(
+            f"| {args.steps * (i + 1) // POINTS} | {full[0]:.4f} to {full[-1]:.4f} |"
+            f" {low[0]:.4f} to {low[-1]:.4f} | {outside:.2f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()
