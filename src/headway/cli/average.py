@@ -1,6 +1,7 @@
 """``headway average``: one model from the weights of several checkpoints of a run."""
 
 import argparse
+import shutil
 import sys
 
 from headway.errors import HeadwayError
@@ -31,6 +32,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.training.averaging import average_weights
     from headway.training.card import model_card
     from headway.training.run_directory import RunDirectory
+    from headway.translation import shortlist
     from headway.translation.directory import read_config, save_model
 
     directory, out = RunDirectory(args.run), Path(args.out)
@@ -44,6 +46,8 @@ def run(args: argparse.Namespace) -> None:
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
     card = model_card(config, facts, languages, which, report=None)
     save_model(out, model, Tokenizer.load(directory.path), config, languages, card)
+    if (directory.path / shortlist.FILE).exists():
+        shutil.copy(directory.path / shortlist.FILE, out)
     print(f"{out}: {which}", file=sys.stderr)
 
 

@@ -201,6 +201,9 @@ class TrainingConfig:
     micro_batch_tokens: Annotated[int, "at most so many at once in memory; a step accumulates"] = (
         25000
     )
+    packed: Annotated[
+        bool, "steps mix lengths, without padding; the paper batches like lengths"
+    ] = False
     rate_scale: Annotated[float, "multiplies equation 3's learning rate"] = 1.0
     warmup_steps: Annotated[int, "steps of linear warm-up"] = 4000
     cool_steps: Annotated[

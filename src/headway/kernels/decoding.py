@@ -56,6 +56,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "linear_free": (None, [c_void_p]),
     "linear_apply": (None, [c_void_p, c_void_p, c_long, c_void_p]),
     "state_new": (c_void_p, [POINTER(Model), *[c_void_p] * 2, c_long, c_long, *[c_void_p] * 2]),
+    "state_restrict": (None, [c_void_p] * 3),
     "state_free": (None, [c_void_p]),
     "state_select": (None, [*[c_void_p] * 3, c_long, *[c_void_p] * 3]),
     "state_logits": (None, [c_void_p] * 3),
@@ -151,6 +152,12 @@ class State:
         self.ids = np.empty((len(self.tokens), wanted), np.int64)
         self.chosen = np.empty((len(self.tokens), wanted), np.float32)
         self.ids_at, self.chosen_at = self.ids.ctypes.data, self.chosen.ctypes.data
+
+    def restrict(self, choices: Sequence[np.ndarray]) -> None:
+        """Let `select` look at these tokens alone: for each sentence ids, ascending, ``<pad>`` last."""
+        ids = np.concatenate(choices, dtype=np.int64)
+        ends = np.cumsum([len(some) for some in choices], dtype=np.int64)
+        self.library.state_restrict(self.pointer, ids.ctypes.data, ends.ctypes.data)
 
     def select(
         self, tokens_N: np.ndarray, wanted: int, forced_N: np.ndarray | None

@@ -33,8 +33,22 @@ class Engine(Protocol):
 
     threads: bool  # whether several batches may run at once
 
-    def start(self, sources: Sequence[Sequence[int]], beams: int, limit: int) -> Hypotheses:
-        """Read sentences of ids and begin ``beams`` hypotheses of at most ``limit`` tokens each."""
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        beams: int,
+        limit: int,
+        choices: Sequence[Ids] | None = None,
+    ) -> Hypotheses:
+        """Begin hypotheses.
+
+        Args:
+            sources: Ids of the sentences.
+            beams: Hypotheses of each.
+            limit: Tokens of the longest.
+            choices: For each sentence the tokens a search may choose among, ascending, ``<pad>`` and
+                ``</s>`` included; None: all.
+        """
 
 
 def make_engine(model: Transformer, precision: str = "auto") -> Engine:
@@ -102,8 +116,14 @@ class PlainEngine:
         elif precision != "fp32":
             self.model = rounded(model, precision)
 
-    def start(self, sources: Sequence[Sequence[int]], beams: int, limit: int) -> Hypotheses:
-        """Read sentences of ids; the state makes room as it goes, for any number of beams."""
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        beams: int,
+        limit: int,
+        choices: Sequence[Ids] | None = None,
+    ) -> Hypotheses:
+        """Begin hypotheses; see `Engine`. The state makes room as it goes."""
         pad = self.model.config.source_vocab_size - 1
         width = max(map(len, sources))
         ids = torch.tensor([[*s, *[pad] * (width - len(s))] for s in sources])
@@ -111,7 +131,7 @@ class PlainEngine:
         ids, segments = ids.to(self.device), segments.to(self.device)
         state = self.model.start(self.model.encode(ids, segments), segments)
         pad = self.model.config.target_vocab_size - 1
-        return Stepping(self.model.step, state, pad, self.device)
+        return Stepping(self.model.step, state, pad, self.device, choices)
 
 
 class NativeEngine:
@@ -161,13 +181,21 @@ class NativeEngine:
             if stack.final_norm is not None:
                 self.weights.final_norms[row][:] = self._norm(stack.final_norm)
 
-    def start(self, sources: Sequence[Sequence[int]], beams: int, limit: int) -> Hypotheses:
-        """Read sentences of ids and make room for hypotheses of at most ``limit`` tokens."""
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        beams: int,
+        limit: int,
+        choices: Sequence[Ids] | None = None,
+    ) -> Hypotheses:
+        """Begin hypotheses; see `Engine`."""
         tables = (
             self._table(self.positions[0], max(map(len, sources))),
             self._table(self.positions[1], limit),
         )
         state = decoding.State(self.library, self.weights, sources, beams, tables)
+        if choices is not None:
+            state.restrict(choices)
         return NativeHypotheses(self, state)
 
     def _table(self, positions: Positions, length: int) -> Tensor | None:

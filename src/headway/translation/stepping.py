@@ -3,7 +3,7 @@
 It reads as the paper does, runs on every device and takes every model; native code must equal it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import torch
@@ -33,6 +33,7 @@ class Stepping(Generic[StateT]):
         state: Fresh.
         pad: Id of ``<pad>``, which is no candidate.
         device: Of the tokens.
+        choices: For each sentence the tokens it may choose among in a search; None: all.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Stepping(Generic[StateT]):
         state: StateT,
         pad: int,
         device: torch.device | None = None,
+        choices: Sequence[Ids] | None = None,
     ) -> None:
         self.step, self.state, self.pad, self.device = step, state, pad, device
+        self.choices = None if choices is None else list(choices)
 
     def logits(self, tokens: Ids) -> Tensor:
         """Read tokens [N] and give the logits of the next ones, [N, V]."""
@@ -51,6 +54,12 @@ class Stepping(Generic[StateT]):
     def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
         """Read tokens [N] and name the best next ones; see `Decoding`."""
         logits_NV = self.logits(tokens).float()
+        if self.choices is not None:
+            others_AV = logits_NV.new_ones(len(self.choices), logits_NV.size(1), dtype=torch.bool)
+            for row_V, ids in zip(others_AV, self.choices, strict=True):
+                row_V[self._tensor(ids)] = False
+            others_NV = others_AV.repeat_interleave(len(tokens) // len(self.choices), 0)
+            logits_NV = logits_NV.masked_fill(others_NV, -torch.inf)
         log_z_N = logits_NV.logsumexp(-1).double()
         logits_NV[:, self.pad] = -torch.inf
         if forced is not None:
@@ -67,6 +76,8 @@ class Stepping(Generic[StateT]):
     def keep(self, sentences: Ids) -> None:
         """Forget what belongs to other sentences."""
         self.state.keep(self._tensor(sentences))
+        if self.choices is not None:
+            self.choices = [self.choices[sentence] for sentence in sentences]
 
     def _tensor(self, ids: Ids) -> Tensor:
         return torch.from_numpy(ids.copy()).to(self.device)

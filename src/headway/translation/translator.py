@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import overload
@@ -24,6 +25,7 @@ from headway.translation.directory import load_model
 from headway.translation.engine import Engine, make_engine
 from headway.translation.sampling import sample
 from headway.translation.search import Hypothesis, beam_search
+from headway.translation.shortlist import Shortlist
 from headway.translation.splitting import join_parts, split_line
 
 # Lines looked at together, so that those of like length share batches.
@@ -96,6 +98,7 @@ class Translator:
         self.tokenizer = tokenizer
         self.search = search or SearchConfig()
         self.languages = languages
+        self.directory: Path | None = None  # where a shortlist lies
         self._engines: dict[str, Engine] = {}
 
     @classmethod
@@ -106,7 +109,10 @@ class Translator:
             HeadwayError: Naming what is missing or damaged.
         """
         found = load_model(path)
-        return cls(found.transformer, found.tokenizer, found.config.search, device, found.languages)
+        config = found.config.search
+        translator = cls(found.transformer, found.tokenizer, config, device, found.languages)
+        translator.directory = found.path
+        return translator
 
     @overload
     def translate(self, text: str, search: SearchConfig | None = None) -> str: ...
@@ -267,6 +273,8 @@ class Translator:
         sources = self.tokenizer.encode_source(texts)
         starts = {p: self.tokenizer.encode_target([p])[0][:-1] if p else [] for p in set(prefixes)}
         engine = self._engine(search.precision)
+        if search.shortlist:
+            _ = self._shortlist  # a missing one is told before the work begins
 
         def find(rows: list[int]) -> list[list[Hypothesis]]:
             wanted = [starts[prefixes[i]] for i in rows]
@@ -288,6 +296,13 @@ class Translator:
             self._engines[precision] = make_engine(self.model, precision)
         return self._engines[precision]
 
+    @cached_property
+    def _shortlist(self) -> Shortlist:
+        sizes = self.tokenizer.source_vocab_size, self.tokenizer.target_vocab_size
+        if self.directory is None:
+            raise HeadwayError("search.shortlist: this model comes from no directory")
+        return Shortlist.load(self.directory, sizes)
+
     @torch.inference_mode()
     def _search_batch(
         self,
@@ -302,8 +317,18 @@ class Translator:
         ]
         beams = search.n_best if search.sample else search.beam
         longest = max(max(limits), 1 + max(map(len, prefixes)))
-        started = engine.start(sources, beams, longest)
         ends = {"eos": self.tokenizer.eos, "pad": self.tokenizer.target_pad}
+        choices = None
+        if search.shortlist and not search.sample:
+            # With one vocabulary for both sides a token may always be copied.
+            joint = self.model.config.tying == "three-way"
+            choices = [
+                self._shortlist.pick(
+                    source, search.shortlist, [*ends.values(), *start, *(source if joint else ())]
+                )
+                for source, start in zip(sources, prefixes, strict=True)
+            ]
+        started = engine.start(sources, beams, longest, choices)
         if not search.sample:
             return beam_search(
                 started,

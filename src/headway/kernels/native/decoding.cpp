@@ -20,7 +20,7 @@ public:
           const float* source_positions, const float* target_positions)
         : model_(model), beams_(beams), positions_(target_positions) {
         for (long b = 0; b < sentences; ++b) {
-            sentences_.push_back({memory_size_, lengths[b]});
+            sentences_.push_back({memory_size_, lengths[b], nullptr});
             memory_size_ += model.decoder_layers * layer_size(lengths[b]);
         }
         memory_ = Block<float>(std::max<long>(memory_size_, 1));
@@ -79,12 +79,33 @@ public:
         return x;
     }
 
+    // Let sentence b choose among tokens ids[ends[b - 1]] to ids[ends[b]], in ascending order, the last
+    // of the vocabulary among them.
+    void restrict(const int64_t* ids, const int64_t* ends) {
+        for (Sentence& s : sentences_) {
+            const long begin = &s == sentences_.data() ? 0 : ends[&s - sentences_.data() - 1];
+            s.chosen = std::make_shared<Chosen>(*model_.logits, ids + begin,
+                                                ends[&s - sentences_.data()] - begin);
+        }
+    }
+
     void select(const float* x, const int64_t* forced, long wanted, int64_t* ids, float* logits,
                 double* log_z) {
-        Selection selection(model_.logits->bias(), model_.target_vocab - 1, wanted, forced, ids, logits,
-                            rows());
-        model_.logits->apply(x, model_.width(), rows(), space_.inputs, selection);
-        selection.finish(log_z);
+        const long D = model_.width();
+        if (sentences_.empty() || !sentences_[0].chosen)
+            return best(*model_.logits, x, rows(), forced, wanted, ids, logits, log_z);
+        for (size_t a = 0; a < sentences_.size(); ++a) {
+            const Chosen& chosen = *sentences_[a].chosen;
+            const long first = a * beams_;
+            std::vector<int64_t> places(beams_, -1);
+            for (long k = 0; forced && k < beams_; ++k)
+                if (forced[first + k] >= 0)
+                    places[k] = std::lower_bound(chosen.ids.begin(), chosen.ids.end(),
+                                                 forced[first + k]) - chosen.ids.begin();
+            best(chosen.logits, x + first * D, beams_, places.data(), wanted, ids + first * wanted,
+                 logits + first * wanted, log_z + first);
+            for (long i = first * wanted; i < (first + beams_) * wanted; ++i) ids[i] = chosen.ids[ids[i]];
+        }
     }
 
     void logits(const float* x, float* out) {  // [N, padded V]
@@ -106,8 +127,24 @@ public:
     }
 
 private:
-    struct Sentence { long offset, length; };  // of its memory in floats, and S
+    struct Chosen {  // the tokens of a sentence, and the part of the output map that gives their logits
+        Chosen(const Linear& whole, const int64_t* begin, long count)
+            : ids(begin, begin + count), logits(whole, begin, count) {}
+        std::vector<int64_t> ids;
+        Linear logits;
+    };
+    struct Sentence {
+        long offset, length;  // of its memory in floats, and S
+        std::shared_ptr<const Chosen> chosen;  // null: all
+    };
     typedef std::vector<float*> Past;          // for each position a row [layers, keys and values]
+
+    void best(const Linear& map, const float* x, long rows, const int64_t* forced, long wanted,
+              int64_t* ids, float* logits, double* log_z) {
+        Selection selection(map.bias(), map.outputs() - 1, wanted, forced, ids, logits, rows);
+        map.apply(x, model_.width(), rows, space_.inputs, selection);
+        selection.finish(log_z);
+    }
 
     float scale() const { return static_cast<float>(model_.attention_scale); }
 
@@ -116,7 +153,7 @@ private:
     }
 
     Memory memory(long sentence, long layer) const {
-        const Sentence s = sentences_[sentence];
+        const Sentence& s = sentences_[sentence];
         const float* keys = memory_.get() + s.offset + layer * layer_size(s.length);
         return {keys, keys + model_.keys() * whole_vectors(s.length), model_.values(), s.length};
     }
@@ -195,6 +232,10 @@ void linear_apply(const void* linear, const float* x, long rows, float* y) {
 void* state_new(const Model* model, const int64_t* ids, const int64_t* lengths, long sentences,
                 long beams, const float* source_positions, const float* target_positions) {
     return new State(*model, ids, lengths, sentences, beams, source_positions, target_positions);
+}
+
+void state_restrict(void* state, const int64_t* ids, const int64_t* ends) {
+    static_cast<State*>(state)->restrict(ids, ends);
 }
 
 void state_free(void* state) { delete static_cast<State*>(state); }

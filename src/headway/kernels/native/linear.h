@@ -102,6 +102,22 @@ public:
         }
     }
 
+    // The same map for these outputs alone.
+    Linear(const Linear& whole, const int64_t* chosen, long count)
+        : precision_(whole.precision_), outputs_(count), inputs_(whole.inputs_), group_(whole.group_),
+          groups_(whole.groups_), width_(padded(count)), words_(width_ * groups_), bias_(width_),
+          scale_(whole.scale_.size() ? width_ : 0), surplus_(whole.surplus_.size() ? width_ : 0) {
+        for (long n = 0; n < count; ++n) {
+            const int32_t* from = whole.words_.get() + whole.word(chosen[n], 0);
+            int32_t* to = words_.get() + word(n, 0);
+            for (long g = 0; g < groups_; ++g) to[g * PANEL] = from[g * PANEL];
+            bias_[n] = whole.bias_[chosen[n]];
+            if (precision_ != INT8) continue;
+            scale_[n] = whole.scale_[chosen[n]];
+            surplus_[n] = whole.surplus_[chosen[n]];
+        }
+    }
+
     long outputs() const { return outputs_; }
     long inputs() const { return inputs_; }
     const float* bias() const { return bias_.get(); }
@@ -177,6 +193,9 @@ private:
         }
     }
 
+    // Where the 4 bytes of output n and group g lie.
+    long word(long n, long g) const { return (n / PANEL * groups_ + g) * PANEL + n % PANEL; }
+
     void pack(long n, const float* row) {
         float inverse = 0;
         int32_t total = 0;
@@ -185,8 +204,7 @@ private:
             inverse = scale_[n] > 0 ? 1.0f / scale_[n] : 0.0f;
         }
         for (long k = 0; k < inputs_; ++k) {
-            const long word = (n / PANEL * groups_ + k / group_) * PANEL + n % PANEL;
-            char* to = reinterpret_cast<char*>(words_.get() + word);
+            char* to = reinterpret_cast<char*>(words_.get() + word(n, k / group_));
             if (precision_ == FP32) {
                 std::memcpy(to, row + k, 4);
             } else if (precision_ == BF16) {
