@@ -8,7 +8,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.text import shards
-from headway.text.batches import make_batch, plan_batches
+from headway.text.batches import make_batch, part, plan_batches, plan_packed
 from headway.text.shards import Corpus
 
 RANDOM = np.random.default_rng(3)
@@ -114,3 +114,39 @@ def test_a_batch_is_padded_on_the_right(tmp_path: Path) -> None:
             n = len(PAIRS[i][side])
             assert ids[row].tolist() == PAIRS[i][side] + [pad] * (ids.size(1) - n)
             assert segments[row].tolist() == [1] * n + [0] * (ids.size(1) - n)
+
+
+def test_a_packed_plan_holds_every_pair_once_and_fits() -> None:
+    sources, targets = (np.array([len(pair[side]) for pair in PAIRS]) for side in (0, 1))
+    plan = plan_packed(sources, targets, 301, seed=5, epoch=2)
+    assert sorted(np.concatenate(plan)) == list(range(len(PAIRS)))
+    for i, rows in enumerate(plan):
+        assert sources[rows].sum() <= 301
+        assert targets[rows].sum() <= 301
+        if i + 1 < len(plan):  # the next pair would not have fitted
+            more = [*rows, plan[i + 1][0]]
+            assert max(sources[more].sum(), targets[more].sum()) > 301
+    again = plan_packed(sources, targets, 301, seed=5, epoch=2)
+    assert all(np.array_equal(a, b) for a, b in zip(plan, again, strict=True))
+    other = plan_packed(sources, targets, 301, seed=5, epoch=3)
+    assert not np.array_equal(plan[0], other[0])
+    with pytest.raises(HeadwayError, match="more than a batch of 30"):
+        plan_packed(sources, targets, 30, seed=5, epoch=2)
+
+
+def test_a_packed_batch_is_its_sentences_one_after_the_other(tmp_path: Path) -> None:
+    corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), 500)
+    rows = np.array([5, 900, 17, 3, 44])
+    batch = make_batch(corpus, rows, 499, 499, packed=True)
+    assert batch.packed
+    assert batch.source.tolist() == [[t for r in rows for t in PAIRS[r][0]]]
+    assert batch.target.tolist() == [[t for r in rows for t in PAIRS[r][1]]]
+    lengths = [len(PAIRS[r][1]) for r in rows]
+    assert torch.bincount(batch.target_segments[0])[1:].tolist() == lengths
+    assert batch.target_tokens == sum(lengths)
+    parts = [part(batch, i, 2) for i in range(2)]
+    assert sum(p.target_tokens for p in parts) == batch.target_tokens
+    for each in parts:
+        assert each.target.tolist() == [[t for r in each.rows for t in PAIRS[r][1]]]
+        assert each.source.tolist() == [[t for r in each.rows for t in PAIRS[r][0]]]
+    assert sorted([*parts[0].rows, *parts[1].rows]) == sorted(rows)

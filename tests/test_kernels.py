@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.kernels import build
-from headway.kernels.attention import Sight, attention, native
+from headway.kernels.attention import Sight, attention, longest_span, native
 from headway.kernels.dropout import Mask, apply
 from headway.kernels.entropy import entropy_, plain_entropy_
 from headway.kernels.linear import linear
@@ -162,6 +162,26 @@ def test_attention_equals_its_twin(dtype: torch.dtype, T: int, S: int, sight: st
         attention(q, k, leaf, seen, 0.3)[:, :, 0].float().sum().backward()
         assert leaf.grad is not None
         assert not leaf.grad[:, :, 1:].any()
+
+
+@compiled
+def test_packed_rows_are_cut_into_their_sentences() -> None:
+    queries = torch.tensor([[1, 1, 2, 2, 2, 4], [1, 1, 1, 1, 1, 1]])
+    keys = torch.tensor([[2, 2, 3, 3, 1, 4, 4], [1, 1, 1, 1, 1, 0, 0]])
+    assert longest_span(queries[:1], keys[:1]) == 2
+    assert longest_span(queries, keys) == 5
+    assert longest_span(queries[:1], keys[:1, :-2]) == 5  # one sees none: the row stays whole
+    twice = torch.tensor([[2, 2, 1, 4, 2]])
+    assert longest_span(queries[:1], twice) == 5
+    torch.manual_seed(1)
+    for asked in (keys[:1], keys[:1, :-2], twice):
+        q, k, v = torch.randn(1, 2, 6, 5), *torch.randn(2, 1, 2, asked.size(1), 5)
+        allowed = (queries[:1, :, None] == asked[:, None])[:, None]
+        sight = Sight(queries[:1], asked)
+        found = gradients(lambda *a: attention(*a, sight, 0.7), q, k, v)  # noqa: B023
+        wide = [t.double() for t in (q, k, v)]
+        expected = gradients(lambda *a: plain_attention(*a, allowed, 0.7), *wide)  # noqa: B023
+        close(found, expected, 5e-6)
 
 
 @pytest.mark.parametrize("low", [False, True])

@@ -133,3 +133,33 @@ def test_a_batch_gives_the_gradients_of_all_its_logits(departure):
     torch.testing.assert_close(loss.smoothed, reference)
     for name, parameter in model.named_parameters():
         torch.testing.assert_close(parameter.grad, expected[name], msg=name, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_packed_sentences_have_the_loss_and_gradient_of_padded_ones(norm):
+    lengths = [(5, 13), (7, 11), (3, 2), (2, 1)]
+    padded = padded_batch(lengths, V)
+    sides = []
+    for ids, real in (
+        (padded.source, padded.source_segments),
+        (padded.target, padded.target_segments),
+    ):
+        segments = real * torch.arange(1, 5)[:, None]
+        sides += [ids[real == 1][None], segments[real == 1][None]]
+    packed = Batch(*sides, rows=padded.rows, target_tokens=padded.target_tokens, packed=True)
+    torch.manual_seed(3)
+    model = Transformer(
+        ModelConfig(
+            source_vocab_size=V, target_vocab_size=V, d_model=22, d_ff=17, num_heads=2,
+            num_encoder_layers=2, num_decoder_layers=2, norm=norm, dropout=0.0,
+        )
+    )  # fmt: skip
+    found = []
+    for batch in (padded, packed):
+        model.zero_grad()
+        loss = Objective(model, 0.1)(batch)
+        loss.smoothed.backward()
+        found.append((loss.smoothed.detach(), [p.grad.clone() for p in model.parameters()]))
+    torch.testing.assert_close(found[1][0], found[0][0], rtol=1e-6, atol=0)
+    for a, b in zip(found[1][1], found[0][1], strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)

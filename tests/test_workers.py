@@ -6,9 +6,10 @@ import torch
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.model import Transformer
+from headway.text.batches import part
 from headway.training import workers
 from headway.training.trainer import Trainer
-from headway.training.workers import part, sharing
+from headway.training.workers import sharing
 from test_objective import padded_batch
 
 

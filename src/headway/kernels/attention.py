@@ -61,6 +61,16 @@ def attention(q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, sight: Sight, scal
     return _Attention.apply(q_BHTK, k_BHSK, v_BHSV, sight, scale)  # type: ignore[no-untyped-call]
 
 
+def longest_span(queries_BT: Tensor, keys_BS: Tensor) -> int:
+    """Return the most keys that a query of packed rows has to be compared with."""
+    functions = training.functions()
+    if functions is None:
+        return keys_BS.size(1)
+    queries_BT, keys_BS = queries_BT.long().contiguous(), keys_BS.long().contiguous()
+    pointers = queries_BT.data_ptr(), keys_BS.data_ptr()
+    return int(functions.longest_span(*pointers, *queries_BT.shape, keys_BS.size(1)))
+
+
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, sight: Sight, scale: float) -> Tensor:
@@ -85,9 +95,9 @@ class _Attention(torch.autograd.Function):
         assert functions is not None
         heads = _heads(q, k, v, segments, ctx.sight, ctx.scale)
         grad_BTHV = grads[0].transpose(1, 2).contiguous()
-        # They lie as the projections want them, [B, T, H, K].
-        found = [torch.empty_like(t.transpose(1, 2), memory_format=torch.contiguous_format)
-                 for t in (q, k, v)]  # fmt: skip
+        # They lie as the projections want them, [B, T, H, K]; nobody may ask a key of a packed row.
+        new = torch.empty_like if segments[0] is None else torch.zeros_like
+        found = [new(t.transpose(1, 2), memory_format=torch.contiguous_format) for t in (q, k, v)]
         functions.attention_backward(
             ctypes.addressof(heads), q.data_ptr(), k.data_ptr(), v.data_ptr(),
             grad_BTHV.data_ptr(), log_z.data_ptr(), *(t.data_ptr() for t in found), TYPES[q.dtype],

@@ -25,6 +25,7 @@ ARGUMENTS = {
     "add_norm_backward": "ppppppppnnuuutt",
     "entropy": "ppnnfpt",
     "attention": "ppppppt",
+    "longest_span": "ppnnn",
     "attention_backward": "p" * 9 + "t",
 }
 TYPES = {torch.float32: 0, torch.bfloat16: 1}
@@ -38,7 +39,7 @@ def functions() -> ctypes.CDLL | None:
         for name, letters in ARGUMENTS.items():
             function = getattr(found, name)
             function.argtypes = [LETTERS[letter] for letter in letters]
-            function.restype = None
+            function.restype = ctypes.c_int64 if name == "longest_span" else None
     return found
 
 

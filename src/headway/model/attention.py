@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.kernels.attention import EVERYWHERE, Sight, attention, native
+from headway.kernels.attention import EVERYWHERE, Sight, attention, longest_span, native
 from headway.kernels.linear import Linear, together
 from headway.model.long import banded, in_blocks
 from headway.model.state import Past
@@ -90,13 +90,14 @@ class DotProduct(Compatibility):
         self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visible: Visible = EVERYTHING
     ) -> Tensor:
         """Return the weighted sums of the values, [B, H, T, V]."""
+        dropout = self.dropout and self.training
+        if not dropout and native(q_BHTK, k_BHSK, v_BHSV) and stored_keys(k_BHSK, visible):
+            scale = q_BHTK.size(-1) ** -0.5 if self.scaled else 1.0
+            return attention(q_BHTK, k_BHSK, v_BHSV, sight(visible), scale)
         if k_BHSK.size(-2) <= LONGEST_STORED:
-            if native(q_BHTK, k_BHSK, v_BHSV) and not (self.dropout and self.training):
-                scale = q_BHTK.size(-1) ** -0.5 if self.scaled else 1.0
-                return attention(q_BHTK, k_BHSK, v_BHSV, sight(visible), scale)
             return self.stored(q_BHTK, k_BHSK, v_BHSV, whole_mask(q_BHTK, k_BHSK, visible))
         # The kernel stores every pair after all where it has to drop weights or widths differ.
-        if (self.dropout and self.training) or q_BHTK.size(-1) != v_BHSV.size(-1):
+        if dropout or q_BHTK.size(-1) != v_BHSV.size(-1):
             return super().forward(q_BHTK, k_BHSK, v_BHSV, visible)
         if visible.window:
             return banded(self.fused, q_BHTK, k_BHSK, v_BHSV, visible)
@@ -139,6 +140,15 @@ class Additive(Compatibility):
 def whole_mask(q_BHTK: Tensor, k_BHSK: Tensor, visible: Visible) -> Tensor | None:
     """Draw the mask of all queries and all keys."""
     return visible.mask(range(q_BHTK.size(-2)), range(k_BHSK.size(-2)), q_BHTK.device)
+
+
+def stored_keys(k_BHSK: Tensor, visible: Visible) -> bool:
+    """Whether no query meets more keys than may be stored: a packed row's stay in their sentence."""
+    if k_BHSK.size(-2) <= LONGEST_STORED:
+        return True
+    if visible.queries is None or visible.keys is None or not visible.packed:
+        return False
+    return longest_span(visible.queries, visible.keys) <= LONGEST_STORED
 
 
 def sight(visible: Visible) -> Sight:

@@ -19,7 +19,7 @@ from headway.text.shards import Corpus
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences padded on the right to common lengths.
+    """Sentences padded on the right to common lengths, or packed one after the other into a row.
 
     Attributes:
         source: Ids [B, S].
@@ -28,6 +28,7 @@ class Batch:
         target_segments: [B, T] alike.
         rows: Where the pairs stand in their corpus, [B].
         target_tokens: Labels that are not padding.
+        packed: Rows may hold several sentences.
     """
 
     source: Tensor
@@ -36,6 +37,7 @@ class Batch:
     target_segments: Tensor
     rows: Any
     target_tokens: int
+    packed: bool = False
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch on a device."""
@@ -70,13 +72,8 @@ def plan_batches(
         HeadwayError: If a single pair is longer than ``max_tokens``.
     """
     random = np.random.Generator(np.random.PCG64([seed, epoch]))
-    longest_NP = np.maximum(source_lengths, target_lengths)
-    if len(longest_NP) and longest_NP.max() > max_tokens:
-        raise HeadwayError(
-            f"a pair has {longest_NP.max()} tokens, more than a batch of {max_tokens}: raise"
-            " training.batch_tokens and micro_batch_tokens, or lower text.max_tokens"
-        )
-    order = np.lexsort((random.random(len(longest_NP)), source_lengths, target_lengths))
+    _check_longest(source_lengths, target_lengths, max_tokens)
+    order = np.lexsort((random.random(len(source_lengths)), source_lengths, target_lengths))
     sources = np.asarray(source_lengths, np.int64)[order]
     targets = np.asarray(target_lengths, np.int64)[order]
     starts = [0]
@@ -84,6 +81,38 @@ def plan_batches(
         starts.append(starts[-1] + _fitting(sources, targets, starts[-1], max_tokens))
     batches = [order[a:b] for a, b in pairwise(starts)]
     return [batches[i] for i in random.permutation(len(batches))]
+
+
+def plan_packed(
+    source_lengths: Any, target_lengths: Any, max_tokens: int, seed: int, epoch: int
+) -> list[Any]:
+    """Put the pairs in random order and cut it where either side would pass ``max_tokens``.
+
+    Lengths mix and there is no padding; the paper batches like lengths. Arguments, result and errors
+    are those of `plan_batches`.
+    """
+    random = np.random.Generator(np.random.PCG64([seed, epoch]))
+    _check_longest(source_lengths, target_lengths, max_tokens)
+    order = random.permutation(len(source_lengths))
+    ends = np.stack([np.cumsum(np.asarray(x, np.int64)[order])
+                     for x in (source_lengths, target_lengths)])  # fmt: skip
+    starts = [0]
+    while starts[-1] < len(order):
+        before = ends[:, starts[-1] - 1] if starts[-1] else (0, 0)
+        stops = [
+            np.searchsorted(e, b + max_tokens, "right") for e, b in zip(ends, before, strict=True)
+        ]
+        starts.append(int(min(stops)))
+    return [order[a:b] for a, b in pairwise(starts)]
+
+
+def _check_longest(source_lengths: Any, target_lengths: Any, max_tokens: int) -> None:
+    longest_NP = np.maximum(source_lengths, target_lengths)
+    if len(longest_NP) and longest_NP.max() > max_tokens:
+        raise HeadwayError(
+            f"a pair has {longest_NP.max()} tokens, more than a batch of {max_tokens}: raise"
+            " training.batch_tokens and micro_batch_tokens, or lower text.max_tokens"
+        )
 
 
 def _fitting(sources: Any, targets: Any, start: int, max_tokens: int) -> int:
@@ -97,19 +126,55 @@ def _fitting(sources: Any, targets: Any, start: int, max_tokens: int) -> int:
     return int(len(fits) if fits.all() else fits.argmin())
 
 
-def make_batch(corpus: Corpus, rows: Any, source_pad: int, target_pad: int) -> Batch:
-    """Read pairs and pad them.
+def make_batch(
+    corpus: Corpus, rows: Any, source_pad: int, target_pad: int, *, packed: bool = False
+) -> Batch:
+    """Read pairs and pad them, or pack them into one row.
 
     Args:
         corpus: Where they stand.
         rows: Their indices, [B].
         source_pad: Fills the source's padding.
         target_pad: Fills the target's padding.
+        packed: Without padding: one row, the n-th pair segment n of both sides.
     """
-    source, source_segments = _stack([corpus.sentence("source", int(i)) for i in rows], source_pad)
-    target, target_segments = _stack([corpus.sentence("target", int(i)) for i in rows], target_pad)
-    tokens = int(target_segments.sum())
-    return Batch(source, source_segments, target, target_segments, rows, tokens)
+    sources, targets = (
+        [corpus.sentence(side, int(i)) for i in rows] for side in ("source", "target")
+    )
+    if packed:
+        sides = (*_pack(sources), *_pack(targets))
+    else:
+        sides = (*_stack(sources, source_pad), *_stack(targets, target_pad))
+    source, source_segments, target, target_segments = sides
+    tokens = sum(len(sentence) for sentence in targets)
+    return Batch(source, source_segments, target, target_segments, rows, tokens, packed)
+
+
+def part(batch: Batch, index: int, count: int) -> Batch:
+    """Return every ``count``-th sentence of a batch, from ``index`` on."""
+    values: list[Tensor] = []
+    for ids, segments in (
+        (batch.source, batch.source_segments),
+        (batch.target, batch.target_segments),
+    ):
+        if batch.packed:
+            chosen = (segments % count == index) & (segments > 0)
+            values += [ids[chosen][None], segments[chosen][None]]
+        else:
+            values += [ids[index::count], segments[index::count]]
+    rows = batch.rows[(index - 1) % count if batch.packed else index :: count]
+    tokens = int((values[3] != 0).sum())
+    return replace(
+        batch, source=values[0], source_segments=values[1], target=values[2],
+        target_segments=values[3], rows=rows, target_tokens=tokens,
+    )  # fmt: skip
+
+
+def _pack(sentences: Sequence[Any]) -> tuple[Tensor, Tensor]:
+    lengths = np.array([len(sentence) for sentence in sentences])
+    ids = np.concatenate(sentences).astype(np.int64)
+    segments = np.repeat(np.arange(1, len(lengths) + 1), lengths)
+    return torch.from_numpy(ids)[None], torch.from_numpy(segments)[None]
 
 
 def _stack(sentences: Sequence[Any], pad: int) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from headway.config import TrainingConfig
-from headway.text.batches import Batch, make_batch, plan_batches
+from headway.text.batches import Batch, make_batch, plan_batches, plan_packed
 from headway.text.prepare import PreparedData
 from headway.text.tokenizer import SPACE
 from headway.training import processes
@@ -55,8 +55,8 @@ class Feed:
     def batch(self, rows: Any) -> Batch:
         """Make the batch of these rows of the training corpus."""
         tokenizer = self.data.tokenizer
-        batch = make_batch(self.data.train, rows, tokenizer.source_pad, tokenizer.target_pad)
-        return batch.to(self.device)
+        pads = tokenizer.source_pad, tokenizer.target_pad
+        return make_batch(self.data.train, rows, *pads, packed=self.config.packed).to(self.device)
 
     def text(self, batch: Batch) -> list[tuple[str, str]]:
         """Return a batch's sentences as people read them."""
@@ -69,7 +69,8 @@ class Feed:
         return found
 
     def _plan(self) -> list[Any]:
-        return plan_batches(
+        plan = plan_packed if self.config.packed else plan_batches
+        return plan(
             self.data.train.source_lengths,
             self.data.train.target_lengths,
             max(1, self.config.batch_tokens // self.micro_batches),

@@ -139,7 +139,8 @@ class Objective:
         """Return the sums over the batch's label tokens."""
         memory_BSD = self.model.encode(batch.source, batch.source_segments)
         # Padding is on the right: no label sees it, so the decoder needs no target segments.
-        hidden_BTD = self.model.decode(batch.target, memory_BSD, None, batch.source_segments)
+        segments = batch.target_segments if batch.packed else None
+        hidden_BTD = self.model.decode(batch.target, memory_BSD, segments, batch.source_segments)
         real_N = batch.target_segments.flatten().nonzero().squeeze(1)
         return chunked_loss(
             hidden_BTD.flatten(0, 1).index_select(0, real_N),

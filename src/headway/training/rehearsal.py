@@ -93,8 +93,10 @@ def _time_batches(run: Run) -> float:
     corpus = run.data.train
 
     def padded(rows: Any) -> int:
-        longest = corpus.source_lengths[rows].max() + corpus.target_lengths[rows].max()
-        return int(longest) * len(rows)
+        sides = corpus.source_lengths[rows], corpus.target_lengths[rows]
+        if run.config.training.packed:
+            return int(sum(side.sum() for side in sides))
+        return int(sum(side.max() for side in sides)) * len(rows)
 
     by_size = sorted(run.feed.plan, key=padded)
     run.trainer.workers.train()

@@ -8,14 +8,13 @@ draws its dropout masks from a generator of its own: a step is the same each tim
 import copy
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
 from headway.kernels.dropout import drawing_from
 from headway.model import Transformer
-from headway.text.batches import Batch
+from headway.text.batches import Batch, part
 from headway.training.objective import Objective
 
 # Below so many target tokens a share's matrix products are too small to pay for a thread.
@@ -73,7 +72,7 @@ class Workers:
     def _shares(self, micro_batches: Sequence[Batch]) -> list[list[Batch]]:
         """Deal out micro-batches, whole if that is even, else each cut into equal parts."""
         tokens = sum(batch.target_tokens for batch in micro_batches)
-        rows = min((len(batch.target) for batch in micro_batches), default=1)
+        rows = min((len(batch.rows) for batch in micro_batches), default=1)
         count = max(1, min(len(self.objectives), tokens // SMALLEST_SHARE))
         if len(micro_batches) % count == 0:
             return [list(micro_batches[i::count]) for i in range(count)]
@@ -101,20 +100,6 @@ def sharing(model: Transformer) -> Transformer:
         id(p): nn.Parameter(p.detach(), requires_grad=p.requires_grad) for p in model.parameters()
     }
     return copy.deepcopy(model, memo)
-
-
-def part(batch: Batch, index: int, count: int) -> Batch:
-    """Return every ``count``-th sentence of a batch, from ``index`` on."""
-    segments = batch.target_segments[index::count]
-    return replace(
-        batch,
-        source=batch.source[index::count],
-        source_segments=batch.source_segments[index::count],
-        target=batch.target[index::count],
-        target_segments=segments,
-        rows=None if batch.rows is None else batch.rows[index::count],
-        target_tokens=int((segments != 0).sum()),
-    )
 
 
 def _give(copied: Transformer, model: Transformer) -> None:

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "numbers.h"
@@ -78,88 +80,155 @@ inline void transpose(const float* x, int64_t rows, int64_t width, int64_t x_row
     }
 }
 
-// 1 where query i of sentence b may see a key, else 0; all keys where it may see none.
-inline void may_see(const Heads& h, int64_t b, int64_t i, float* allowed) {
-    const int64_t S = h.S, padded = up(S);
-    const int64_t* keys = h.key_segments ? h.key_segments + b * S : nullptr;
-    const int64_t own = h.query_segments ? h.query_segments[b * h.T + i] : 1;
-    float any = 0;
-    for (int64_t j = 0; j < S; j++) {
-        bool near = j >= i - h.back && j <= i + h.ahead;
-        allowed[j] = near && (!keys || keys[j] == own) ? 1.0f : 0.0f;
-        any += allowed[j];
-    }
-    if (any == 0) std::fill(allowed, allowed + S, 1.0f);
-    std::fill(allowed + S, allowed + padded, 0.0f);
+// Queries [t, t_end) and keys [s, s_end) of a sentence b that have only each other to see.
+struct Span {
+    int64_t b, t, t_end, s, s_end;
+};
+
+inline int64_t run_end(const int64_t* segments, int64_t start, int64_t length) {
+    int64_t end = start + 1;
+    while (end < length && segments[end] == segments[start]) end++;
+    return end;
 }
 
-// Whether a query sees no key at all: its weights are even, and no gradient passes through them.
-inline bool sees_none(const Heads& h, int64_t b, int64_t i) {
-    const int64_t* keys = h.key_segments ? h.key_segments + b * h.S : nullptr;
-    const int64_t own = h.query_segments ? h.query_segments[b * h.T + i] : 1;
-    for (int64_t j = std::max<int64_t>(0, i - h.back); j < h.S && j <= i + h.ahead; j++)
-        if (!keys || keys[j] == own) return false;
-    return true;
+// Cut a packed row into its sentences, so that the cost is that of the sentences. Rows in which a
+// segment is missing among the keys, or comes twice, stay whole.
+inline std::vector<Span> spans(const Heads& h) {
+    std::vector<Span> found;
+    for (int64_t b = 0; b < h.B; b++) {
+        const size_t before = found.size();
+        bool whole = !h.query_segments || !h.key_segments;
+        const int64_t* queries = whole ? nullptr : h.query_segments + b * h.T;
+        const int64_t* keys = whole ? nullptr : h.key_segments + b * h.S;
+        std::unordered_map<int64_t, std::pair<int64_t, int64_t>> runs;
+        for (int64_t s = 0; !whole && s < h.S;) {
+            const int64_t end = run_end(keys, s, h.S);
+            whole = !runs.emplace(keys[s], std::make_pair(s, end)).second;
+            s = end;
+        }
+        for (int64_t t = 0; !whole && t < h.T;) {
+            const int64_t end = run_end(queries, t, h.T);
+            auto run = runs.find(queries[t]);
+            whole = run == runs.end();
+            if (!whole) {
+                found.push_back({b, t, end, run->second.first, run->second.second});
+                runs.erase(run);
+            }
+            t = end;
+        }
+        if (whole) {
+            found.resize(before);
+            found.push_back({b, 0, h.T, 0, h.S});
+        }
+    }
+    return found;
+}
+
+// The most queries and the most keys of a span.
+inline std::pair<int64_t, int64_t> largest(const std::vector<Span>& all) {
+    int64_t T = 0, S = 0;
+    for (const Span& span : all) {
+        T = std::max(T, span.t_end - span.t);
+        S = std::max(S, span.s_end - span.s);
+    }
+    return {T, S};
+}
+
+// 1 where query i of a span's sentence may see a key of the span, else 0; all keys where it may see
+// none. Says whether it sees any.
+inline bool may_see(const Heads& h, const Span& span, int64_t i, float* allowed) {
+    const int64_t count = span.s_end - span.s;
+    const int64_t* keys = h.key_segments ? h.key_segments + span.b * h.S : nullptr;
+    const int64_t own = h.query_segments ? h.query_segments[span.b * h.T + i] : 1;
+    float any = 0;
+    for (int64_t j = 0; j < count; j++) {
+        const int64_t place = span.s + j;
+        bool near = place >= i - h.back && place <= i + h.ahead;
+        allowed[j] = near && (!keys || keys[place] == own) ? 1.0f : 0.0f;
+        any += allowed[j];
+    }
+    if (any == 0) std::fill(allowed, allowed + count, 1.0f);
+    std::fill(allowed + count, allowed + up(count), 0.0f);
+    return any > 0;
 }
 
 template <typename X>
 void attend(const Heads& h, const X* q, const X* k, const X* v, X* out, float* log_z) {
-    const int64_t T = h.T, S = h.S, Kp = up(h.K), Vp = up(h.V), Sp = up(S);
+    const std::vector<Span> all = spans(h);
+    const auto [most_T, most_S] = largest(all);
+    const int64_t Kp = up(h.K), Vp = up(h.V), most = up(most_S);
 #pragma omp parallel
     {
-        std::vector<float> queries(T * Kp), keys(S * Kp), across(Kp * Sp), values(S * Vp),
-            weights(T * Sp), sums(T * Vp), allowed(Sp);
+        std::vector<float> queries(most_T * Kp), keys(most_S * Kp), across(Kp * most),
+            values(most_S * Vp), weights(most_T * most), sums(most_T * Vp), allowed(most);
 #pragma omp for schedule(static)
-        for (int64_t job = 0; job < h.B * h.H; job++) {
-            const int64_t b = job / h.H, head = job % h.H;
-            gather(q + b * h.q_batch + head * h.q_head, T, h.K, h.q_position, queries.data(), Kp);
-            gather(k + b * h.k_batch + head * h.k_head, S, h.K, h.k_position, keys.data(), Kp);
-            gather(v + b * h.v_batch + head * h.v_head, S, h.V, h.v_position, values.data(), Vp);
+        for (int64_t job = 0; job < int64_t(all.size()) * h.H; job++) {
+            const Span span = all[job / h.H];
+            const int64_t b = span.b, head = job % h.H;
+            const int64_t T = span.t_end - span.t, S = span.s_end - span.s, Sp = up(S);
+            gather(q + b * h.q_batch + span.t * h.q_position + head * h.q_head, T, h.K,
+                   h.q_position, queries.data(), Kp);
+            gather(k + b * h.k_batch + span.s * h.k_position + head * h.k_head, S, h.K,
+                   h.k_position, keys.data(), Kp);
+            gather(v + b * h.v_batch + span.s * h.v_position + head * h.v_head, S, h.V,
+                   h.v_position, values.data(), Vp);
             transpose(keys.data(), S, h.K, Kp, across.data(), Sp);
             product(T, Sp, h.K, queries.data(), Kp, 1, across.data(), Sp, weights.data(), Sp);
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
-                may_see(h, b, i, allowed.data());
-                const float scale = sees_none(h, b, i) ? 0.0f : h.scale;
-                float largest = -INFINITY, z = 0;
-#pragma omp simd reduction(max : largest)
+                const bool sees = may_see(h, span, span.t + i, allowed.data());
+                const float scale = sees ? h.scale : 0.0f;
+                float greatest = -INFINITY, z = 0;
+#pragma omp simd reduction(max : greatest)
                 for (int64_t j = 0; j < Sp; j++) {
                     w[j] *= scale;
-                    largest = std::max(largest, allowed[j] > 0 ? w[j] : -INFINITY);
+                    greatest = std::max(greatest, allowed[j] > 0 ? w[j] : -INFINITY);
                 }
 #pragma omp simd reduction(+ : z)
                 for (int64_t j = 0; j < Sp; j++) {
-                    w[j] = allowed[j] > 0 ? exponential(w[j] - largest) : 0.0f;
+                    w[j] = allowed[j] > 0 ? exponential(w[j] - greatest) : 0.0f;
                     z += w[j];
                 }
                 const float share = 1.0f / z;
                 for (int64_t j = 0; j < Sp; j++) w[j] *= share;
-                log_z[job * T + i] = largest + std::log(z);
+                log_z[(b * h.H + head) * h.T + span.t + i] = greatest + std::log(z);
             }
             product(T, Vp, S, weights.data(), Sp, 1, values.data(), Vp, sums.data(), Vp);
             // The output lies as the projection wants it: [B, T, H, V].
-            scatter(sums.data(), T, h.V, Vp, out + (b * T * h.H + head) * h.V, h.H * h.V);
+            scatter(sums.data(), T, h.V, Vp, out + ((b * h.T + span.t) * h.H + head) * h.V,
+                    h.H * h.V);
         }
     }
 }
 
-// The gradients lie like the output: [B, T, H, K], [B, S, H, K] and [B, S, H, V].
+// The gradients lie like the output: [B, T, H, K], [B, S, H, K] and [B, S, H, V]; those of keys that
+// nobody asks are left as they are.
 template <typename X>
 void attend_gradients(const Heads& h, const X* q, const X* k, const X* v, const X* grad,
                       const float* log_z, X* grad_q, X* grad_k, X* grad_v) {
-    const int64_t T = h.T, S = h.S, Kp = up(h.K), Vp = up(h.V), Sp = up(S), H = h.H;
+    const std::vector<Span> all = spans(h);
+    const auto [most_T, most_S] = largest(all);
+    const int64_t Kp = up(h.K), Vp = up(h.V), most = up(most_S), H = h.H;
 #pragma omp parallel
     {
-        std::vector<float> queries(T * Kp), keys(S * Kp), key_columns(Kp * Sp), values(S * Vp),
-            value_columns(Vp * Sp), weights(T * Sp), slopes(T * Sp), gradients(T * Vp),
-            allowed(Sp), result(std::max(T, S) * std::max(Kp, Vp));
+        std::vector<float> queries(most_T * Kp), keys(most_S * Kp), key_columns(Kp * most),
+            values(most_S * Vp), value_columns(Vp * most), weights(most_T * most),
+            slopes(most_T * most), gradients(most_T * Vp), allowed(most),
+            result(std::max(most_T, most_S) * std::max(Kp, Vp));
 #pragma omp for schedule(static)
-        for (int64_t job = 0; job < h.B * H; job++) {
-            const int64_t b = job / H, head = job % H;
-            gather(q + b * h.q_batch + head * h.q_head, T, h.K, h.q_position, queries.data(), Kp);
-            gather(k + b * h.k_batch + head * h.k_head, S, h.K, h.k_position, keys.data(), Kp);
-            gather(v + b * h.v_batch + head * h.v_head, S, h.V, h.v_position, values.data(), Vp);
-            gather(grad + (b * T * H + head) * h.V, T, h.V, H * h.V, gradients.data(), Vp);
+        for (int64_t job = 0; job < int64_t(all.size()) * H; job++) {
+            const Span span = all[job / H];
+            const int64_t b = span.b, head = job % H;
+            const int64_t T = span.t_end - span.t, S = span.s_end - span.s, Sp = up(S);
+            const int64_t first_query = (b * h.T + span.t) * H + head;
+            const int64_t first_key = (b * h.S + span.s) * H + head;
+            gather(q + b * h.q_batch + span.t * h.q_position + head * h.q_head, T, h.K,
+                   h.q_position, queries.data(), Kp);
+            gather(k + b * h.k_batch + span.s * h.k_position + head * h.k_head, S, h.K,
+                   h.k_position, keys.data(), Kp);
+            gather(v + b * h.v_batch + span.s * h.v_position + head * h.v_head, S, h.V,
+                   h.v_position, values.data(), Vp);
+            gather(grad + first_query * h.V, T, h.V, H * h.V, gradients.data(), Vp);
             transpose(keys.data(), S, h.K, Kp, key_columns.data(), Sp);
             transpose(values.data(), S, h.V, Vp, value_columns.data(), Sp);
             product(T, Sp, h.K, queries.data(), Kp, 1, key_columns.data(), Sp, weights.data(), Sp);
@@ -168,9 +237,9 @@ void attend_gradients(const Heads& h, const X* q, const X* k, const X* v, const 
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
                 float* slope = slopes.data() + i * Sp;
-                may_see(h, b, i, allowed.data());
-                const float scale = sees_none(h, b, i) ? 0.0f : h.scale;
-                const float z = log_z[job * T + i];
+                const bool sees = may_see(h, span, span.t + i, allowed.data());
+                const float scale = sees ? h.scale : 0.0f;
+                const float z = log_z[(b * H + head) * h.T + span.t + i];
                 float mean = 0;
 #pragma omp simd reduction(+ : mean)
                 for (int64_t j = 0; j < Sp; j++) {
@@ -180,11 +249,11 @@ void attend_gradients(const Heads& h, const X* q, const X* k, const X* v, const 
                 for (int64_t j = 0; j < Sp; j++) slope[j] = w[j] * (slope[j] - mean) * scale;
             }
             product(T, Kp, S, slopes.data(), Sp, 1, keys.data(), Kp, result.data(), Kp);
-            scatter(result.data(), T, h.K, Kp, grad_q + (b * T * H + head) * h.K, H * h.K);
+            scatter(result.data(), T, h.K, Kp, grad_q + first_query * h.K, H * h.K);
             product(S, Kp, T, slopes.data(), 1, Sp, queries.data(), Kp, result.data(), Kp);
-            scatter(result.data(), S, h.K, Kp, grad_k + (b * S * H + head) * h.K, H * h.K);
+            scatter(result.data(), S, h.K, Kp, grad_k + first_key * h.K, H * h.K);
             product(S, Vp, T, weights.data(), 1, Sp, gradients.data(), Vp, result.data(), Vp);
-            scatter(result.data(), S, h.V, Vp, grad_v + (b * S * H + head) * h.V, H * h.V);
+            scatter(result.data(), S, h.V, Vp, grad_v + first_key * h.V, H * h.V);
         }
     }
 }

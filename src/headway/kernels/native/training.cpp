@@ -240,6 +240,15 @@ HEADWAY void attention(const Heads* heads, const void* q, const void* k, const v
         attend(*heads, (const float*)q, (const float*)k, (const float*)v, (float*)out, log_z);
 }
 
+// The most keys of a span: what `attention` would store a number for, for each query.
+HEADWAY int64_t longest_span(const int64_t* queries, const int64_t* keys, int64_t B, int64_t T,
+                             int64_t S) {
+    Heads heads{};
+    heads.B = B, heads.T = T, heads.S = S;
+    heads.query_segments = queries, heads.key_segments = keys;
+    return largest(spans(heads)).second;
+}
+
 HEADWAY void attention_backward(const Heads* heads, const void* q, const void* k, const void* v,
                                 const void* grad, const float* log_z, void* grad_q, void* grad_k,
                                 void* grad_v, int type) {
