@@ -23,7 +23,7 @@ public:
             sentences_.push_back({memory_size_, lengths[b], nullptr});
             memory_size_ += model.decoder_layers * layer_size(lengths[b]);
         }
-        memory_ = Block<float>(std::max<long>(memory_size_, 1));
+        memory_ = Block<float>(std::max<long>(memory_size_, 1), false);
         past_.resize(sentences * beams);
         for (long b = 0; b < sentences;) {
             long rows = 0, end = b;
@@ -180,11 +180,17 @@ private:
         }
     }
 
-    // Room for one more position of every hypothesis.
+    // Room for one more position of every hypothesis; several are had at once, on large pages.
     void grow() {
         const long row = model_.decoder_layers * (model_.keys() + model_.values());
-        cache_.emplace_back(new float[std::max<long>(rows() * row, 1)]);
-        for (long n = 0; n < rows(); ++n) past_[n].push_back(cache_.back().get() + n * row);
+        if (cache_.empty() || free_ < rows() * row) {
+            const long several = std::clamp<long>((4 << 20) / (sizeof(float) * (rows() * row + 1)), 1, 16);
+            free_ = several * rows() * row;
+            cache_.emplace_back(free_, false);
+        }
+        float* at = cache_.back().get() + cache_.back().size() - free_;
+        for (long n = 0; n < rows(); ++n) past_[n].push_back(at + n * row);
+        free_ -= rows() * row;
     }
 
     const Model& model_;
@@ -192,7 +198,8 @@ private:
     const float* positions_;
     std::vector<Sentence> sentences_;
     std::vector<Past> past_;
-    std::vector<std::unique_ptr<float[]>> cache_;
+    std::vector<Block<float>> cache_;
+    long free_ = 0;  // numbers of the last block that nothing lies in yet
     Block<float> memory_;
     Scratch<float> hidden_;
     Workspace space_;

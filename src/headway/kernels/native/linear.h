@@ -18,11 +18,11 @@ namespace headway {
 
 enum Precision { FP32, BF16, INT8 };
 
-// Zeroed memory on large pages where there are any: weights are read whole at every step.
+// Memory on large pages where there are any: weights are read whole at every step.
 template <class T> class Block {
 public:
     Block() = default;
-    explicit Block(size_t count) : count_(count) {
+    explicit Block(size_t count, bool zeroed = true) : count_(count) {
         constexpr size_t PAGE = 2 << 20;
         const size_t bytes = count * sizeof(T), unit = bytes >= PAGE / 2 ? PAGE : 64;
         const size_t whole = (bytes + unit - 1) / unit * unit;
@@ -31,7 +31,7 @@ public:
 #if defined(__linux__)
         if (unit == PAGE) madvise(data_.get(), whole, MADV_HUGEPAGE);
 #endif
-        std::memset(static_cast<void*>(data_.get()), 0, bytes);
+        if (zeroed) std::memset(static_cast<void*>(data_.get()), 0, bytes);
     }
     T* get() const { return data_.get(); }
     T& operator[](size_t i) const { return data_.get()[i]; }
