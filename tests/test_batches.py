@@ -8,7 +8,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.text import shards
-from headway.text.batches import make_batch, part, plan_batches, plan_packed
+from headway.text.batches import ROUND, Batch, make_batch, part, plan_batches, plan_packed
 from headway.text.shards import Corpus
 
 RANDOM = np.random.default_rng(3)
@@ -137,16 +137,25 @@ def test_a_packed_plan_holds_every_pair_once_and_fits() -> None:
 def test_a_packed_batch_is_its_sentences_one_after_the_other(tmp_path: Path) -> None:
     corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), 500)
     rows = np.array([5, 900, 17, 3, 44])
-    batch = make_batch(corpus, rows, 499, 499, packed=True)
+    batch = make_batch(corpus, rows, 499, 498, packed=True)
     assert batch.packed
-    assert batch.source.tolist() == [[t for r in rows for t in PAIRS[r][0]]]
-    assert batch.target.tolist() == [[t for r in rows for t in PAIRS[r][1]]]
-    lengths = [len(PAIRS[r][1]) for r in rows]
-    assert torch.bincount(batch.target_segments[0])[1:].tolist() == lengths
-    assert batch.target_tokens == sum(lengths)
+    assert batch.target_tokens == sum(len(PAIRS[r][1]) for r in rows)
+
+    def check(each: Batch) -> None:
+        for side, ids, segments, pad in (
+            (0, each.source, each.source_segments, 499),
+            (1, each.target, each.target_segments, 498),
+        ):
+            tokens = [t for r in each.rows for t in PAIRS[r][side]]
+            assert ids.shape == segments.shape == (1, -(-len(tokens) // ROUND) * ROUND)
+            assert ids[0].tolist() == tokens + [pad] * (ids.size(1) - len(tokens))
+            counts = torch.bincount(segments[0][: len(tokens)])
+            assert counts[counts > 0].tolist() == [len(PAIRS[r][side]) for r in each.rows]
+            assert not segments[0, len(tokens) :].any()
+
+    check(batch)
     parts = [part(batch, i, 2) for i in range(2)]
     assert sum(p.target_tokens for p in parts) == batch.target_tokens
     for each in parts:
-        assert each.target.tolist() == [[t for r in each.rows for t in PAIRS[r][1]]]
-        assert each.source.tolist() == [[t for r in each.rows for t in PAIRS[r][0]]]
+        check(each)
     assert sorted([*parts[0].rows, *parts[1].rows]) == sorted(rows)

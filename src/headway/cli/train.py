@@ -72,6 +72,9 @@ def run(args: argparse.Namespace) -> int:
     # too, they spin instead of the thread they wait for: a quarter of the speed. Must be set before
     # torch is loaded; 20,000 turns cost nothing on a quiet machine.
     os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+    # Compiled products, half a megabyte each: batches of like lengths have a size of their own each,
+    # and would fill a cache of 1,024 to no use.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "512")
     import torch
 
     from headway.training import processes

@@ -11,7 +11,7 @@ def entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Ten
 
     Args:
         logits_NV: [N, V]; the gradient afterwards.
-        labels_N: Right tokens, [N].
+        labels_N: Right tokens, [N]; negative for padding, which counts for nothing.
         smoothing: Epsilon, spread evenly over the vocabulary.
 
     Returns:
@@ -31,14 +31,15 @@ def entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Ten
 
 def plain_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """`entropy_` in torch's words."""
-    labels_N1 = labels_N[:, None]
+    real_N = labels_N >= 0
+    labels_N1 = labels_N.clamp(min=0)[:, None]
     p_NV = logits_NV.softmax(1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
     # log Z from the largest logit and its probability, which cannot underflow: two quick passes
     # where logsumexp would compute all the exponentials again.
     log_z_N = logits_NV.amax(1).to(p_NV) - p_NV.amax(1).log()
-    nll = (log_z_N - logits_NV.gather(1, labels_N1).squeeze(1)).sum()
-    even = (log_z_N - logits_NV.mean(1, dtype=p_NV.dtype)).sum()
+    nll = ((log_z_N - logits_NV.gather(1, labels_N1).squeeze(1)) * real_N).sum()
+    even = ((log_z_N - logits_NV.mean(1, dtype=p_NV.dtype)) * real_N).sum()
     p_NV -= smoothing / p_NV.size(1)
     p_NV.scatter_add_(1, labels_N1, p_NV.new_full(labels_N1.shape, smoothing - 1))
-    logits_NV.copy_(p_NV)
+    logits_NV.copy_(p_NV * real_N[:, None])
     return nll, even

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from headway.errors import HeadwayError
 from headway.text.shards import Corpus
+
+ROUND = 128  # a packed row's length is a multiple
 
 
 @dataclass(frozen=True)
@@ -136,13 +139,13 @@ def make_batch(
         rows: Their indices, [B].
         source_pad: Fills the source's padding.
         target_pad: Fills the target's padding.
-        packed: Without padding: one row, the n-th pair segment n of both sides.
+        packed: One row, the n-th pair segment n of both sides, filled up to a multiple of 128 tokens.
     """
     sources, targets = (
         [corpus.sentence(side, int(i)) for i in rows] for side in ("source", "target")
     )
     if packed:
-        sides = (*_pack(sources), *_pack(targets))
+        sides = (*_pack(sources, source_pad), *_pack(targets, target_pad))
     else:
         sides = (*_stack(sources, source_pad), *_stack(targets, target_pad))
     source, source_segments, target, target_segments = sides
@@ -152,29 +155,37 @@ def make_batch(
 
 def part(batch: Batch, index: int, count: int) -> Batch:
     """Return every ``count``-th sentence of a batch, from ``index`` on."""
-    values: list[Tensor] = []
-    for ids, segments in (
-        (batch.source, batch.source_segments),
-        (batch.target, batch.target_segments),
-    ):
-        if batch.packed:
-            chosen = (segments % count == index) & (segments > 0)
-            values += [ids[chosen][None], segments[chosen][None]]
-        else:
-            values += [ids[index::count], segments[index::count]]
+    source, source_segments = _choose(
+        batch.source, batch.source_segments, index, count, batch.packed
+    )
+    target, target_segments = _choose(
+        batch.target, batch.target_segments, index, count, batch.packed
+    )
     rows = batch.rows[(index - 1) % count if batch.packed else index :: count]
-    tokens = int((values[3] != 0).sum())
-    return replace(
-        batch, source=values[0], source_segments=values[1], target=values[2],
-        target_segments=values[3], rows=rows, target_tokens=tokens,
-    )  # fmt: skip
+    tokens = int((target_segments != 0).sum())
+    return Batch(source, source_segments, target, target_segments, rows, tokens, batch.packed)
 
 
-def _pack(sentences: Sequence[Any]) -> tuple[Tensor, Tensor]:
+def _choose(
+    ids: Tensor, segments: Tensor, index: int, count: int, packed: bool
+) -> tuple[Tensor, Tensor]:
+    if not packed:
+        return ids[index::count], segments[index::count]
+    chosen = (segments % count == index) & (segments > 0)
+    return _fill(ids[chosen], segments[chosen], int(ids[0, -1]))
+
+
+def _pack(sentences: Sequence[Any], pad: int) -> tuple[Tensor, Tensor]:
     lengths = np.array([len(sentence) for sentence in sentences])
-    ids = np.concatenate(sentences).astype(np.int64)
-    segments = np.repeat(np.arange(1, len(lengths) + 1), lengths)
-    return torch.from_numpy(ids)[None], torch.from_numpy(segments)[None]
+    ids = torch.from_numpy(np.concatenate(sentences).astype(np.int64))
+    return _fill(ids, torch.from_numpy(np.repeat(np.arange(1, len(lengths) + 1), lengths)), pad)
+
+
+def _fill(ids: Tensor, segments: Tensor, pad: int) -> tuple[Tensor, Tensor]:
+    """Make one row, [1, T], of a multiple of `ROUND` tokens."""
+    # Products are compiled for each size they meet, so there should be few.
+    missing = -len(ids) % ROUND
+    return F.pad(ids, (0, missing), value=pad)[None], F.pad(segments, (0, missing))[None]
 
 
 def _stack(sentences: Sequence[Any], pad: int) -> tuple[Tensor, Tensor]:

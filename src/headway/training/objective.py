@@ -1,6 +1,6 @@
 """What training minimises: label-smoothed cross entropy over the labels that are not padding.
 
-Shapes: B batch, T target length, N real target positions of a batch, D d_model, V vocabulary.
+Shapes: B batch, T target length, N target positions of a batch, D d_model, V vocabulary.
 Paper: section 5.4, "Label Smoothing".
 """
 
@@ -16,6 +16,7 @@ from headway.text.batches import Batch
 
 # Logits held at once on a CPU: 8 MB in bf16, which stay in its last cache between the passes.
 LOGITS_AT_ONCE = 1 << 22
+PADDING = -1  # the label of what is no token
 
 
 class Loss(NamedTuple):
@@ -41,12 +42,13 @@ def plain_loss(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> Loss:
 
     Args:
         logits_NV: Logits, [N, V].
-        labels_N: Right tokens, [N].
+        labels_N: Right tokens, [N]; negative where there is padding, which counts for nothing.
         smoothing: Epsilon, 0 to 1.
     """
+    real_N = labels_N >= 0
     log_p_NV = logits_NV.float().log_softmax(1)
-    nll = -log_p_NV.gather(1, labels_N[:, None]).sum()
-    even = -log_p_NV.mean(1).sum()
+    nll = -(log_p_NV.gather(1, labels_N.clamp(min=0)[:, None]).squeeze(1) * real_N).sum()
+    even = -(log_p_NV.mean(1) * real_N).sum()
     return Loss((1 - smoothing) * nll + smoothing * even, nll.detach())
 
 
@@ -64,7 +66,7 @@ def chunked_loss(
 
     Args:
         hidden_ND: The decoder's last hidden states, [N, D].
-        labels_N: Right tokens, [N].
+        labels_N: Right tokens, [N]; negative where there is padding.
         project: Hidden states [..., D] to logits [..., V].
         parameters: What ``project`` uses and training changes.
         smoothing: Epsilon, 0 to 1.
@@ -141,10 +143,10 @@ class Objective:
         # Padding is on the right: no label sees it, so the decoder needs no target segments.
         segments = batch.target_segments if batch.packed else None
         hidden_BTD = self.model.decode(batch.target, memory_BSD, segments, batch.source_segments)
-        real_N = batch.target_segments.flatten().nonzero().squeeze(1)
+        labels_BT = batch.target.masked_fill(batch.target_segments == 0, PADDING)
         return chunked_loss(
-            hidden_BTD.flatten(0, 1).index_select(0, real_N),
-            batch.target.flatten().index_select(0, real_N),
+            hidden_BTD.flatten(0, 1),
+            labels_BT.flatten(),
             self.model.logits,
             self.parameters,
             self.smoothing,

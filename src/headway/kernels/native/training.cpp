@@ -137,7 +137,7 @@ static void add_norm_gradients(const Y* grad, const Y* normal, const float* inve
 }
 
 // Logits [N, V] become the gradient of the summed label-smoothed cross entropy, in place.
-// Adds to sums[0] the negative log-likelihood, to sums[1] that of an even distribution.
+// A negative label is padding: its row becomes zero. Adds to sums[0] the negative log-likelihood, to sums[1] that of an even distribution.
 template <typename T>
 static void entropy_rows(T* logits, const int64_t* labels, int64_t N, int64_t V, float smoothing,
                          double* sums) {
@@ -148,6 +148,10 @@ static void entropy_rows(T* logits, const int64_t* labels, int64_t N, int64_t V,
 #pragma omp for schedule(static)
         for (int64_t n = 0; n < N; n++) {
             T* scores = logits + n * V;
+            if (labels[n] < 0) {
+                std::fill(scores, scores + V, from_float<T>(0));
+                continue;
+            }
             float largest = -INFINITY, all_scores = 0, z = 0;
 #pragma omp simd reduction(max : largest) reduction(+ : all_scores)
             for (int64_t j = 0; j < V; j++) {
