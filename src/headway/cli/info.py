@@ -2,6 +2,8 @@
 
 import argparse
 import json
+from collections.abc import Container
+from typing import Any
 
 EXAMPLE = "headway info runs/mine\nheadway info runs/mine --settings --json"
 
@@ -17,7 +19,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the model's facts."""
     from dataclasses import asdict
 
-    from headway.config import ModelConfig, describe
+    from headway.config import ModelConfig, TrainingConfig, describe
     from headway.model import parameter_count
     from headway.translation import load_model
 
@@ -25,12 +27,7 @@ def run(args: argparse.Namespace) -> None:
     shape = found.config.model
     embeddings = sum(p.numel() for n, p in found.transformer.named_parameters() if "embedding" in n)
     count = parameter_count(found.transformer)
-    paper = asdict(ModelConfig())
-    departures = {
-        name: value
-        for name, value in asdict(shape).items()
-        if paper[name] != value and name not in SIZES
-    }
+    training = asdict(found.config.training)
     facts = {
         "model": str(found.path),
         "languages": list(found.languages),
@@ -42,7 +39,8 @@ def run(args: argparse.Namespace) -> None:
         "d_model": shape.d_model,
         "d_ff": shape.d_ff,
         "heads": shape.num_heads,
-        "departures from the paper's model": departures,
+        "departures from the paper's model": departures(asdict(shape), ModelConfig(), SIZES),
+        "departures from its training": departures(training, TrainingConfig(), BOOKKEEPING),
         "vocabulary fingerprint": found.tokenizer.fingerprint[:16],
     }
     if args.json:
@@ -54,6 +52,15 @@ def run(args: argparse.Namespace) -> None:
         print(f"{name:<34}{_words(value)}")
     if args.settings:
         print(f"\n{describe(found.config)}")
+
+
+def departures(values: dict[str, Any], paper: Any, aside: Container[str]) -> dict[str, Any]:
+    """Return the settings that differ from the paper's, but for some that say nothing of it."""
+    return {
+        name: value
+        for name, value in values.items()
+        if getattr(paper, name) != value and name not in aside
+    }
 
 
 # A model of another size is no departure from the paper's architecture.
@@ -68,6 +75,21 @@ SIZES = {
     "d_k",
     "d_v",
     "dropout",
+}
+# These change what is watched and kept, or where a run computes, not what it learns from.
+BOOKKEEPING = {
+    "micro_batch_tokens",
+    "validate_every",
+    "checkpoint_every",
+    "patience",
+    "validation_beam",
+    "validation_sentences",
+    "seed",
+    "precision",
+    "device",
+    "threads",
+    "max_failures",
+    "tensorboard",
 }
 
 
