@@ -10,8 +10,8 @@ EXAMPLE = "headway demo\nheadway demo runs/demo-fr --languages de fr"
 SETTINGS = ("text", "model", "training", "search")
 TEST_PAIRS = 2500
 # What minutes on two cores allow: half of tiny's depth and a small vocabulary. The corpus is so
-# regular that dropout only slows it down. A step is made of eight small batches, each of one length,
-# because length goes with kind here: a step of one kind alone would pull the model towards it.
+# regular that dropout only slows it down. Steps mix lengths, because length goes with kind here: a step
+# of one kind alone would pull the model towards it.
 RECIPE = {
     "--preset": "tiny",
     "--text.vocab-size": "3000",
@@ -19,10 +19,10 @@ RECIPE = {
     "--model.num-encoder-layers": "2",
     "--model.num-decoder-layers": "2",
     "--model.dropout": "0",
+    "--training.packed": "true",
     "--training.batch-tokens": "1600",
-    "--training.micro-batch-tokens": "200",
     "--training.warmup-steps": "300",
-    "--training.max-steps": "1000",
+    "--training.max-steps": "1500",
     "--training.validate-every": "250",
     "--training.checkpoint-every": "25",
     "--training.average": "6",
