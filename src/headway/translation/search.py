@@ -82,8 +82,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Search for the likeliest translations; a beam of 1 is greedy.
 
-    A sentence is done when ``beam`` hypotheses have ended, or when no open one can still overtake the
-    ``n_best`` best that have. A hypothesis that reaches its limit must end there.
+    A sentence is done when no open hypothesis can still overtake the ``n_best`` best that have ended
+    or, once ``beam`` have, when none would if it ended as it is. A hypothesis that reaches its limit must end there.
 
     Args:
         decoding: Fresh, with ``beam`` hypotheses for each of as many sentences as there are limits.
@@ -142,7 +142,7 @@ def beam_search(
         for row, sentence in enumerate(active.tolist()):
             top = scores_AK[row, 0]
             if (ended[sentence] or top == -np.inf) and _done(
-                ended[sentence], top, rules.limits[sentence], beam, alpha, n_best
+                ended[sentence], top, length, rules.limits[sentence], beam, alpha, n_best
             ):
                 closing.add(row)
         if len(closing) == len(active):
@@ -198,13 +198,22 @@ def check_finite(log_z: Numbers) -> None:
 
 
 def _done(
-    ended: list[Hypothesis], top: float, limit: int, beam: int, alpha: float, n_best: int
+    ended: list[Hypothesis],
+    top: float,
+    length: int,
+    limit: int,
+    beam: int,
+    alpha: float,
+    n_best: int,
 ) -> bool:
-    """Whether a sentence's ``n_best`` are certain, or as many have ended as there are beams."""
-    if len(ended) >= beam or top == -np.inf:
+    """Whether a sentence's ``n_best`` are certain, or likely once as many ended as there are beams.
+
+    They are certain if no open hypothesis can overtake them: the longest translation divides by the
+    largest penalty. They count as likely if none would if it ended as it is.
+    """
+    if top == -np.inf:
         return True
     if len(ended) < n_best:
         return False
-    # The longest translation divides by the largest penalty: no open hypothesis can do better.
-    bound = top / length_penalty(limit, alpha)
+    bound = top / length_penalty(length if len(ended) >= beam else limit, alpha)
     return sorted((h.score for h in ended), reverse=True)[n_best - 1] >= bound
