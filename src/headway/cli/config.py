@@ -10,7 +10,9 @@ SETTINGS = ("text", "model", "training", "search")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("--preset", metavar="NAME", help="tiny, small, base or big (default base)")
+    parser.add_argument(
+        "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
+    )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
     parser.add_argument("--only", metavar="SECTION", choices=SETTINGS, help="one section")
 

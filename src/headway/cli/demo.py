@@ -21,6 +21,7 @@ RECIPE = {
     "--model.dropout": "0",
     "--training.packed": "true",
     "--training.batch-tokens": "1600",
+    "--training.rate-scale": "1",
     "--training.warmup-steps": "300",
     "--training.max-steps": "1500",
     "--training.validate-every": "250",

@@ -26,7 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--languages", metavar="CODE", nargs=2, help="default: from the suffixes of two files"
     )
-    parser.add_argument("--preset", metavar="NAME", help="tiny, small, base (default) or big")
+    parser.add_argument(
+        "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
+    )
     parser.add_argument("--config", metavar="FILE", help="settings in TOML")
 
 

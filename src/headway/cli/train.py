@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, alike")
     parser.add_argument("--data", metavar="DIR", help="what `headway prepare` wrote, instead")
     parser.add_argument("--languages", nargs=2, metavar="CODE", help="of source and target: de en")
-    parser.add_argument("--preset", metavar="NAME", help="tiny, small, base or big (default base)")
+    parser.add_argument(
+        "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
+    )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
     parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
 
