@@ -147,7 +147,7 @@ def test_a_packed_batch_is_its_sentences_one_after_the_other(tmp_path: Path) -> 
             (1, each.target, each.target_segments, 498),
         ):
             tokens = [t for r in each.rows for t in PAIRS[r][side]]
-            assert ids.shape == segments.shape == (1, -(-len(tokens) // ROUND) * ROUND)
+            assert ids.shape == segments.shape == (1, (len(tokens) // ROUND + 1) * ROUND)
             assert ids[0].tolist() == tokens + [pad] * (ids.size(1) - len(tokens))
             counts = torch.bincount(segments[0][: len(tokens)])
             assert counts[counts > 0].tolist() == [len(PAIRS[r][side]) for r in each.rows]

@@ -1,6 +1,7 @@
 """Native functions equal their plain twins, gradients included."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from headway.kernels import build
 from headway.kernels.attention import Sight, attention, longest_span, native
 from headway.kernels.dropout import Mask, apply
 from headway.kernels.entropy import entropy_, plain_entropy_
-from headway.kernels.linear import linear
+from headway.kernels.linear import Linear, linear, together
 from headway.kernels.normalization import add_norm, plain_add_norm
 from headway.kernels.training import functions
 
@@ -221,3 +222,81 @@ def test_a_compiler_that_fails_is_told_and_nothing_is_left(
     finally:
         build._load.cache_clear()
         build.library.cache_clear()
+
+
+@compiled
+def test_what_does_not_fit_the_native_code_goes_the_plain_way() -> None:
+    torch.manual_seed(1)
+    x, y, gain = torch.randn(3, 8), torch.randn(3, 8), torch.rand(16)[::2] + 1
+    for a, w in (
+        (x, torch.ones(8)),
+        (x[:1], torch.ones(8)),
+        (x, gain),
+        (x, torch.ones(8).bfloat16()),
+    ):
+        expected = F.layer_norm((a + y).to(w.dtype), (8,), w, torch.zeros_like(w))
+        found = add_norm(a.to(w.dtype), y.to(w.dtype), w, torch.zeros_like(w), 1e-5, 0.0)
+        torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
+    q, k = torch.randn(3, 2, 5, 4), torch.randn(1, 2, 7, 4)
+    assert not native(q, k, k)
+    assert not native(q, torch.randn(3, 2, 7, 3), torch.randn(3, 2, 7, 4))
+    one = attention(q, q, q, Sight(None, torch.ones(1, 5)), 0.5)
+    assert torch.equal(one, attention(q, q, q, Sight(None, torch.ones(3, 5)), 0.5))
+
+
+def test_labels_that_are_no_tokens_are_refused() -> None:
+    for labels in (torch.tensor([0, 7]), torch.tensor([0])):
+        with pytest.raises((IndexError, ValueError)):
+            entropy_(torch.randn(2, 7), labels, 0.1)
+    narrow = entropy_(torch.ones(2, 7), torch.tensor([3, 5], dtype=torch.int32), 0.1)
+    strided = entropy_(torch.ones(2, 7), torch.tensor([3, 9, 5, 9])[::2], 0.1)
+    assert [t.item() for t in narrow] == [t.item() for t in strided]
+
+
+def test_a_frozen_map_takes_no_gradient_from_the_others() -> None:
+    maps = [Linear(5, n) for n in (3, 4, 2)]
+    maps[0].weight.requires_grad_(False)
+    maps[1].bias.requires_grad_(False)
+    sum(out.sum() for out in together(torch.randn(7, 5), maps)).backward()
+    assert [m.weight.grad is None for m in maps] == [True, False, False]
+    assert [m.bias.grad is None for m in maps] == [False, True, False]
+
+
+def test_a_hook_on_one_of_several_maps_is_called() -> None:
+    maps = [Linear(5, 3), Linear(5, 4)]
+    seen: list[Tensor] = []
+    maps[1].register_forward_hook(lambda *args: seen.append(args[2]))
+    together(torch.randn(7, 5), maps)
+    assert len(seen) == 1
+
+
+@compiled
+def test_gradients_of_gradients_are_refused_not_wrong() -> None:
+    x, weight = torch.randn(3, 5, requires_grad=True), torch.randn(4, 5, requires_grad=True)
+    (grad,) = torch.autograd.grad(linear(x, weight).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        grad.sum().backward()
+
+
+@compiled
+@pytest.mark.parametrize("damage", [b"", b"cut", None])
+def test_a_damaged_library_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
+) -> None:
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
+    build._load.cache_clear()
+    build.library.cache_clear()
+    assert build._load("training")[0] is not None, build._load("training")[1]
+    (file,) = tmp_path.glob("*.so")
+    whole = file.read_bytes()
+    file.unlink()  # a library in use must not change under the process
+    if damage is not None:
+        file.write_bytes(damage or whole[: len(whole) // 2])
+    build._load.cache_clear()
+    assert build._load("training")[0] is not None
+    assert file.read_bytes() == whole
+    file.chmod(0o777)
+    build._load.cache_clear()
+    assert "can be written by others" in build._load("training")[1]
+    build._load.cache_clear()
+    build.library.cache_clear()

@@ -122,3 +122,37 @@ def test_a_mistake_in_a_thread_is_not_lost():
     bad.source[1::2] = 31  # no such piece, in the second thread's share
     with pytest.raises(IndexError):
         trainer.step([bad])
+
+
+def test_copies_follow_the_model():
+    torch.set_num_threads(2)
+    config = ModelConfig(
+        source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24, num_heads=2, dropout=0.3
+    )
+    model = Transformer(config)
+    trainer = Trainer(model, TrainingConfig(), "fp32")
+    batch = random_batch(31, rows=6, longest=9, seed=4)
+    trainer.step([batch])
+    frozen = model.encoder.layers[0].feed_forward.inner.weight
+    frozen.requires_grad_(False)
+    before = frozen.clone()
+    model.encoder.eval()
+    model.dropout.p = 0.1
+    trainer.step([batch])
+    copied = trainer.workers.models[1]
+    assert torch.equal(frozen, before)
+    assert not copied.encoder.training
+    assert copied.dropout.p == 0.1
+
+
+def test_after_a_mistake_no_gradient_is_left():
+    torch.set_num_threads(2)
+    config = ModelConfig(
+        source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24, num_heads=2
+    )
+    trainer = Trainer(Transformer(config), TrainingConfig(), "fp32")
+    bad = random_batch(31, rows=4, longest=5, seed=4)
+    bad.source[1::2] = 31
+    with pytest.raises(IndexError):
+        trainer.step([bad])
+    assert all(p.grad is None for m in trainer.workers.models for p in m.parameters())

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from headway.kernels import training
 from headway.kernels.training import TYPES
@@ -48,7 +49,12 @@ class _Heads(ctypes.Structure):
 
 def native(q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor) -> bool:
     """Whether `attention` has a native body for these."""
-    same = q_BHTK.dtype == k_BHSK.dtype == v_BHSV.dtype
+    same = (
+        q_BHTK.dtype == k_BHSK.dtype == v_BHSV.dtype
+        and q_BHTK.shape[:2] == k_BHSK.shape[:2] == v_BHSV.shape[:2]
+        and k_BHSK.size(2) == v_BHSV.size(2)
+        and q_BHTK.size(3) == k_BHSK.size(3)
+    )
     inner = all(t.stride(-1) == 1 for t in (q_BHTK, k_BHSK, v_BHSV))
     return same and inner and training.native(q_BHTK, k_BHSK, v_BHSV) is not None
 
@@ -66,7 +72,9 @@ def longest_span(queries_BT: Tensor, keys_BS: Tensor) -> int:
     functions = training.functions()
     if functions is None:
         return keys_BS.size(1)
-    queries_BT, keys_BS = queries_BT.long().contiguous(), keys_BS.long().contiguous()
+    rows = max(len(queries_BT), len(keys_BS))
+    queries_BT = queries_BT.long().expand(rows, -1).contiguous()
+    keys_BS = keys_BS.long().expand(rows, -1).contiguous()
     pointers = queries_BT.data_ptr(), keys_BS.data_ptr()
     return int(functions.longest_span(*pointers, *queries_BT.shape, keys_BS.size(1)))
 
@@ -76,7 +84,11 @@ class _Attention(torch.autograd.Function):
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, sight: Sight, scale: float) -> Tensor:
         functions = training.native(q, k, v)
         assert functions is not None
-        segments = [s if s is None else s.long().contiguous() for s in sight[:2]]
+        shapes = (q.size(0), q.size(2)), (q.size(0), k.size(2))
+        segments = [
+            s if s is None else s.long().expand(shape).contiguous()
+            for s, shape in zip(sight[:2], shapes, strict=True)
+        ]
         heads = _heads(q, k, v, segments, sight, scale)
         out_BTHV = q.new_empty(q.size(0), q.size(2), q.size(1), v.size(3))
         log_z = torch.empty(q.shape[:3])
@@ -89,6 +101,7 @@ class _Attention(torch.autograd.Function):
         return out_BTHV.transpose(1, 2)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, log_z, *segments = ctx.saved_tensors
         functions = training.native(q, k, v)

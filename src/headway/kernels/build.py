@@ -9,6 +9,7 @@ import functools
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,20 +42,21 @@ def why_not(name: str) -> str:
 def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
     if os.environ.get("HEADWAY_NATIVE") == "0":
         return None, "HEADWAY_NATIVE=0"
-    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
+    found = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if not found:
         return None, "no C++ compiler (g++ or clang++) was found"
     # torch brings its own OpenMP library; two of them in one process fight over the cores.
-    runtime = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))
+    runtime = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))[:1]
     source = SOURCES / f"{name}.cpp"
-    target = cache_directory() / f"{name}-{_fingerprint(compiler, runtime)}.so"
     try:
-        if not target.exists():
-            _compile(compiler, source, runtime, target)
+        command = [*shlex.split(found), *FLAGS, str(source), *map(str, runtime)]
+        target = cache_directory() / f"{name}-{_fingerprint(command)}.so"
+        if not _whole(target):
+            _compile(command, target)
         return ctypes.CDLL(str(target)), ""
-    except (OSError, subprocess.SubprocessError) as error:
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
         detail = getattr(error, "stderr", None) or str(error)
-        return None, f"{compiler} could not build {source.name}: {str(detail).strip()[-500:]}"
+        return None, f"{found} could not build {source.name}: {str(detail).strip()[-500:]}"
 
 
 def cache_directory() -> Path:
@@ -64,27 +66,50 @@ def cache_directory() -> Path:
     return Path(given) if given else Path(base).expanduser() / "headway"
 
 
-def _compile(compiler: str, source: Path, runtime: list[Path], target: Path) -> None:
+def _compile(command: list[str], target: Path) -> None:
     """Compile beside the target and move it there: two processes may do so at once."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _check_owner(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent) as directory:
         built = Path(directory) / target.name
-        openmp = [str(path) for path in runtime[:1]]
         subprocess.run(
-            [compiler, *FLAGS, str(source), "-o", str(built), *openmp],
+            [*command, "-o", str(built)],
             check=True, capture_output=True, text=True, timeout=TIMEOUT,
         )  # fmt: skip
+        built.chmod(0o700)
+        digest = built.with_suffix(".sha256")
+        digest.write_text(hashlib.sha256(built.read_bytes()).hexdigest(), encoding="ascii")
+        digest.replace(target.with_suffix(".sha256"))
         built.replace(target)
 
 
-def _fingerprint(compiler: str, runtime: list[Path]) -> str:
+def _whole(target: Path) -> bool:
+    """Whether the library is there, uncut, and nobody else could have written it."""
+    digest = target.with_suffix(".sha256")
+    if not target.is_file() or not digest.is_file():
+        return False
+    for path in (target.parent, target):
+        _check_owner(path)
+    return digest.read_text("ascii") == hashlib.sha256(target.read_bytes()).hexdigest()
+
+
+def _check_owner(path: Path) -> None:
+    """Refuse what another user could have written: it would be run."""
+    if not hasattr(os, "geteuid"):
+        return
+    about = path.stat()
+    if about.st_uid != os.geteuid() or about.st_mode & 0o022:
+        raise OSError(f"{path} belongs to or can be written by others; set HEADWAY_CACHE")
+
+
+def _fingerprint(command: list[str]) -> str:
     digest = hashlib.sha256()
     for path in sorted(SOURCES.iterdir()):
         digest.update(path.read_bytes())
     version = subprocess.run(
-        [compiler, "--version"], capture_output=True, text=True, timeout=TIMEOUT
+        [command[0], "--version"], capture_output=True, text=True, timeout=TIMEOUT
     ).stdout
-    for part in (*FLAGS, compiler, version, processor(), sys.platform, *map(str, runtime)):
+    for part in (*command, version, processor(), sys.platform):
         digest.update(part.encode())
     return digest.hexdigest()[:16]
 

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from headway.kernels.training import TYPES, native
+from headway.kernels.training import TYPES, native, watched
 
 WORD = 0xFFFFFFFF
 _generator: ContextVar[torch.Generator | None] = ContextVar("generator", default=None)
@@ -45,6 +46,8 @@ class Mask(NamedTuple):
     @classmethod
     def draw(cls, p: float) -> "Mask":
         """Take a seed from the generator, which a resumed run restores."""
+        if not 0 <= p < 1:
+            raise ValueError(f"dropout = {p} must be at least 0 and below 1")
         threshold = round(p * 65536)
         if threshold == 0:
             return cls(0, 0, 0)
@@ -74,7 +77,7 @@ def dropout(x: Tensor, p: float) -> Tensor:
     """Set each element of [..., D] to zero with probability p, and divide the others by 1 - p."""
     if p == 0:
         return x
-    if x.device.type != "cpu":
+    if x.device.type != "cpu" or watched(x):
         return F.dropout(x, p)
     return apply(x, Mask.draw(p))
 
@@ -97,7 +100,7 @@ class Dropout(nn.Module):
 
 def apply(x: Tensor, mask: Mask) -> Tensor:
     """Multiply [..., D] with a mask's factors."""
-    if mask.threshold == 0:
+    if mask.threshold == 0 or x.numel() == 0:
         return x
     if native(x) is None:
         factors = mask.factors(x.numel() // x.size(-1), x.size(-1))
@@ -112,6 +115,7 @@ class _Dropout(torch.autograd.Function):
         return _run(x, mask)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         return _run(grads[0], ctx.mask), None
 

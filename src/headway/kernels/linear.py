@@ -11,7 +11,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
+
+from headway.kernels.training import watched
 
 BF16 = torch.bfloat16
 
@@ -34,21 +37,34 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def together(x: Tensor, maps: Sequence[nn.Linear]) -> tuple[Tensor, ...]:
     """Apply several maps to one input, as one matrix product where that is quicker."""
-    if not ours(x, maps[0].weight):
+    plain = all(type(each) is Linear and not _hooked(each) for each in maps)
+    if not plain or not ours(x, *(each.weight for each in maps)):
         return tuple(each(x) for each in maps)
     low = torch.is_autocast_enabled("cpu")
     parameters = [p for each in maps for p in (each.weight, each.bias)]
     return _Linear.apply(x, low, *parameters)  # type: ignore[no-untyped-call]
 
 
-def ours(x: Tensor, weight: Tensor) -> bool:
+def ours(x: Tensor, *weights: Tensor) -> bool:
     """Whether `_Linear` can take these: float32 weights on the CPU, in no traced program."""
     return (
         x.device.type == "cpu"
-        and weight.dtype == torch.float32
+        and all(weight.dtype == torch.float32 for weight in weights)
         and x.dtype in (torch.float32, BF16)
-        and not torch.compiler.is_compiling()
+        and x.dim() > 1
+        and x.numel() > 0
+        and (not torch.is_autocast_enabled("cpu") or torch.get_autocast_dtype("cpu") == BF16)
         and torch.backends.mkldnn.is_available()
+        and not watched(x, *weights)
+    )
+
+
+def _hooked(module: nn.Module) -> bool:
+    return bool(
+        module._forward_hooks
+        or module._forward_pre_hooks
+        or module._backward_hooks
+        or module._backward_pre_hooks
     )
 
 
@@ -67,14 +83,15 @@ class _Linear(torch.autograd.Function):
         return (out,) if len(ctx.sizes) == 1 else out.split(ctx.sizes, -1)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
         grad = grads[0] if len(grads) == 1 else torch.cat(grads, -1)
         grad_NO, x_NI = grad.flatten(0, -2), x.flatten(0, -2)
         found: list[Tensor | None] = [None] * (2 * len(ctx.sizes))
-        if ctx.needs_input_grad[2]:
+        if any(ctx.needs_input_grad[2::2]):
             found[::2] = product(grad_NO.t(), x_NI.t()).float().split(ctx.sizes)
-        if ctx.needs_input_grad[3]:
+        if any(ctx.needs_input_grad[3::2]):
             found[1::2] = grad_NO.sum(0, dtype=torch.float32).split(ctx.sizes)
         grad_x = product(grad, weight.t()).to(ctx.x_dtype) if ctx.needs_input_grad[0] else None
         return grad_x, None, *found

@@ -4,10 +4,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from headway.kernels.dropout import Mask, apply, dropout
-from headway.kernels.training import TYPES, native
+from headway.kernels.training import TYPES, native, watched
 
 
 def add_norm(
@@ -23,12 +24,25 @@ def add_norm(
         epsilon: Added to the variance.
         p: Dropout on y.
     """
-    if y.device.type != "cpu":
+    if y.device.type != "cpu" or watched(x, y):
         return plain_add_norm(x, dropout(y, p), weight, bias, epsilon)
     mask = Mask.draw(p)
-    if native(x, y, weight) is None or (x.dtype, y.dtype) == (torch.bfloat16, torch.float32):
-        return plain_add_norm(x, apply(y, mask), weight, bias, epsilon)
+    if not _fits(x, y, weight, bias):
+        return plain_add_norm(x, apply(y, mask), weight, bias, epsilon).to(y.dtype)
     return _AddNorm.apply(x, y, weight, bias, epsilon, mask)  # type: ignore[no-untyped-call]
+
+
+def _fits(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor) -> bool:
+    return (
+        native(x, y, weight, bias) is not None
+        and (x.dtype, y.dtype) != (torch.bfloat16, torch.float32)
+        and weight.dtype == bias.dtype == torch.float32
+        and weight.shape == bias.shape == y.shape[-1:]
+        and weight.is_contiguous()
+        and bias.is_contiguous()
+        and x.shape == y.shape
+        and y.numel() > 0
+    )
 
 
 def plain_add_norm(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
@@ -58,6 +72,7 @@ class _AddNorm(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         normal, inverse, weight = ctx.saved_tensors
         grad = grads[0].contiguous()

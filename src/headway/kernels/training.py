@@ -7,7 +7,7 @@ import ctypes
 import functools
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headway.kernels.build import library
 
@@ -44,12 +44,20 @@ def functions() -> ctypes.CDLL | None:
 
 
 def native(*tensors: Tensor) -> ctypes.CDLL | None:
-    """Return the library if it can take these tensors: on the CPU, float32 or bfloat16.
-
-    A program that torch traces (export, compile) sees the plain twins.
-    """
-    if torch.compiler.is_compiling():
+    """Return the library if it can take these tensors: on the CPU, float32 or bfloat16."""
+    if watched(*tensors):
         return None
     if any(t.device.type != "cpu" or t.dtype not in TYPES for t in tensors):
         return None
     return functions()
+
+
+def watched(*tensors: Tensor) -> bool:
+    """Whether torch traces, transforms or counts what is done: it then has to see the plain twins."""
+    return (
+        torch.compiler.is_compiling()
+        or torch._C._get_tracing_state() is not None
+        or torch._C._len_torch_dispatch_stack() > 0
+        or torch._C._functorch.peek_interpreter_stack() is not None
+        or any(type(t) not in (Tensor, nn.Parameter) for t in tensors)
+    )

@@ -171,6 +171,7 @@ def _choose(
 ) -> tuple[Tensor, Tensor]:
     if not packed:
         return ids[index::count], segments[index::count]
+    assert len(ids) == 1, "segments are counted within a row"
     chosen = (segments % count == index) & (segments > 0)
     return _fill(ids[chosen], segments[chosen], int(ids[0, -1]))
 
@@ -182,9 +183,10 @@ def _pack(sentences: Sequence[Any], pad: int) -> tuple[Tensor, Tensor]:
 
 
 def _fill(ids: Tensor, segments: Tensor, pad: int) -> tuple[Tensor, Tensor]:
-    """Make one row, [1, T], of a multiple of `ROUND` tokens."""
-    # Products are compiled for each size they meet, so there should be few.
-    missing = -len(ids) % ROUND
+    """Make one row, [1, T], of a multiple of `ROUND` tokens, at least one of them padding."""
+    # Products are compiled for each size they meet, so there should be few. If one side alone had
+    # padding, attention would look for its partner on the other side.
+    missing = ROUND - len(ids) % ROUND
     return F.pad(ids, (0, missing), value=pad)[None], F.pad(segments, (0, missing))[None]
 
 

@@ -46,7 +46,7 @@ class Machine:
                 if _fast_bf16(device)
                 else "fp32"
             ),
-            threads=config.threads or len(os.sched_getaffinity(0)),
+            threads=config.threads or processors(),
         ).check()
 
     def check(self) -> "Machine":
@@ -75,6 +75,11 @@ class Machine:
             device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
             torch.cuda.set_device(device)
         return device
+
+
+def processors() -> int:
+    """Count the processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _fast_bf16(device: str) -> bool:

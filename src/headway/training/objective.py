@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from headway.kernels.entropy import entropy_
 from headway.model import Transformer
@@ -118,8 +119,12 @@ class _Chunked(torch.autograd.Function):
         return (1 - smoothing) * nll + smoothing * even, nll
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
-        hidden_grad, *parameter_grads = (grad.mul_(grad_outputs[0]) for grad in ctx.grads)
+        if ctx.grads is None:
+            raise RuntimeError("this loss can be differentiated only once")
+        grads, ctx.grads = ctx.grads, None
+        hidden_grad, *parameter_grads = (grad.mul_(grad_outputs[0]) for grad in grads)
         return hidden_grad, None, None, None, None, *parameter_grads
 
 
@@ -154,9 +159,11 @@ class Objective:
         )
 
 
+@torch.enable_grad()
 def _used(logits: Callable[[Tensor], Tensor], model: Transformer) -> list[nn.Parameter]:
     """Return the trained parameters that the logits depend on."""
     parameters = [p for p in model.parameters() if p.requires_grad]
-    hidden = torch.zeros(1, model.config.d_model, device=parameters[0].device)
-    grads = torch.autograd.grad(logits(hidden).sum(), parameters, allow_unused=True)
-    return [p for p, grad in zip(parameters, grads, strict=True) if grad is not None]
+    like = next(model.parameters())
+    hidden = like.new_zeros(1, model.config.d_model, requires_grad=True)
+    grads = torch.autograd.grad(logits(hidden).sum(), [hidden, *parameters], allow_unused=True)
+    return [p for p, grad in zip(parameters, grads[1:], strict=True) if grad is not None]

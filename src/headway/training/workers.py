@@ -7,18 +7,20 @@ draws its dropout masks from a generator of its own: a step is the same each tim
 
 import copy
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import torch
 from torch import Tensor, nn
 
-from headway.kernels.dropout import drawing_from
+from headway.kernels.dropout import Dropout, drawing_from
 from headway.model import Transformer
 from headway.text.batches import Batch, part
 from headway.training.objective import Objective
 
 # Below so many target tokens a share's matrix products are too small to pay for a thread.
 SMALLEST_SHARE = 500
+# Each copy holds gradients of its own, and all are summed: more threads go into the operations.
+MOST_COPIES = 8
 
 
 class Workers:
@@ -39,15 +41,17 @@ class Workers:
         alone = self.device.type != "cpu" or model.config.attention_dropout > 0
         self.threads = threads
         self.low_precision = low_precision
-        self.models = [model, *(sharing(model) for _ in range(0 if alone else threads - 1))]
+        self.models = [
+            model,
+            *(sharing(model) for _ in range(0 if alone else min(threads, MOST_COPIES) - 1)),
+        ]
         self.objectives = [Objective(m, smoothing) for m in self.models]
         self.pool = ThreadPoolExecutor(threads)
 
     def train(self) -> None:
-        """Put the model and its copies into training mode."""
-        for model in self.models:
-            if not model.training:  # saying so to every module takes a millisecond
-                model.train()
+        """Put the model into training mode; its copies follow at the next step."""
+        if not self.models[0].training:  # saying so to every module takes a millisecond
+            self.models[0].train()
 
     def accumulate(self, micro_batches: Sequence[Batch], tokens: int) -> Tensor:
         """Add the gradient of the micro-batches' loss over ``tokens`` to the model's parameters.
@@ -56,6 +60,8 @@ class Workers:
             Their loss and nll, summed over target tokens, [2].
         """
         shares = self._shares(micro_batches)
+        for copied in self.models[1 : len(shares)]:
+            _follow(copied, self.models[0])
         if len(shares) == 1:
             return self._work(0, shares[0], tokens, None, self.threads)
         seeds = torch.empty(len(shares), dtype=torch.int64).random_().tolist()
@@ -64,7 +70,13 @@ class Workers:
             self.pool.submit(self._work, i, share, tokens, seed, each)
             for i, (share, seed) in enumerate(zip(shares, seeds, strict=True))
         ]
-        sums = [done.result() for done in work]
+        wait(work)  # nobody goes on while another has failed
+        try:
+            sums = [done.result() for done in work]
+        except BaseException:
+            for model in self.models:
+                model.zero_grad(set_to_none=True)
+            raise
         for model in self.models[1 : len(shares)]:
             _give(model, self.models[0])
         return torch.stack(sums).sum(0)
@@ -100,6 +112,20 @@ def sharing(model: Transformer) -> Transformer:
         id(p): nn.Parameter(p.detach(), requires_grad=p.requires_grad) for p in model.parameters()
     }
     return copy.deepcopy(model, memo)
+
+
+def _follow(copied: Transformer, model: Transformer) -> None:
+    """Let a copy be what the model has become since: weights, what is trained, what is switched off."""
+    for mine, parameter in zip(copied.parameters(), model.parameters(), strict=True):
+        if mine.data_ptr() != parameter.data_ptr():
+            mine.data = parameter.detach()
+        if mine.requires_grad != parameter.requires_grad:
+            mine.requires_grad_(parameter.requires_grad)
+    for ours, module in zip(copied.modules(), model.modules(), strict=True):
+        if ours.training != module.training:
+            ours.training = module.training
+        if isinstance(ours, Dropout) and isinstance(module, Dropout) and ours.p != module.p:
+            ours.p = module.p
 
 
 def _give(copied: Transformer, model: Transformer) -> None:
