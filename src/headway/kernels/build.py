@@ -38,6 +38,12 @@ def why_not(name: str) -> str:
     return _load(name)[1]
 
 
+def identity(name: str) -> str:
+    """Return what tells one build of a library from another; empty without one."""
+    found = library(name)
+    return Path(found._name).stem if found is not None else ""
+
+
 @functools.cache
 def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
     if os.environ.get("HEADWAY_NATIVE") == "0":

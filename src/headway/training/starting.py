@@ -9,6 +9,7 @@ import torch
 from headway import __version__
 from headway.config import Config
 from headway.errors import HeadwayError
+from headway.kernels.build import identity
 from headway.text.prepare import PreparedData
 from headway.training import processes
 from headway.training.facts import check_data, describe_data, with_vocabulary
@@ -45,6 +46,7 @@ def start(
     facts = {
         "headway": __version__,
         "torch": torch.__version__,
+        "native": identity("training"),
         "command": list(command),
         "files": {"train": dict(train), "valid": dict(valid)},
         "data": describe_data(directory, data),
