@@ -1,0 +1,60 @@
+"""What one core can multiply: GFLOP/s of ``x W^T`` by each of torch's ways, for a model's shapes.
+
+OMP_NUM_THREADS=1 taskset -c 0 python benchmarks/rates.py
+"""
+
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+SHAPES = (
+    (2509, 128, 128),
+    (2509, 128, 512),
+    (2509, 512, 512),
+    (2509, 512, 2048),
+    (2509, 128, 8000),
+    (512, 128, 8000),
+)
+REPEATS = 7
+
+
+def best(run: Callable[[], Tensor]) -> float:
+    """Return the least seconds of several runs, after two to warm up."""
+    run(), run()
+    seconds = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def ways(rows: int, inputs: int, outputs: int) -> dict[str, Callable[[], Tensor]]:
+    """Return each way to multiply [rows, inputs] with the transpose of [outputs, inputs]."""
+    x, weight = torch.randn(rows, inputs), torch.randn(outputs, inputs)
+    low_x, low_weight = x.bfloat16(), weight.bfloat16()
+    bytes_x, bytes_weight = (t.mul(40).clamp(-127, 127).char() for t in (x, weight))
+    return {
+        "fp32 MKL": lambda: F.linear(x, weight),
+        "fp32 oneDNN": lambda: torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], ""),
+        "bf16": lambda: F.linear(low_x, low_weight),
+        "int8": lambda: torch._int_mm(bytes_x, bytes_weight.t()),
+    }
+
+
+def main() -> None:
+    """Print the table."""
+    torch.set_num_threads(1)
+    names = list(ways(32, 32, 32))
+    print(f"| rows x in x out | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
+    for shape in SHAPES:
+        work = 2 * shape[0] * shape[1] * shape[2] / 1e9
+        rates = [f"{work / best(run):.0f}" for run in ways(*shape).values()]
+        print(f"| {' x '.join(map(str, shape))} | {' | '.join(rates)} |")
+
+
+if __name__ == "__main__":
+    main()
