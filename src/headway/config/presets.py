@@ -25,8 +25,8 @@ PRESETS: dict[str, Config] = {
             num_encoder_layers=4, num_decoder_layers=4, d_model=128, d_ff=512, num_heads=4, dropout=0.2,
         ),
         training=TrainingConfig(
-            max_steps=6000, batch_tokens=2500, micro_batch_tokens=2500, packed=True,
-            rate_scale=1.3, warmup_steps=600, cool_steps=4500,
+            max_steps=8000, batch_tokens=2500, micro_batch_tokens=2500, packed=True,
+            rate_scale=1.28, warmup_steps=800, cool_steps=6000,
             validate_every=1000, checkpoint_every=100, average=8,
         ),
     ),
