@@ -14,7 +14,6 @@ from typing import overload
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
@@ -23,6 +22,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.translation.alignment import cross_attention, link_words, word_numbers
 from headway.translation.directory import load_model
 from headway.translation.engine import Engine, make_engine
+from headway.translation.grouping import like_lengths, pad_right
 from headway.translation.sampling import sample
 from headway.translation.search import Hypothesis, beam_search
 from headway.translation.shortlist import Shortlist
@@ -182,9 +182,9 @@ class Translator:
         """Return the log-probability of each target, ids with ``</s>``, given its source."""
         scores = [0.0] * len(sources)
         lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-        for rows in self._batches(lengths, self.search.batch_tokens):
-            source, segments = _pad([sources[i] for i in rows], self.tokenizer.source_pad)
-            target, real = _pad([targets[i] for i in rows], self.tokenizer.target_pad)
+        for rows in like_lengths(lengths, self.search.batch_tokens):
+            source, segments = pad_right([sources[i] for i in rows], self.tokenizer.source_pad)
+            target, real = pad_right([targets[i] for i in rows], self.tokenizer.target_pad)
             source, segments, target = (x.to(self.device) for x in (source, segments, target))
             log_p = self.model(source, target, segments).float().log_softmax(-1)
             picked = log_p.gather(2, target[..., None]).squeeze(2).double()
@@ -280,7 +280,7 @@ class Translator:
             wanted = [starts[prefixes[i]] for i in rows]
             return self._search_batch(engine, [sources[i] for i in rows], wanted, search)
 
-        batches = list(self._batches([len(s) for s in sources], search.batch_tokens))
+        batches = list(like_lengths([len(s) for s in sources], search.batch_tokens))
         found: list[list[Hypothesis]] = [[]] * len(texts)
         workers = min(torch.get_num_threads(), len(batches)) if engine.threads else 1
         # Native code lets go of the interpreter: as many batches run at once as there are threads.
@@ -354,30 +354,11 @@ class Translator:
             **ends,
         )
 
-    def _batches(self, lengths: list[int], budget: int) -> Iterator[list[int]]:
-        """Group texts of like length, longest first, into batches of at most ``budget`` tokens."""
-        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-        while order:
-            size = max(1, budget // lengths[order[0]])
-            yield order[:size]
-            order = order[size:]
-
 
 def _words_before(before: str, text: str) -> int:
     """Count the words before ``text``; one that a cut has split goes on in it."""
     split = before and not before[-1].isspace() and not text[:1].isspace()
     return len(before.split()) - bool(split)
-
-
-def _pad(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
-    """Stack rows of ids, padded on the right: ids [B, L] and segments [B, L], 0 for padding."""
-    width = max(len(row) for row in rows)
-    ids = np.full((len(rows), width), pad, dtype=np.int64)
-    segments = np.zeros((len(rows), width), dtype=np.int64)
-    for row, values in enumerate(rows):
-        ids[row, : len(values)] = values
-        segments[row, : len(values)] = 1
-    return torch.from_numpy(ids), torch.from_numpy(segments)
 
 
 def _fingerprint(ids: Sequence[int]) -> int:
