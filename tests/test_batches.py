@@ -8,7 +8,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.text import shards
-from headway.text.batches import ROUND, Batch, make_batch, part, plan_batches, plan_packed
+from headway.text.batches import ROUND, Batch, make_batch, plan_batches, plan_packed, split
 from headway.text.shards import Corpus
 
 RANDOM = np.random.default_rng(3)
@@ -154,7 +154,7 @@ def test_a_packed_batch_is_its_sentences_one_after_the_other(tmp_path: Path) -> 
             assert not segments[0, len(tokens) :].any()
 
     check(batch)
-    parts = [part(batch, i, 2) for i in range(2)]
+    parts = split(batch, 2)
     assert sum(p.target_tokens for p in parts) == batch.target_tokens
     for each in parts:
         check(each)

@@ -1,16 +1,20 @@
-"""Threads that share a step: together they are one, and the same each time."""
+"""Processes that share a step: together they are one, and the same each time."""
+
+import gc
 
 import numpy as np
 import pytest
 import torch
 
 from headway.config import ModelConfig, TrainingConfig
+from headway.errors import HeadwayError
 from headway.model import Transformer
-from headway.text.batches import part
-from headway.training import workers
+from headway.text.batches import split
+from headway.training import helper, workers
 from headway.training.trainer import Trainer
-from headway.training.workers import sharing
 from test_objective import padded_batch
+
+pytestmark = pytest.mark.slow  # each helper takes two seconds to start
 
 
 def random_batch(vocab_size, *, rows, longest, seed):
@@ -45,9 +49,8 @@ def steps(threads, pieces, dropout=0.0, attention_dropout=0.0, count=3):
     return reports, {n: p.detach().clone() for n, p in model.named_parameters()}
 
 
-@pytest.mark.parametrize("pieces", [1, 2, 3])
-@pytest.mark.parametrize("threads", [2, 3])
-def test_several_threads_take_the_step_of_one(threads, pieces):
+@pytest.mark.parametrize(("threads", "pieces"), [(2, 1), (3, 2), (2, 3)])
+def test_several_take_the_step_of_one(threads, pieces):
     one, weights = steps(1, pieces)
     several, shared = steps(threads, pieces)
     for a, b in zip(one, several, strict=True):
@@ -59,100 +62,154 @@ def test_several_threads_take_the_step_of_one(threads, pieces):
         torch.testing.assert_close(shared[name], weight, rtol=0, atol=2e-5)
 
 
-@pytest.mark.parametrize("attention_dropout", [0.0, 0.3])
-def test_the_same_each_time_with_dropout(attention_dropout):
-    first = steps(3, 2, 0.3, attention_dropout, count=5)
-    for _ in range(3):
-        again = steps(3, 2, 0.3, attention_dropout, count=5)
-        assert again[0] == first[0]
-        assert all(torch.equal(again[1][n], p) for n, p in first[1].items())
+def test_the_same_each_time_with_dropout():
+    first = steps(2, 1, 0.3, attention_dropout=0.3, count=5)
+    again = steps(2, 1, 0.3, attention_dropout=0.3, count=5)
+    assert again[0] == first[0]
+    assert all(torch.equal(again[1][n], p) for n, p in first[1].items())
 
 
-def test_threads_draw_masks_of_their_own():
+def small_trainer(dropout=0.0, threads=2):
+    torch.set_num_threads(threads)
+    torch.manual_seed(5)
+    config = ModelConfig(
+        source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24, num_heads=2,
+        dropout=dropout,
+    )  # fmt: skip
+    return Trainer(Transformer(config), TrainingConfig(), "fp32")
+
+
+def test_each_draws_masks_of_its_own():
     batch = random_batch(31, rows=1, longest=11, seed=1)
     twice = type(batch)(
         *(torch.cat((t, t)) for t in (batch.source, batch.source_segments, batch.target,
                                       batch.target_segments)),
         rows=np.arange(2), target_tokens=2 * batch.target_tokens,
     )  # fmt: skip
-    torch.set_num_threads(2)
-    torch.manual_seed(5)
-    config = ModelConfig(source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24,
-                         num_heads=2, dropout=0.5)  # fmt: skip
-    model = Transformer(config)
-    trainer = Trainer(model, TrainingConfig(), "fp32")
+    trainer = small_trainer(dropout=0.5)
     trainer.workers.train()
-    sums = [
-        trainer.workers._work(i, [part(twice, i, 2)], 1, seed, 1).tolist()
-        for i, seed in ((0, 3), (1, 3), (1, 4))
-    ]
+    trainer.workers.accumulate([twice], 1)
+    (other,) = trainer.workers.helpers
+    sums = []
+    for seed in (3, 3, 4):
+        other.start(split(twice, 2)[1:], 1, seed)
+        sums.append(other.finish().tolist())
     assert sums[0] == sums[1] != sums[2]
 
 
-def test_a_copy_shares_weights_and_no_gradient():
-    config = ModelConfig(
-        source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24, num_heads=2
-    )
-    model = Transformer(config)
-    twin = sharing(model)
-    for a, b in zip(model.parameters(), twin.parameters(), strict=True):
-        assert a is not b
-        assert a.data_ptr() == b.data_ptr()
-    batch = random_batch(31, rows=3, longest=5, seed=2)
-    twin(batch.source, batch.target).sum().backward()
-    assert all(p.grad is None for p in model.parameters())
-    assert not twin.source_embedding.weight.grad[-1].any()  # `<pad>` stays zero there too
+def test_weights_are_shared_and_padding_stays_zero():
+    trainer = small_trainer()
+    for seed in range(3):
+        trainer.step([random_batch(31, rows=5, longest=9, seed=seed)])
+    (other,) = trainer.workers.helpers
+    for parameter, shared in zip(
+        trainer.model.parameters(), trainer.workers.weights.tensors, strict=True
+    ):
+        assert parameter.data_ptr() == shared.data_ptr()
+    theirs = dict(zip(dict(trainer.model.named_parameters()), other.gradients, strict=True))
+    embedding = theirs["source_embedding.weight"]
+    assert embedding[:-1].any()
+    assert not embedding[-1].any()
 
 
-def test_parts_make_up_the_batch():
-    batch = random_batch(31, rows=7, longest=11, seed=3)
-    parts = [part(batch, i, 3) for i in range(3)]
+def test_weights_that_were_replaced_are_shared_again():
+    trainer, twin = small_trainer(), small_trainer(threads=1)
+    batches = [random_batch(31, rows=5, longest=9, seed=seed) for seed in range(3)]
+    trainer.step(batches[:1])
+    twin.step(batches[:1])
+    for each in (trainer, twin):
+        with torch.no_grad():
+            for parameter in each.model.parameters():
+                parameter.data = parameter.data * 0.7  # other memory
+    torch.set_num_threads(2)
+    report = trainer.step(batches[1:2])
+    assert report.loss == pytest.approx(twin.step(batches[1:2]).loss, rel=1e-6)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("seed", [3, 4])
+def test_parts_make_up_the_batch_and_are_alike(count, seed):
+    batch = random_batch(31, rows=9, longest=11, seed=seed)
+    parts = split(batch, count)
     assert sum(p.target_tokens for p in parts) == batch.target_tokens
     rows = sorted(r.tolist() for p in parts for r in p.target)
     assert rows == sorted(r.tolist() for r in batch.target)
+    sizes = [int((p.source_segments > 0).sum() + (p.target_segments > 0).sum()) for p in parts]
+    assert max(sizes) - min(sizes) <= 11
 
 
-def test_a_mistake_in_a_thread_is_not_lost():
-    torch.set_num_threads(2)
-    config = ModelConfig(
-        source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24, num_heads=2
-    )
-    trainer = Trainer(Transformer(config), TrainingConfig(), "fp32")
-    bad = random_batch(31, rows=4, longest=5, seed=4)
-    bad.source[1::2] = 31  # no such piece, in the second thread's share
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_a_mistake_is_not_lost_and_leaves_no_gradient(place):
+    trainer = small_trainer()
+    good, bad = (random_batch(31, rows=4, longest=5, seed=4) for _ in range(2))
+    bad.source[place, 0] = 31  # no such piece, in the one's share or in the other's
     with pytest.raises(IndexError):
         trainer.step([bad])
-
-
-def test_copies_follow_the_model():
+    assert all(p.grad is None for p in trainer.model.parameters())
+    twin = small_trainer(threads=1)
     torch.set_num_threads(2)
-    config = ModelConfig(
-        source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24, num_heads=2, dropout=0.3
-    )
-    model = Transformer(config)
-    trainer = Trainer(model, TrainingConfig(), "fp32")
+    assert trainer.step([good]).loss == pytest.approx(twin.step([good]).loss, rel=1e-6)
+
+
+def test_helpers_follow_the_model():
+    trainer, twin = small_trainer(dropout=0.3), small_trainer(dropout=0.3, threads=1)
+    batch = random_batch(31, rows=6, longest=9, seed=4)
+    torch.set_num_threads(2)
+    trainer.step([batch])
+    for each in (trainer, twin):
+        each.model.encoder.layers[0].feed_forward.inner.weight.requires_grad_(False)
+        each.model.load_state_dict(twin.model.state_dict())
+        for module in each.model.modules():
+            if hasattr(module, "p"):
+                module.p = 0.0
+    sums = trainer.workers.accumulate([batch], 7)
+    torch.testing.assert_close(sums, twin.workers.accumulate([batch], 7), rtol=1e-6, atol=0)
+    for ours, theirs in zip(trainer.model.parameters(), twin.model.parameters(), strict=True):
+        assert (ours.grad is None) == (theirs.grad is None) == (not ours.requires_grad)
+        if ours.grad is not None:
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_a_helper_that_was_killed_is_named():
+    trainer = small_trainer()
     batch = random_batch(31, rows=6, longest=9, seed=4)
     trainer.step([batch])
-    frozen = model.encoder.layers[0].feed_forward.inner.weight
-    frozen.requires_grad_(False)
-    before = frozen.clone()
-    model.encoder.eval()
-    model.dropout.p = 0.1
-    trainer.step([batch])
-    copied = trainer.workers.models[1]
-    assert torch.equal(frozen, before)
-    assert not copied.encoder.training
-    assert copied.dropout.p == 0.1
+    trainer.workers.helpers[0]._process.kill()
+    for _ in range(2):
+        with pytest.raises(HeadwayError, match=r"helping process .* \(SIGKILL\)"):
+            trainer.step([batch])
 
 
-def test_after_a_mistake_no_gradient_is_left():
+def test_a_helper_ends_with_its_trainer():
+    trainer = small_trainer()
+    trainer.step([random_batch(31, rows=6, longest=9, seed=4)])
+    process = trainer.workers.helpers[0]._process
+    assert process.poll() is None
+    del trainer
+    gc.collect()
+    assert process.poll() is not None
+
+
+@pytest.mark.parametrize("error", [OSError("no process"), AttributeError("no memfd_create")])
+def test_without_helpers_one_does_it_all(error, monkeypatch):
+    def fail(*_args):
+        raise error
+
+    monkeypatch.setattr(helper.os, "memfd_create", fail)
+    batch = random_batch(31, rows=6, longest=9, seed=4)
+    trainer, twin = small_trainer(), small_trainer(threads=1)
     torch.set_num_threads(2)
-    config = ModelConfig(
-        source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24, num_heads=2
-    )
-    trainer = Trainer(Transformer(config), TrainingConfig(), "fp32")
-    bad = random_batch(31, rows=4, longest=5, seed=4)
-    bad.source[1::2] = 31
-    with pytest.raises(IndexError):
-        trainer.step([bad])
-    assert all(p.grad is None for m in trainer.workers.models for p in m.parameters())
+    with pytest.warns(UserWarning, match="slower: no"):
+        report = trainer.step([batch])
+    assert report.loss == pytest.approx(twin.step([batch]).loss, rel=1e-6)
+
+
+def test_a_model_that_cannot_be_sent_is_trained_alone():
+    trainer = small_trainer()
+
+    class Local(torch.nn.Identity):
+        pass
+
+    trainer.model.dropout = Local()
+    with pytest.warns(UserWarning, match="slower"):
+        trainer.step([random_batch(31, rows=6, longest=9, seed=4)])

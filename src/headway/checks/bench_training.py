@@ -15,7 +15,7 @@ from headway.checks.synthetic import prepare_synthetic
 from headway.config import Config
 from headway.model import Transformer, parameter_count
 from headway.training.feed import Feed
-from headway.training.machine import Machine, peak_memory
+from headway.training.machine import Machine
 from headway.training.trainer import Trainer
 
 MOST_STEPS = 20  # of one repeat
@@ -86,7 +86,7 @@ def bench_training(config: Config, text: str, *, repeats: int = 5, seconds: floa
         for _ in range(2 if device.type == "cuda" else steps > 1):
             take(steps)
         times = [take(steps) for _ in range(repeats)]
-        memory = peak_memory(str(device))  # before the matrix rate, which needs some of its own
+        memory = trainer.peak_memory  # before the matrix rate, which needs some of its own
         batches = [batch for step in work[:steps] for batch in step]
         tokens = sum(batch.target_tokens for batch in batches)
         row = TrainingRow(

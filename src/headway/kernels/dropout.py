@@ -4,9 +4,6 @@ torch's own takes 32 bits of a Mersenne Twister for each element, a tenth of a t
 CPU. Here 32 mixed bits of (seed, counter) serve two elements. Paper: section 5.4.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import torch
@@ -17,17 +14,6 @@ from torch.nn import functional as F
 from headway.kernels.training import TYPES, native, watched
 
 WORD = 0xFFFFFFFF
-_generator: ContextVar[torch.Generator | None] = ContextVar("generator", default=None)
-
-
-@contextmanager
-def drawing_from(generator: torch.Generator | None) -> Iterator[None]:
-    """Let this thread's masks come from a generator of its own; None: torch's."""
-    token = _generator.set(generator)
-    try:
-        yield
-    finally:
-        _generator.reset(token)
 
 
 class Mask(NamedTuple):
@@ -51,7 +37,7 @@ class Mask(NamedTuple):
         threshold = round(p * 65536)
         if threshold == 0:
             return cls(0, 0, 0)
-        seed = int(torch.empty((), dtype=torch.int64).random_(generator=_generator.get()))
+        seed = int(torch.empty((), dtype=torch.int64).random_())
         return cls(seed & WORD, seed >> 32, threshold)
 
     def factors(self, rows: int, width: int) -> Tensor:

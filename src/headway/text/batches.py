@@ -153,27 +153,43 @@ def make_batch(
     return Batch(source, source_segments, target, target_segments, rows, tokens, packed)
 
 
-def part(batch: Batch, index: int, count: int) -> Batch:
-    """Return every ``count``-th sentence of a batch, from ``index`` on."""
-    source, source_segments = _choose(
-        batch.source, batch.source_segments, index, count, batch.packed
-    )
-    target, target_segments = _choose(
-        batch.target, batch.target_segments, index, count, batch.packed
-    )
-    rows = batch.rows[(index - 1) % count if batch.packed else index :: count]
-    tokens = int((target_segments != 0).sum())
+def split(batch: Batch, count: int) -> list[Batch]:
+    """Cut a batch into parts of as many tokens each as can be, none of them empty.
+
+    Args:
+        batch: At least ``count`` sentences.
+        count: Of the parts.
+    """
+    source, target = batch.source_segments, batch.target_segments
+    if batch.packed:
+        assert len(source) == 1, "segments are counted within a row"
+        lengths = (source[0].bincount() + target[0].bincount())[1:]
+    else:
+        lengths = (source > 0).sum(1) + (target > 0).sum(1)
+    # Dealt out from the longest on, there and back again.
+    place = np.empty(len(lengths), np.int64)
+    place[np.argsort(-lengths.numpy(), kind="stable")] = np.arange(len(lengths))
+    there = place // count % 2 == 0
+    owner = np.where(there, place % count, count - 1 - place % count)
+    return [_part(batch, np.flatnonzero(owner == i)) for i in range(count)]
+
+
+def _part(batch: Batch, chosen: Any) -> Batch:
+    """Return the batch of some of its sentences."""
+    source, source_segments = _choose(batch.source, batch.source_segments, batch, chosen)
+    target, target_segments = _choose(batch.target, batch.target_segments, batch, chosen)
+    tokens = int((target_segments > 0).sum())
+    rows = batch.rows[chosen]
     return Batch(source, source_segments, target, target_segments, rows, tokens, batch.packed)
 
 
-def _choose(
-    ids: Tensor, segments: Tensor, index: int, count: int, packed: bool
-) -> tuple[Tensor, Tensor]:
-    if not packed:
-        return ids[index::count], segments[index::count]
-    assert len(ids) == 1, "segments are counted within a row"
-    chosen = (segments % count == index) & (segments > 0)
-    return _fill(ids[chosen], segments[chosen], int(ids[0, -1]))
+def _choose(ids: Tensor, segments: Tensor, batch: Batch, chosen: Any) -> tuple[Tensor, Tensor]:
+    if not batch.packed:
+        return ids[chosen], segments[chosen]
+    mine = torch.zeros(len(batch.rows) + 1, dtype=torch.bool)
+    mine[chosen + 1] = True
+    kept = mine[segments]
+    return _fill(ids[kept], segments[kept], int(ids[0, -1]))
 
 
 def _pack(sentences: Sequence[Any], pad: int) -> tuple[Tensor, Tensor]:

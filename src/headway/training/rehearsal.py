@@ -14,7 +14,6 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.training import processes
 from headway.training.checkpoint import read_checkpoint, remove, write_checkpoint
-from headway.training.machine import peak_memory
 from headway.training.run import Run
 from headway.training.validation import validate
 
@@ -79,7 +78,7 @@ def rehearse(run: Run) -> Rehearsal:
     tokens = float(run.data.train.target_lengths.sum())
     steps = -(-len(run.feed.plan) // run.feed.micro_batches)
     return Rehearsal(
-        memory=peak_memory(str(run.trainer.device)),
+        memory=run.trainer.peak_memory,
         tokens_per_second=rate,
         tokens_per_step=tokens / steps,
         seconds=settings.max_steps * tokens / steps / rate,

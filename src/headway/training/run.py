@@ -24,7 +24,7 @@ from headway.training.averaging import average_weights
 from headway.training.card import model_card
 from headway.training.checkpoint import one_line
 from headway.training.feed import Feed
-from headway.training.machine import Machine, peak_memory
+from headway.training.machine import Machine
 from headway.training.run_directory import RunDirectory
 from headway.training.state import Event, Notice, State
 from headway.training.trainer import StepReport, Trainer
@@ -248,6 +248,6 @@ class Run:
                 step=report.step,
                 time=time.time(),
                 tokens_per_second=self._tokens / self._seconds,
-                peak_memory_bytes=peak_memory(str(self.trainer.device)),
+                peak_memory_bytes=self.trainer.peak_memory,
             )
             self._seconds, self._tokens = 0.0, 0

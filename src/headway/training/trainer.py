@@ -15,6 +15,7 @@ from headway.config import TrainingConfig
 from headway.model import Transformer
 from headway.text.batches import Batch
 from headway.training import processes
+from headway.training.machine import peak_memory
 from headway.training.schedule import learning_rate
 from headway.training.workers import Workers
 
@@ -117,6 +118,11 @@ class Trainer:
             self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         return report
+
+    @property
+    def peak_memory(self) -> int:
+        """Most bytes held so far on the device, by all of this trainer's processes."""
+        return peak_memory(str(self.device)) + self.workers.memory
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step."""
