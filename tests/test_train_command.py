@@ -28,6 +28,7 @@ from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport
 from headway.translation import Translator, load_model
+from headway.translation.shortlist import Shortlist
 
 SETTINGS = {
     "text.vocab-size": 331, "model.num-encoder-layers": 1, "model.num-decoder-layers": 1,
@@ -127,6 +128,25 @@ def test_the_best_model_is_the_runs(undisturbed):
     folder = "averaged" if best["averaged"] > 1 else "best"
     name = "model.safetensors"
     assert (undisturbed / name).read_bytes() == (undisturbed / folder / name).read_bytes()
+
+
+def test_a_shortlist_is_learned_at_the_end(corpus, undisturbed, tmp_path):
+    path = tmp_path / "run"
+    assert dispatch(command(path, corpus, search__shortlist=9)) == 0
+    found = Shortlist.load(path, (331, 331))
+    assert (found.candidates[:, 0] >= 0).sum() > 3
+    for folder in (path, path / "averaged"):
+        assert (folder / "shortlist.safetensors").is_file()
+    text = Path(corpus[1]).read_text().splitlines()[3]
+    few, whole = Translator.load(path, "cpu"), Translator.load(undisturbed, "cpu")
+    ids = few.tokenizer.encode_source([text])
+    listed = found.pick(ids[0], 9, [*ids[0], few.tokenizer.eos]).tolist()
+    assert len(listed) < 331
+    assert set(next(few.stream([text]))[0].tokens) <= set(few.tokenizer.target_pieces(listed))
+    # A shortlist of everything is none; a model trained without one says how to get it.
+    assert few.translate(text, SearchConfig(shortlist=0)) == whole.translate(text)
+    with pytest.raises(HeadwayError, match=r"if --search\.shortlist is given"):
+        whole.translate(text, SearchConfig(shortlist=9))
 
 
 def snapshots(path, corpus, folder, wanted):

@@ -73,6 +73,7 @@ class Shortlist:
         if not file.is_file():
             raise HeadwayError(
                 f"search.shortlist: {directory} has no {FILE}; `headway train` writes it at its end"
+                " if --search.shortlist is given"
             )
         try:
             values = load_file(file)
