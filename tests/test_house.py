@@ -9,7 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 ROOMS = [
-    "errors", "config", "kernels", "model", "text", "translation", "evaluation", "training", "checks", "cli",
+    "errors", "config", "kernels", "model", "text", "translation", "evaluation", "training",
+    "pictures", "serving", "checks", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -1,0 +1,254 @@
+"""The attention maps of a batch, and of one sentence with its tokens written beside them.
+
+Shapes: L layers, B batch, H heads, S source tokens, T target tokens. Paper: section 3.2.3.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from headway.errors import HeadwayError
+from headway.model import Transformer, watch
+from headway.text.batches import Batch
+from headway.text.tokenizer import SPACE
+
+if TYPE_CHECKING:
+    from headway.translation import Translator
+
+Kind = Literal["encoder", "decoder", "cross"]
+KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
+# The stack and the part of its layers that `watch` names.
+_NAMES = {
+    "encoder": ("encoder", "self"),
+    "decoder": ("decoder", "self"),
+    "cross": ("decoder", "cross"),
+}
+START = "<start>"  # what the decoder reads first; it is no piece of any vocabulary
+END = "</s>"
+CONTROL = frozenset({START, END, "<pad>"})
+LONGEST_SOURCE = 256
+LONGEST_TARGET = 512
+_BYTE = re.compile(r"<0x[0-9A-F]{2}>")
+
+
+@torch.inference_mode()
+def attention_maps(model: Transformer, batch: Batch) -> dict[str, Tensor]:
+    """Return the attention weights of every layer and head, by one forced forward pass.
+
+    Args:
+        model: On the batch's device. It is evaluated, without dropout, and left in its own mode.
+        batch: Padded or packed; what is padding has rows too, which mean nothing.
+
+    Returns:
+        "encoder" [L, B, H, S, S], "decoder" [L, B, H, T, T] and "cross" [L, B, H, T, S], each row
+        of queries summing to 1. A kind whose layers mix by something else than attention is absent.
+        Row t of "decoder" and "cross" belongs to the prediction of target token t.
+    """
+    training = model.training
+    model.eval()
+    try:
+        with watch(model) as seen:
+            model(batch.source, batch.target, batch.source_segments, batch.target_segments)
+    finally:
+        model.train(training)
+    found: dict[str, Tensor] = {}
+    for kind, (stack, part) in _NAMES.items():
+        count = len(getattr(model, stack).layers)
+        layers = [seen.attention.get(f"{stack}.layers.{i}.{part}") for i in range(count)]
+        there = [weights for weights in layers if weights is not None]
+        if there:
+            found[kind] = torch.stack(there)
+    return found
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """The weights of one kind of attention, with a label for every row and column.
+
+    A label is a piece as it stands in the text: one that begins a word begins with a space, so that
+    the labels, joined, are the text. ``</s>`` and ``<start>`` stand for what is no text.
+
+    Attributes:
+        queries: Labels of the rows.
+        keys: Labels of the columns.
+        weights: [L, H, queries, keys], float32; rows sum to 1.
+    """
+
+    queries: list[str]
+    keys: list[str]
+    weights: NDArray[np.float32]
+
+    def words(self) -> "AttentionMap":
+        """Merge pieces to words: the weights of keys are summed, those of queries averaged."""
+        rows, columns = word_groups(self.queries), word_groups(self.keys)
+        summed = np.stack([self.weights[..., group].sum(-1) for group in columns], -1)
+        averaged = np.stack([summed[:, :, group].mean(2) for group in rows], 2)
+        return AttentionMap(
+            [word_label([self.queries[i] for i in group]) for group in rows],
+            [word_label([self.keys[i] for i in group]) for group in columns],
+            averaged.astype(np.float32),
+        )
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """All that one sentence pair's tokens attended to.
+
+    Attributes:
+        source: The text.
+        target: Its translation, given or found.
+        maps: By kind; kinds without attention are absent. "encoder": source pieces with ``</s>`` on
+            both sides. "cross": rows are the target pieces being predicted, with ``</s>``; columns
+            the source's. "decoder": rows and columns are the decoder's *inputs*, ``<start>`` first
+            and one behind: the row labelled with target piece t - 1 is the one that predicts piece
+            t, and it is also the first that can see piece t - 1.
+    """
+
+    source: str
+    target: str
+    maps: dict[str, AttentionMap]
+
+    def words(self) -> "AttentionMaps":
+        """Merge pieces to words; ``</s>`` and ``<start>`` stay tokens of their own."""
+        merged = {kind: found.words() for kind, found in self.maps.items()}
+        return AttentionMaps(self.source, self.target, merged)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values; weights as base64 of bytes [L, H, queries, keys], byte / 255."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "maps": {
+                kind: {
+                    "queries": found.queries,
+                    "keys": found.keys,
+                    "layers": found.weights.shape[0],
+                    "heads": found.weights.shape[1],
+                    "weights": _pack(found.weights),
+                }
+                for kind, found in self.maps.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, values: Any) -> "AttentionMaps":
+        """Read what `to_json` gives; weights are then within 1/510 of what they were.
+
+        Raises:
+            HeadwayError: If a field is missing or its size does not fit the others.
+        """
+        try:
+            maps = {kind: _read_map(kind, found) for kind, found in values["maps"].items()}
+            return cls(str(values["source"]), str(values["target"]), maps)
+        except (LookupError, TypeError, AttributeError) as error:
+            raise HeadwayError(f"attention maps: a field is missing or wrong: {error}") from None
+
+
+def _pack(weights: NDArray[np.float32]) -> str:
+    as_bytes = np.rint(np.clip(weights, 0, 1) * 255).astype(np.uint8)
+    return base64.b64encode(as_bytes.tobytes()).decode("ascii")
+
+
+def _read_map(kind: str, found: Any) -> AttentionMap:
+    if kind not in KINDS:
+        raise HeadwayError(f"attention maps: kind '{kind}' must be one of {', '.join(KINDS)}")
+    queries, keys = [str(q) for q in found["queries"]], [str(k) for k in found["keys"]]
+    shape = found["layers"], found["heads"], len(queries), len(keys)
+    try:
+        values = np.frombuffer(base64.b64decode(found["weights"], validate=True), np.uint8)
+        weights = values.reshape(shape).astype(np.float32) / np.float32(255)
+    except (binascii.Error, ValueError, TypeError):
+        raise HeadwayError(
+            f"attention maps: {kind}.weights must be base64 of {' x '.join(map(str, shape))} bytes"
+        ) from None
+    return AttentionMap(queries, keys, weights)
+
+
+def sentence_maps(
+    translator: "Translator", source: str, target: str | None = None
+) -> AttentionMaps:
+    """Return the attention maps of one sentence and its translation.
+
+    Args:
+        translator: Its model and tokenizer; its own search if a translation is to be found.
+        source: Text of at most 256 tokens, ``</s>`` included; it is not cut into parts.
+        target: Its translation, of at most 512 tokens; None: the translator's. A found translation
+            is encoded again, as a trained model spells it.
+
+    Raises:
+        HeadwayError: If a side is too long, or there is no source text.
+    """
+    tokenizer, source = translator.tokenizer, source.strip()
+    if not source:
+        raise HeadwayError("attention maps need a sentence: the source is blank")
+    [source_ids] = tokenizer.encode_source([source])
+    _check_length("source", source_ids, LONGEST_SOURCE)
+    target = translator.translate(source) if target is None else target.strip()
+    [target_ids] = tokenizer.encode_target([target])
+    _check_length("target", target_ids, LONGEST_TARGET)
+    batch = Batch(
+        source=torch.tensor([source_ids]),
+        source_segments=torch.ones(1, len(source_ids), dtype=torch.int64),
+        target=torch.tensor([target_ids]),
+        target_segments=torch.ones(1, len(target_ids), dtype=torch.int64),
+        rows=np.zeros(1, np.int64),
+        target_tokens=len(target_ids),
+    ).to(translator.device)
+    read = readable(tokenizer.source_pieces(source_ids))
+    predicted = readable(tokenizer.target_pieces(target_ids))
+    inputs = [START, *predicted[:-1]]
+    labels = {"encoder": (read, read), "decoder": (inputs, inputs), "cross": (predicted, read)}
+    maps = {
+        kind: AttentionMap(
+            list(labels[kind][0]), list(labels[kind][1]), weights[:, 0].float().cpu().numpy()
+        )
+        for kind, weights in attention_maps(translator.model, batch).items()
+    }
+    return AttentionMaps(source, target, maps)
+
+
+def _check_length(side: str, ids: Sequence[int], longest: int) -> None:
+    if len(ids) > longest:
+        raise HeadwayError(
+            f"attention maps: the {side} has {len(ids)} tokens, at most {longest} can be drawn:"
+            " give a shorter sentence"
+        )
+
+
+def readable(pieces: Sequence[str]) -> list[str]:
+    """Write pieces as they stand in text: a plain space for sentencepiece's mark."""
+    return [piece.replace(SPACE, " ") for piece in pieces]
+
+
+def word_groups(labels: Sequence[str]) -> list[list[int]]:
+    """Return the tokens of each word; words are what spaces separate."""
+    groups: list[list[int]] = []
+    blank = False  # the word so far is nothing but spaces: what comes next still belongs to it
+    for i, label in enumerate(labels):
+        alone = label in CONTROL
+        after = bool(groups) and labels[groups[-1][-1]] in CONTROL
+        if not groups or alone or after or (label.startswith(" ") and not blank):
+            groups.append([])
+            blank = True
+        groups[-1].append(i)
+        blank = blank and not label.strip(" ")
+    return groups
+
+
+def word_label(labels: Sequence[str]) -> str:
+    """Label a word as its pieces are, with one space before it: words merge to themselves."""
+    return labels[0] if labels[0] in CONTROL else f" {spell(labels)}"
+
+
+def spell(labels: Iterable[str]) -> str:
+    """Join the labels of a word; bytes that were spelled out become their characters."""
+    parts = [bytes.fromhex(p[3:5]) if _BYTE.fullmatch(p) else p.encode() for p in labels]
+    return b"".join(parts).decode("utf-8", "replace").strip(" ")
