@@ -20,6 +20,7 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator
 from headway.translation.alignment import link_words, word_numbers
+from headway.translation.growing import grow
 from headway.translation.splitting import join_parts, split_line
 from headway.translation.translator import resolve_device
 from test_command import headway
@@ -93,7 +94,7 @@ def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
 def test_long_lines_are_split_and_rejoined(translator: Translator) -> None:
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
     search = replace(SEARCH, max_tokens=40)
-    measure = translator._length
+    measure = translator.length
     parts = split_line(line, "en", measure, 40)
     assert "".join(parts) == line
     assert len(parts) > 5
@@ -259,3 +260,41 @@ def test_the_command_keeps_lines_and_order(model_directory: Path, translator: Tr
     rows = [json.loads(row) for row in result.stdout.split("\n")[:-1]]
     assert [row["source"] for row in rows] == ["the cat", "", "the dog"]
     assert [len(row["translations"]) for row in rows] == [2, 1, 2]
+
+
+def test_parts_found_and_joined_are_the_line_translated(translator: Translator) -> None:
+    search = replace(SEARCH, max_tokens=40, n_best=2)
+    for line in ["  the cat sees ", " ".join(f"{text}." for text in sentences(30, 9))]:
+        parts = translator.cut(line, search)
+        assert "".join(parts) == line.strip()
+        found = translator.join(parts, translator.find(parts, search))
+        [whole] = translator.stream([line], search)
+        assert [t.text for t in found] == [t.text for t in whole]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_part_nobody_waits_for_leaves_at_once(translator: Translator, beam: int) -> None:
+    search = replace(SEARCH, beam=beam, max_extra=50)
+    lines = sentences(5, 4)
+    alone = translator.find(lines, search)
+    asked: list[int] = []
+
+    def wanted(sentence: int) -> bool:
+        asked.append(sentence)
+        return sentence != 2
+
+    found = translator.find(lines, search, wanted)
+    assert found[:2] + found[3:] == alone[:2] + alone[3:]
+    assert asked.count(2) == 1  # the first no ends it
+    assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
+    steps: list[int] = []
+    assert translator.find(lines, search, lambda i: bool(steps.append(i))) is not None
+    assert len(steps) <= len(lines)  # nobody waits: one step
+
+
+def test_a_growing_translation_ends_as_greedy_search_does(translator: Translator) -> None:
+    for line in [*sentences(10, 12), "日本 🎉 ü"]:
+        bits = list(grow(translator, line))
+        greedy = translator.translate(line, replace(translator.search, beam=1))
+        assert "".join(bits) == greedy
+        assert len(bits) > 1 or len(greedy.split()) < 3

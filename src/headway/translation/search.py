@@ -8,7 +8,7 @@ Shapes: A sentences still searched, K beams, N = A K, C candidates of a beam, T 
 Paper: section 6.1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -79,6 +79,7 @@ def beam_search(
     eos: int,
     pad: int,
     prefixes: Sequence[Sequence[int]] | None = None,
+    wanted: Callable[[int], bool] | None = None,
 ) -> list[list[Hypothesis]]:
     """Search for the likeliest translations; a beam of 1 is greedy.
 
@@ -94,6 +95,8 @@ def beam_search(
         eos: Id of ``</s>``.
         pad: Id of ``<pad>``: the first input; never an output.
         prefixes: For each sentence tokens its translation must start with.
+        wanted: Asked after each step whether a sentence, by its number, is still waited for; one
+            that is not leaves with what has ended by then.
 
     Returns:
         For each sentence up to ``n_best`` hypotheses, best first.
@@ -141,9 +144,9 @@ def beam_search(
             scores_AK, rows_N, last_N = (x[:, :beam] for x in (best, origin, token))
         for row, sentence in enumerate(active.tolist()):
             top = scores_AK[row, 0]
-            if (ended[sentence] or top == -np.inf) and _done(
+            if ((ended[sentence] or top == -np.inf) and _done(
                 ended[sentence], top, length, rules.limits[sentence], beam, alpha, n_best
-            ):
+            )) or (wanted is not None and not wanted(sentence)):
                 closing.add(row)
         if len(closing) == len(active):
             break

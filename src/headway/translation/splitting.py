@@ -27,10 +27,27 @@ def split_line(line: str, language: str, measure: Callable[[str], int], longest:
     return parts
 
 
+def sentences(line: str, language: str) -> list[str]:
+    """Cut a line into its sentences, each with the white space behind it; joined they are the line."""
+    from sentencex import segment
+
+    found = list(segment(language, line))
+    # The splitter leaves out white space at the ends of sentences: take it from the line itself.
+    places, at = [], 0
+    for sentence in found:
+        place = line.find(sentence, at)
+        if place < 0:
+            return [line]
+        places.append(place)
+        at = place + len(sentence)
+    cuts = [0, *places[1:], len(line)]
+    return [line[a:b] for a, b in pairwise(cuts) if a < b]
+
+
 def _cut(line: str, language: str, measure: Callable[[str], int], longest: int) -> list[str]:
     if measure(line.strip()) <= longest:
         return [line]
-    for cut in (_sentences, _clauses, _words, _halves):
+    for cut in (sentences, _clauses, _words, _halves):
         pieces = cut(line, language)
         if len(pieces) > 1:
             return [
@@ -64,22 +81,6 @@ def _gather(pieces: list[str], measure: Callable[[str], int], longest: int) -> l
         else:
             joined.append(piece)
     return joined
-
-
-def _sentences(line: str, language: str) -> list[str]:
-    from sentencex import segment
-
-    sentences = list(segment(language, line))
-    # The splitter leaves out white space at the ends of sentences: take it from the line itself.
-    places, at = [], 0
-    for sentence in sentences:
-        found = line.find(sentence, at)
-        if found < 0:
-            return [line]
-        places.append(found)
-        at = found + len(sentence)
-    cuts = [0, *places[1:], len(line)]
-    return [line[a:b] for a, b in pairwise(cuts) if a < b]
 
 
 def _cut_after(line: str, ends: Callable[[str, str], bool]) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -206,30 +206,60 @@ class Translator:
         parts: list[str] = []
         counts: list[int] = []
         for line in lines:
-            stripped = line.strip()
-            longest = min(search.max_tokens, self._positions - search.max_extra)
-            cut = split_line(stripped, self.languages[0], self._length, max(1, longest))
-            cut = cut if stripped else []
+            cut = self.cut(line, search)
             parts += cut
             counts.append(len(cut))
         prefixes = []
         for count in counts:  # only the first part of a line starts with the prefix
             prefixes += [prefix if part == 0 else "" for part in range(count)]
-        found = self._search([part.strip() for part in parts], prefixes, search)
+        found = self._search(parts, prefixes, search)
         at = 0
         for line, count in zip(lines, counts, strict=True):
             here = slice(at, at + count)
             at += count
             if count:
-                yield self._join(parts[here], found[here], align)
+                yield self.join(parts[here], found[here], align)
             else:
                 yield [Translation(line, 0.0, 0.0, [], [] if align else None)]
 
-    def _length(self, text: str) -> int:
+    def cut(self, line: str, search: SearchConfig | None = None) -> list[str]:
+        """Cut a line into parts that the model can take; joined they are the line, stripped."""
+        search = search or self.search
+        longest = max(1, min(search.max_tokens, self._positions - search.max_extra))
+        stripped = line.strip()
+        return split_line(stripped, self.languages[0], self.length, longest) if stripped else []
+
+    def length(self, text: str) -> int:
+        """Count a text's source tokens, ``</s>`` included."""
         return len(self.tokenizer.encode_source([text])[0])
 
-    def _join(
-        self, parts: list[str], found: list[list[Hypothesis]], align: bool
+    def limit(self, source: Sequence[int], search: SearchConfig, prefix: int = 0) -> int:
+        """Return the most tokens that the translation of some source ids may have."""
+        return min(len(source) + search.max_extra + prefix, self._positions)
+
+    def find(
+        self,
+        parts: Sequence[str],
+        search: SearchConfig | None = None,
+        wanted: Callable[[int], bool] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Search for the translations of some parts of lines, in one batch, in this thread.
+
+        Args:
+            parts: As `cut` gives them.
+            search: Instead of the default.
+            wanted: Asked after each step whether a part, by its number, is still waited for; what is
+                found for the others means nothing. Sampling does not ask.
+        """
+        search = search or self.search
+        if search.shortlist:
+            _ = self._shortlist  # a missing one is told before the work begins
+        sources = self.tokenizer.encode_source([part.strip() for part in parts])
+        starts: list[list[int]] = [[] for _ in sources]
+        return self._search_batch(self.engine(search.precision), sources, starts, search, wanted)
+
+    def join(
+        self, parts: list[str], found: list[list[Hypothesis]], align: bool = False
     ) -> list[Translation]:
         """Make the line's translations from those of its parts, best with best."""
         joined = []
@@ -270,9 +300,9 @@ class Translator:
     def _search(
         self, texts: list[str], prefixes: list[str], search: SearchConfig
     ) -> list[list[Hypothesis]]:
-        sources = self.tokenizer.encode_source(texts)
+        sources = self.tokenizer.encode_source([text.strip() for text in texts])
         starts = {p: self.tokenizer.encode_target([p])[0][:-1] if p else [] for p in set(prefixes)}
-        engine = self._engine(search.precision)
+        engine = self.engine(search.precision)
         if search.shortlist:
             _ = self._shortlist  # a missing one is told before the work begins
 
@@ -291,7 +321,8 @@ class Translator:
                     found[i] = answer
         return found
 
-    def _engine(self, precision: str) -> Engine:
+    def engine(self, precision: str) -> Engine:
+        """Return what runs the model's steps in a precision; made at the first call."""
         if precision not in self._engines:
             self._engines[precision] = make_engine(self.model, precision)
         return self._engines[precision]
@@ -310,9 +341,10 @@ class Translator:
         sources: list[list[int]],
         prefixes: list[list[int]],
         search: SearchConfig,
+        wanted: Callable[[int], bool] | None = None,
     ) -> list[list[Hypothesis]]:
         limits = [
-            min(len(source) + search.max_extra + len(start), self._positions)
+            self.limit(source, search, len(start))
             for source, start in zip(sources, prefixes, strict=True)
         ]
         beams = search.n_best if search.sample else search.beam
@@ -337,6 +369,7 @@ class Translator:
                 alpha=search.alpha,
                 n_best=search.n_best,
                 prefixes=prefixes,
+                wanted=wanted,
                 **ends,
             )
         return sample(
