@@ -1,0 +1,9 @@
+/* The self-contained file: the data beside this script, the text above, the view below. */
+(function (headway) {
+  "use strict";
+  const json = JSON.parse(document.getElementById("data").textContent);
+  document.title = `Attention: ${json.source}`;
+  document.getElementById("source").textContent = json.source;
+  document.getElementById("target").textContent = json.target;
+  headway.attention(document.getElementById("view"), json, { fragment: true });
+})(globalThis.headway);
