@@ -29,6 +29,7 @@ VERBS = {
     "score": "score a translation file against its reference",
     "compare": "compare two systems, with significance",
     "average": "average checkpoints of a run into a model",
+    "picture": "draw what a sentence attends to, as a picture or a page",
     "info": "what a run or model directory holds",
     "check": "check a model's masks, caches and searches, in seconds",
     "bench": "how fast this machine trains and translates a preset's shape",

@@ -186,6 +186,33 @@ def sentence_maps(
     Raises:
         HeadwayError: If a side is too long, or there is no source text.
     """
+    sentence = read_sentence(translator, source, target)
+    maps = {
+        kind: AttentionMap(*sentence.labels[kind], weights[:, 0].float().cpu().numpy())
+        for kind, weights in attention_maps(translator.model, sentence.batch).items()
+    }
+    return AttentionMaps(sentence.source, sentence.target, maps)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence pair, ready for the model.
+
+    Attributes:
+        source: The text.
+        target: Its translation.
+        batch: Both, a batch of one.
+        labels: For each kind of attention those of queries and keys, as `AttentionMaps` has them.
+    """
+
+    source: str
+    target: str
+    batch: Batch
+    labels: dict[str, tuple[list[str], list[str]]]
+
+
+def read_sentence(translator: "Translator", source: str, target: str | None) -> Sentence:
+    """Encode a sentence pair and label its tokens; see `sentence_maps`."""
     tokenizer, source = translator.tokenizer, source.strip()
     if not source:
         raise HeadwayError("attention maps need a sentence: the source is blank")
@@ -201,18 +228,12 @@ def sentence_maps(
         target_segments=torch.ones(1, len(target_ids), dtype=torch.int64),
         rows=np.zeros(1, np.int64),
         target_tokens=len(target_ids),
-    ).to(translator.device)
+    )
     read = readable(tokenizer.source_pieces(source_ids))
     predicted = readable(tokenizer.target_pieces(target_ids))
     inputs = [START, *predicted[:-1]]
     labels = {"encoder": (read, read), "decoder": (inputs, inputs), "cross": (predicted, read)}
-    maps = {
-        kind: AttentionMap(
-            list(labels[kind][0]), list(labels[kind][1]), weights[:, 0].float().cpu().numpy()
-        )
-        for kind, weights in attention_maps(translator.model, batch).items()
-    }
-    return AttentionMaps(source, target, maps)
+    return Sentence(source, target, batch.to(translator.device), labels)
 
 
 def _check_length(side: str, ids: Sequence[int], longest: int) -> None:

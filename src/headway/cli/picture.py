@@ -1,0 +1,136 @@
+"""``headway picture``: what one sentence attends to, as a picture, a page, data or numbers."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.pictures.maps import AttentionMaps
+    from headway.pictures.scene import Scene
+    from headway.translation import Translator
+
+EXAMPLE = (
+    'headway picture runs/mine "A man sleeps." --out maps.html\n'
+    'headway picture runs/mine "A man sleeps." --word Mann --out a.svg\n'
+    'headway picture runs/mine "A man sleeps." --word Mann --explain'
+)
+SUFFIXES = (".svg", ".png", ".pdf", ".json", ".html")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
+    parser.add_argument("sentence", metavar="SENTENCE", help="raw source text")
+    parser.add_argument("--target", metavar="TEXT", help="its translation; default: the model's")
+    parser.add_argument("--out", metavar="FILE", help="ends in .svg .png .pdf .json or .html")
+    parser.add_argument(
+        "--view", choices=("head", "word", "grid", "heat", "alignment"), default="head"
+    )
+    parser.add_argument("--kind", choices=("encoder", "decoder", "cross"), help="default: cross")
+    parser.add_argument("--layer", type=int, metavar="N", help="from 1; default: last but one")
+    parser.add_argument("--heads", metavar="N,N", help="from 1, such as 1,3; default: all")
+    parser.add_argument("--word", metavar="WORD", help="whose lines: a token or its number, from 1")
+    parser.add_argument("--words", action="store_true", help="merge subwords to words")
+    parser.add_argument("--orientation", choices=("columns", "paper"), default="columns")
+    parser.add_argument(
+        "--explain", action="store_true", help="print how one head reads one token, in numbers"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Draw, or print the numbers."""
+    from headway.cli.main import usage_error
+
+    if not args.out and not args.explain:
+        usage_error("headway picture needs --out FILE, or --explain")
+    if args.out and Path(args.out).suffix not in SUFFIXES:
+        usage_error(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
+    if args.view == "word" and not args.word:
+        usage_error("--view word needs --word WORD")
+
+    from headway.pictures.maps import sentence_maps
+    from headway.translation import Translator
+
+    translator = Translator.load(args.model)
+    maps = sentence_maps(translator, args.sentence, args.target)
+    if not maps.maps:
+        raise HeadwayError(f"{args.model}: this model has no attention to draw")
+    args.kind = args.kind or ("cross" if "cross" in maps.maps else next(iter(maps.maps)))
+    if args.explain:
+        print(explanation(translator, maps, args))
+    if args.out:
+        write(maps, args)
+
+
+def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
+    """Write what ``--out`` asks for."""
+    out = Path(args.out)
+    maps = maps.words() if args.words else maps
+    if out.suffix == ".html":
+        from headway.pictures.page import write_html
+
+        write_html(out, maps)
+    elif out.suffix == ".json":
+        import json
+
+        text = json.dumps(maps.to_json(), ensure_ascii=False)
+        out.write_text(text + "\n", encoding="utf-8", newline="\n")
+    else:
+        draw(maps, args).save(out)
+
+
+def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Scene":
+    """Return the picture of a view."""
+    from headway.pictures.explain import find_token
+    from headway.pictures.heat import grid, heat_map
+    from headway.pictures.lines import alignment_strip, head_view, pick_map
+
+    kind = "cross" if args.view == "alignment" else args.kind
+    found = pick_map(maps, kind)
+    layers, count = found.weights.shape[:2]
+    layer = None if args.layer is None else numbers("--layer", str(args.layer), layers)[0]
+    heads = numbers("--heads", args.heads, count) if args.heads else None
+    if args.view == "grid":
+        return grid(maps, kind)
+    if args.view == "heat":
+        return heat_map(maps, kind, layer=layer, heads=heads)
+    if args.view == "alignment":
+        return alignment_strip(maps, layer=layer)
+    query = find_token(found.queries, args.word) if args.word else None
+    return head_view(
+        maps, kind, layer=layer, heads=heads, query=query, orientation=args.orientation
+    )
+
+
+def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace) -> str:
+    """Return the numbers of one head and token; the first of each unless asked for another."""
+    from headway.pictures.explain import explain, find_token
+    from headway.pictures.lines import pick_map, usual_layer
+
+    found = pick_map(maps, args.kind)
+    layers, count = found.weights.shape[:2]
+    layer = usual_layer(layers)
+    if args.layer is not None:
+        [layer] = numbers("--layer", str(args.layer), layers)
+    return explain(
+        translator,
+        maps.source,
+        maps.target,
+        kind=args.kind,
+        layer=layer,
+        head=numbers("--heads", args.heads or "1", count)[0],
+        query=find_token(found.queries, args.word) if args.word else 0,
+    ).to_text()
+
+
+def numbers(option: str, text: str, count: int) -> Sequence[int]:
+    """Read numbers from 1 to ``count``; returns them from 0."""
+    from headway.cli.main import usage_error
+
+    parts = text.split(",")
+    if not all(part.isdecimal() and 1 <= int(part) <= count for part in parts):
+        usage_error(f"{option} {text}: must be from 1 to {count}")
+    return sorted({int(part) - 1 for part in parts})

@@ -1,0 +1,190 @@
+"""One query of one head, step by step, with the model's own numbers.
+
+Shapes: S keys, K d_k, V d_v. Paper: section 3.2.1, equation 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from headway.errors import HeadwayError
+from headway.model import DotProduct
+from headway.model.attention import whole_mask
+from headway.pictures.lines import NAMES
+from headway.pictures.maps import read_sentence
+from headway.pictures.scene import shown
+
+if TYPE_CHECKING:
+    from headway.translation import Translator
+
+Numbers = NDArray[np.float64]
+FIRST = 4  # components of a vector that are printed
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a query became its head's output.
+
+    Attributes:
+        title: Which query of which head.
+        query: Its label.
+        keys: Labels, S.
+        q: The query, [K].
+        k: Keys, [S, K].
+        v: Values, [S, V].
+        products: q · k of each key, [S].
+        scale: What they are multiplied by: 1 / sqrt(d_k), or 1 in a model that does not scale.
+        compatibilities: Scaled products, [S].
+        visible: Keys that the query may attend to, [S].
+        weights: Softmax of the compatibilities over the visible keys, [S].
+        output: The values' weighted sum, [V]; W^O then maps all heads' together.
+    """
+
+    title: str
+    query: str
+    keys: list[str]
+    q: Numbers
+    k: Numbers
+    v: Numbers
+    products: Numbers
+    scale: float
+    compatibilities: Numbers
+    visible: NDArray[np.bool_]
+    weights: Numbers
+    output: Numbers
+
+    def to_text(self) -> str:
+        """Return a table, a key a line, and the vectors before and after it."""
+        label = [shown(key) for key in self.keys]
+        wide = max(5, *map(len, label))
+        by = f"q.k / sqrt({len(self.q)})" if self.scale != 1 else "not scaled"
+        lines = [
+            self.title,
+            f"q of {shown(self.query)}: {_vector(self.q)}",
+            "",
+            f"{'key':<{wide}}  {'k':<{_WIDE}}  {'q.k':>9}  {by:>15}  {'softmax':>8}  v",
+        ]
+        for j, key in enumerate(label):
+            weight = f"{self.weights[j]:8.4f}" if self.visible[j] else "  hidden"
+            lines.append(
+                f"{key:<{wide}}  {_vector(self.k[j]):<{_WIDE}}  {self.products[j]:9.3f}"
+                f"  {self.compatibilities[j]:15.3f}  {weight}  {_vector(self.v[j])}"
+            )
+        lines += ["", f"output, the sum of softmax times v: {_vector(self.output)}"]
+        return "\n".join(line.rstrip() for line in lines)
+
+
+_WIDE = FIRST * 7 + 5
+
+
+def _vector(values: Numbers) -> str:
+    rest = " ..." if len(values) > FIRST else ""
+    return "(" + " ".join(f"{value:6.2f}" for value in values[:FIRST]) + rest + ")"
+
+
+@torch.inference_mode()
+def explain(
+    translator: "Translator",
+    source: str,
+    target: str | None = None,
+    *,
+    kind: str = "encoder",
+    layer: int = 0,
+    head: int = 0,
+    query: int = 0,
+) -> Explanation:
+    """Walk one query of one head through q · k, scaling, mask, softmax and the weighted sum of v.
+
+    Queries, keys and values are those that the model's attention received; the steps are done again
+    here, one by one, in float64.
+
+    Args:
+        translator: As for `sentence_maps`.
+        source: A sentence.
+        target: Its translation; None: the translator's.
+        kind: encoder, decoder or cross.
+        layer: From 0.
+        head: From 0.
+        query: A token, from 0.
+
+    Raises:
+        HeadwayError: If the attention is not there, or is no dot product.
+    """
+    sentence = read_sentence(translator, source, target)
+    core = find_core(translator, kind, layer)
+    received: list[tuple[Any, ...]] = []
+    hook = core.register_forward_hook(lambda _module, inputs, _output: received.append(inputs))
+    try:
+        batch = sentence.batch
+        translator.model(batch.source, batch.target, batch.source_segments, batch.target_segments)
+    finally:
+        hook.remove()
+    q_BHTK, k_BHSK, v_BHSV, sight = received[0]
+    q, k, v = _numbers(q_BHTK[0, head, query]), _numbers(k_BHSK[0, head]), _numbers(v_BHSV[0, head])
+    allowed = whole_mask(q_BHTK, k_BHSK, sight)
+    visible = np.ones(len(k), bool)
+    if allowed is not None:
+        visible = allowed.expand(1, 1, q_BHTK.size(2), len(k))[0, 0, query].cpu().numpy()
+    products = k @ q
+    scale = len(q) ** -0.5 if core.scaled else 1.0
+    compatibilities = products * scale
+    powers = np.where(visible, np.exp(compatibilities - compatibilities[visible].max()), 0.0)
+    weights = powers / powers.sum()
+    queries, keys = sentence.labels[kind]
+    layers = len(getattr(translator.model, "encoder" if kind == "encoder" else "decoder").layers)
+    return Explanation(
+        title=f"{NAMES[kind]}, layer {layer + 1} of {layers}, head {head + 1}",
+        query=queries[query],
+        keys=keys,
+        q=q,
+        k=k,
+        v=v,
+        products=products,
+        scale=scale,
+        compatibilities=compatibilities,
+        visible=visible,
+        weights=weights,
+        output=weights @ v,
+    )
+
+
+def find_core(translator: "Translator", kind: str, layer: int) -> DotProduct:
+    """Return where queries meet keys in one layer.
+
+    Raises:
+        HeadwayError: If the layer mixes by something else than dot products.
+    """
+    stack = translator.model.encoder if kind == "encoder" else translator.model.decoder
+    found = stack.layers[layer]
+    attention = found.cross if kind == "cross" else getattr(found.mixer, "attention", None)
+    core = getattr(attention, "core", None)
+    if not isinstance(core, DotProduct):
+        raise HeadwayError(f"this model has no dot products to explain in its {NAMES[kind]}")
+    return core
+
+
+def _numbers(values: Tensor) -> Numbers:
+    return values.double().cpu().numpy()
+
+
+def find_token(labels: Sequence[str], word: str) -> int:
+    """Return the token that a user names, by its text or by its number from 1.
+
+    Raises:
+        HeadwayError: If there is none, or more than one.
+    """
+    found = [i for i, label in enumerate(labels) if word in (label.strip(" "), shown(label))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        numbers = ", ".join(str(i + 1) for i in found)
+        raise HeadwayError(f"--word {word}: stands here {len(found)} times: give {numbers}")
+    if word.isdecimal() and 1 <= int(word) <= len(labels):
+        return int(word) - 1
+    tokens = " ".join(f"{i}:{shown(label)}" for i, label in enumerate(labels, 1))
+    raise HeadwayError(f"--word {word}: none of {tokens}")
