@@ -1,5 +1,6 @@
 /* The attention view: controls, a figure that answers to pointer and keyboard, a table, downloads.
- * headway.attention(root, json, {fragment}) builds it inside root and returns {set, state}. */
+ * headway.attention(root, json, {fragment}) builds it inside root; it
+ * returns {set, tokens}: set changes what is shown, tokens() is the map on show. */
 (function (headway) {
   "use strict";
 
@@ -171,7 +172,7 @@
       scene = headway.scenes[state.view](current(), { ...state, spot: spot(), width });
       figure.replaceChildren(headway.svg(scene, `${caption()}: ${json.source} – ${json.target}`));
       note.textContent = `${caption()}. ${NOTES[state.kind]}` + (scene.left ? ` The faintest ${scene.left.toLocaleString()} lines are left out.` : "");
-      reading.textContent = words(spot()) || state.view === "grid" ? "Choose a map." : "Point at a token, or tap it.";
+      reading.textContent = words(spot()) || (state.view === "grid" ? "Choose a map." : "Point at a token, or tap it.");
     }
 
     /** Say what is looked at: a token with what it attends to, or who attends to it. */
@@ -303,7 +304,7 @@
     if (fragment) addEventListener("hashchange", () => root.isConnected && set({ heads: [], pin: null, words: false, ...readFragment() }));
     // The last layer but one aligns best in models of the paper's depth.
     set({ layer: Math.max(0, current().layers - 2), ...(fragment ? readFragment() : {}) });
-    return { set, state, tokens: () => current() };
+    return { set, tokens: current };
   }
 
   Object.assign(headway, { attention, html });

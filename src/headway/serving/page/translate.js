@@ -1,0 +1,264 @@
+/* The translation page: it translates while one types, lights the words that belong together, and
+ * opens the attention of a sentence. */
+(function (headway) {
+  "use strict";
+  const $ = (id) => document.getElementById(id);
+  const PAUSE = 250; // milliseconds without a key before the server is asked
+  const ALTERNATIVES = 3;
+
+  const texts = { source: $("source"), backdrop: $("backdrop"), target: $("target") };
+  const fragment = () => new URLSearchParams(location.hash.slice(1));
+  let languages = [];
+  let limit = Infinity; // characters
+  let answer = null; // what is shown: {q, source, target, text}
+  let links = null; // of the answer: a promise of its pairs of words
+  let [asked, timer] = [null, 0];
+  let spans = { source: [], target: [] };
+
+  const keyed = () => ($("key").value ? { api_key: $("key").value } : {});
+  const panel = headway.panel(() => ({ text: answer?.q ?? "", source: answer?.source, target: answer?.target, key: keyed() }));
+
+  // ---- languages
+  const nameOf = (code) => languages.find((language) => language.code === code)?.name ?? code;
+  const option = ([code, name]) => new Option(name, code);
+
+  function fillTargets(wanted) {
+    const from = languages.find((language) => language.code === $("from").value);
+    const offered = from ? from.targets.filter((code) => code !== from.code) : [...new Set(languages.flatMap((language) => language.targets))];
+    $("to").replaceChildren(...offered.map((code) => option([code, nameOf(code)])));
+    if (offered.includes(wanted)) $("to").value = wanted;
+  }
+
+  function chooseLanguages(from, to) {
+    if ([...$("from").options].some((item) => item.value === from)) $("from").value = from;
+    fillTargets(to);
+    texts.source.lang = $("from").value === "auto" ? "" : $("from").value;
+    texts.target.lang = $("to").value;
+    headway.setFragment({ source: $("from").value, target: $("to").value });
+  }
+
+  // ---- translating
+  /** Ask soon; a question that is older than the newest is dropped, and so is its answer. */
+  function soon(pause = PAUSE) {
+    clearTimeout(timer);
+    asked?.abort();
+    asked = null;
+    timer = setTimeout(translate, pause);
+  }
+
+  async function translate() {
+    const [q, source, target] = [texts.source.value, $("from").value, $("to").value];
+    const length = Array.from(q).length;
+    if (!q.trim()) return showAnswer(null);
+    if (!target) return tell("This language cannot be translated here.");
+    if (length > limit) return tell(`${(length - limit).toLocaleString()} characters over the limit of ${limit.toLocaleString()}.`, true);
+    const mine = (asked = new AbortController());
+    const slow = setTimeout(() => asked === mine && tell("Translating …"), 400);
+    texts.target.setAttribute("aria-busy", "true");
+    try {
+      const wanted = $("more").open ? { alternatives: ALTERNATIVES } : {};
+      const reply = await headway.ask("translate", { q, source, target, format: "text", ...wanted, ...keyed() }, mine.signal);
+      if (asked !== mine) return;
+      const found = reply.detectedLanguage?.language;
+      showAnswer({ q, source: found ?? source, target, text: String(reply.translatedText) }, reply.alternatives ?? []);
+      tell(found ? `Detected: ${nameOf(found)}` : "");
+    } catch (error) {
+      if (asked !== mine) return;
+      tell(error.message + (error.wait ? ` Asking again in ${error.wait} s.` : ""), true);
+      if (error.wait) timer = setTimeout(translate, error.wait * 1000);
+    } finally {
+      clearTimeout(slow);
+      if (asked === mine || !asked) texts.target.removeAttribute("aria-busy");
+    }
+  }
+
+  function tell(message, wrong = false) {
+    $("told").textContent = message;
+    $("told").classList.toggle("wrong", wrong);
+  }
+
+  function showAnswer(found, alternatives = []) {
+    const changed = found?.q !== answer?.q || found?.text !== answer?.text;
+    answer = found;
+    links = null;
+    spans.target = headway.show(texts.target, found?.text ?? "");
+    spans.target.forEach((span, i) => (span.tabIndex = i ? -1 : 0));
+    texts.target.tabIndex = spans.target.length ? -1 : 0;
+    for (const id of ["copy", "link", "look"]) $(id).disabled = !found;
+    $("alternatives").replaceChildren(...alternatives.map((text) => {
+      const button = headway.html("button", { type: "button" }, String(text));
+      button.addEventListener("click", () => showAnswer({ ...found, text: String(text) }, alternatives));
+      return headway.html("li", {}, button);
+    }));
+    if (!found) tell("");
+    if (changed && panel.isOpen()) panel.close();
+  }
+
+  function typed() {
+    const length = Array.from(texts.source.value).length;
+    const most = limit < Infinity ? ` of ${limit.toLocaleString()}` : "";
+    $("count").textContent = `${length.toLocaleString()}${most} character${length === 1 && !most ? "" : "s"}`;
+    $("count").classList.toggle("wrong", length > limit);
+    $("clear").disabled = !length;
+    spans.source = headway.show(texts.backdrop, texts.source.value);
+    texts.backdrop.append("\u200b"); // an empty last line has its height, too
+    if (fragment().has("q")) headway.setFragment({ q: null });
+    soon();
+  }
+
+  // ---- words that belong together
+  /** Ask which words belong together, once an answer; nothing if the texts have gone on. */
+  function align() {
+    if (!answer) return null;
+    const { q, source, target, text } = answer;
+    links ??= headway.ask("align", { q, source, target, translation: text, ...keyed() })
+      .then(({ pairs }) => pairs, () => []);
+    return links;
+  }
+
+  let looking = ""; // the newest word that was pointed at
+  async function light(side, number) {
+    looking = `${side} ${number}`;
+    const mine = looking;
+    const pairs = number === null ? [] : await align();
+    if (mine !== looking || !pairs || texts.source.value !== answer?.q) return clearLight();
+    const [here, there] = side === "target" ? [1, 0] : [0, 1];
+    const others = pairs.filter((pair) => pair[here] === number).map((pair) => pair[there]);
+    const lit = side === "target" ? { target: [number], source: others } : { source: [number], target: others };
+    for (const name of ["source", "target"]) spans[name].forEach((span, i) => span.classList.toggle("lit", lit[name].includes(i)));
+    const word = (name, i) => spans[name][i]?.textContent ?? "";
+    if (others.length) {
+      const said = (name) => lit[name].map((i) => word(name, i)).join(" ");
+      tell(`${said("source")} → ${said("target")}`);
+    }
+  }
+  const clearLight = () => document.querySelectorAll(".lit").forEach((span) => span.classList.remove("lit"));
+
+  const wordAt = (target) => (target.dataset?.word === undefined ? null : Number(target.dataset.word));
+  texts.target.addEventListener("pointerover", (event) => light("target", wordAt(event.target)));
+  texts.target.addEventListener("focusin", (event) => light("target", wordAt(event.target)));
+  for (const text of [texts.target, texts.source]) text.addEventListener("pointerleave", () => light("target", null));
+  texts.target.addEventListener("focusout", () => light("target", null));
+  // The words of a text area are no elements; those of the copy behind it lie in the same places.
+  texts.source.addEventListener("pointermove", (event) => {
+    const under = document.elementsFromPoint(event.clientX, event.clientY).find((found) => texts.backdrop.contains(found) && wordAt(found) !== null);
+    const number = under ? wordAt(under) : null;
+    if (looking !== `source ${number}`) light("source", number);
+  });
+  texts.source.addEventListener("keyup", (event) => {
+    if (!/^(Arrow|Home|End|Page)/.test(event.key)) return;
+    const at = texts.source.selectionStart;
+    const number = headway.words(texts.source.value).findIndex(({ start, end }) => start <= at && at <= end);
+    light("source", number < 0 ? null : number);
+  });
+
+  texts.target.addEventListener("keydown", (event) => {
+    const here = wordAt(event.target);
+    if (here === null) return;
+    const last = spans.target.length - 1;
+    const to = { ArrowLeft: here - 1, ArrowUp: here - 1, ArrowRight: here + 1, ArrowDown: here + 1, Home: 0, End: last }[event.key];
+    if (event.key === "Enter" || event.key === " ") look(here);
+    else if (to === undefined) return;
+    else {
+      const next = spans.target[Math.max(0, Math.min(last, to))];
+      spans.target[here].tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    }
+    event.preventDefault();
+  });
+  texts.target.addEventListener("click", (event) => {
+    if (wordAt(event.target) !== null && !String(getSelection())) look(wordAt(event.target));
+  });
+
+  /** Open the attention of the sentence that a word of the translation comes from. */
+  async function look(number) {
+    const pairs = await align();
+    if (!answer) return;
+    const source = headway.words(answer.q);
+    const target = headway.words(answer.text);
+    const from = pairs.find((pair) => pair[1] === number)?.[0] ?? Math.floor((number / target.length) * source.length);
+    const at = source[from]?.start ?? 0;
+    const sentence = headway.sentences(answer.q, answer.source).find(({ end }) => at < end);
+    const first = Math.min(...pairs.filter((pair) => source[pair[0]]?.start >= (sentence?.start ?? 0)).map((pair) => pair[1]), number);
+    await panel.open({ at, word: { text: target[number].text, place: number - first } });
+    $("panel").focus({ preventScroll: true });
+    $("panel").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
+  }
+
+  // ---- buttons
+  async function copy(button, text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // not allowed without https
+      const field = headway.html("textarea", { value: text, className: "unseen" });
+      document.body.append(field);
+      field.select();
+      document.execCommand("copy");
+      field.remove();
+      button.focus();
+    }
+    const before = button.textContent;
+    button.textContent = "Copied";
+    button.disabled = true;
+    setTimeout(() => Object.assign(button, { textContent: before, disabled: !answer }), 1200);
+  }
+  $("copy").addEventListener("click", () => copy($("copy"), answer.text));
+  $("link").addEventListener("click", () => {
+    headway.setFragment({ q: answer.q });
+    copy($("link"), location.href);
+  });
+  $("look").addEventListener("click", () => look(0));
+  $("clear").addEventListener("click", () => {
+    texts.source.value = "";
+    typed();
+    texts.source.focus();
+  });
+  $("swap").addEventListener("click", () => {
+    const [from, to] = [answer?.source ?? $("from").value, $("to").value];
+    if (answer) texts.source.value = answer.text;
+    chooseLanguages(to, from);
+    typed();
+  });
+  $("from").addEventListener("change", () => {
+    chooseLanguages($("from").value, $("to").value);
+    soon(0);
+  });
+  $("to").addEventListener("change", () => {
+    chooseLanguages($("from").value, $("to").value);
+    soon(0);
+  });
+  $("more").addEventListener("toggle", () => $("more").open && answer && soon(0));
+  $("key").addEventListener("change", () => soon(0));
+  $("key-field").addEventListener("submit", (event) => event.preventDefault());
+  texts.source.addEventListener("input", typed);
+
+  // ---- start
+  async function start() {
+    let settings;
+    try {
+      [languages, settings] = await Promise.all([headway.ask("languages"), headway.ask("frontend/settings")]);
+    } catch (error) {
+      tell(error.message, true);
+      if (error.wait) setTimeout(start, error.wait * 1000);
+      return;
+    }
+    if (settings.charLimit > 0) limit = settings.charLimit;
+    $("key-field").hidden = !(settings.apiKeys || settings.keyRequired);
+    const sources = languages.filter(({ code, targets }) => targets.some((other) => other !== code));
+    $("from").replaceChildren(...(sources.length > 1 ? [option(["auto", "Detect language"])] : []), ...sources.map(({ code, name }) => option([code, name])));
+    const given = fragment();
+    const preset = settings.language ?? {};
+    const first = [given.get("source"), preset.source?.code, sources[0]?.code].find((code) => [...$("from").options].some(({ value }) => value === code));
+    chooseLanguages(first, given.get("target") ?? preset.target?.code);
+    if (given.has("q")) texts.source.value = given.get("q");
+    const opened = Number(given.get("sentence"));
+    if (texts.source.value) {
+      typed();
+      clearTimeout(timer);
+      await translate();
+      if (opened && answer) panel.open({ index: opened - 1 });
+    } else typed();
+  }
+  start();
+})(globalThis.headway);
