@@ -1,0 +1,1 @@
+"""HTTP over `Translator`: the LibreTranslate API, attention maps, alignments and a page."""
