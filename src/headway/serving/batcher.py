@@ -1,0 +1,229 @@
+"""Requests of different clients share batches.
+
+A queue, bounded by tokens and by requests, feeds a few threads. Nobody waits while a thread is idle
+and the server is; when requests come close together, a batch waits a few milliseconds for more. The
+queue lives in the event loop's thread, so that nothing is locked.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from headway.config import SearchConfig
+from headway.serving.metrics import Metrics
+from headway.serving.refusal import busy, too_long
+from headway.serving.settings import ServerConfig
+from headway.translation import Hypothesis, Translator
+
+T = TypeVar("T")
+SHARE = 0.8  # of the deadline that a request may expect to wait: later answers would come too late
+LARGEST = 64  # parts in a batch: larger ones gain little, and all wait for the slowest
+
+
+@dataclass(eq=False)
+class Part:
+    """A part of a text, or a piece of other work, that waits for its turn."""
+
+    text: str
+    tokens: int
+    translator: Translator | None
+    search: SearchConfig | None
+    work: Callable[[], Any] | None
+    future: asyncio.Future[Any]
+    turn: float
+    since: float
+    gone: bool = False  # written by the event loop, read by the thread that works on it
+
+    def fits(self, other: "Part") -> bool:
+        """Whether the two may share a batch."""
+        return (
+            self.work is other.work is None
+            and self.translator is other.translator
+            and self.search == other.search
+        )
+
+
+class Batcher:
+    """Forms batches and has them translated.
+
+    Args:
+        workers: Threads, each working on a batch of its own.
+        limits: Of the queue and of a batch.
+        metrics: Told about batches.
+    """
+
+    def __init__(self, workers: int, limits: ServerConfig, metrics: Metrics) -> None:
+        self.limits, self.metrics = limits, metrics
+        self.workers = self.idle = workers
+        self.pool = ThreadPoolExecutor(workers, thread_name_prefix="translate")
+        self.queue: list[Part] = []
+        self.tokens = self.requests = 0  # waiting
+        self.turn = 0.0  # of the part that was taken last
+        self.crowd = 1.0  # parts in recent batches, on average
+        self.speed = 0.0  # tokens a second, of all workers; 0: not known
+        self.timer: asyncio.TimerHandle | None = None
+        self.running: set[asyncio.Task[None]] = set()
+
+    async def find(
+        self, translator: Translator, search: SearchConfig, parts: Sequence[str]
+    ) -> list[list[Hypothesis]]:
+        """Search for the translations of some parts, as `Translator.find` does.
+
+        If the caller is cancelled, its parts leave the queue, or their batch at its next step.
+
+        Raises:
+            Refusal: 429 if the queue is full, 400 if they would never fit into it.
+        """
+        lengths = [translator.length(part.strip()) for part in parts]
+        waiting = self._admit(lengths)
+        for part, text in zip(waiting, parts, strict=True):
+            part.text, part.translator, part.search = text, translator, search
+        return await self._wait(waiting)
+
+    async def call(self, work: Callable[[], T], tokens: int = 1) -> T:
+        """Have some other work done by a thread when its turn comes.
+
+        Raises:
+            Refusal: 429 if the queue is full.
+        """
+        waiting = self._admit([tokens])
+        waiting[0].work = work
+        [answer] = await self._wait(waiting)
+        return answer
+
+    def _admit(self, lengths: Sequence[int]) -> list[Part]:
+        total = sum(lengths)
+        if total > self.limits.queue_tokens:
+            raise too_long(total, self.limits.queue_tokens)
+        expected = (self.tokens + total) / self.speed if self.speed else 0.0
+        if self.queue and (
+            self.tokens + total > self.limits.queue_tokens
+            or self.requests >= self.limits.queue_requests
+            or expected > SHARE * self.limits.deadline
+        ):
+            self.metrics.count("headway_rejected_total")
+            raise busy(max(1, min(60, math.ceil(expected))))
+        now, loop = time.monotonic(), asyncio.get_running_loop()
+        parts, turn = [], self.turn
+        for length in lengths:
+            # A short request overtakes the far parts of a long one: each gets its share.
+            turn += length
+            parts.append(Part("", length, None, None, None, loop.create_future(), turn, now))
+        return parts
+
+    async def _wait(self, parts: list[Part]) -> list[Any]:
+        self.queue += parts
+        self.tokens += sum(part.tokens for part in parts)
+        self.requests += 1
+        self._pump()
+        try:
+            return await asyncio.gather(*(part.future for part in parts))
+        finally:
+            self.requests -= 1
+            left = {id(part) for part in parts if not part.future.done() or part.future.cancelled()}
+            if left:
+                for part in parts:
+                    part.gone = True
+                stay = [part for part in self.queue if id(part) not in left]
+                self.tokens -= sum(part.tokens for part in self.queue if id(part) in left)
+                self.queue = stay
+                self.metrics.count("headway_cancelled_total")
+
+    def _pump(self) -> None:
+        """Give the idle threads work, unless it is worth waiting for more."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        while self.idle and self.queue:
+            if self.crowd > 1.5 and len(self.queue) < LARGEST:
+                waited = time.monotonic() - min(part.since for part in self.queue)
+                left = self.limits.wait_ms / 1000 - waited
+                if left > 0:
+                    self.timer = asyncio.get_running_loop().call_later(left, self._pump)
+                    return
+            self._start(self._take())
+
+    def _take(self) -> list[Part]:
+        """Take from the queue whose turn it is, and those of like length that may go with it."""
+        first = min(self.queue, key=lambda part: part.turn)
+        self.turn = max(self.turn, first.turn)
+        others = [part for part in self.queue if part is not first and part.fits(first)]
+        others.sort(key=lambda part: (abs(part.tokens - first.tokens), part.turn))
+        # Idle threads share what there is.
+        most = max(1, min(LARGEST, math.ceil((len(others) + 1) / self.idle)))
+        batch, longest = [first], first.tokens
+        for part in others:
+            longest = max(longest, part.tokens)
+            if len(batch) == most or longest * (len(batch) + 1) > self.limits.batch_tokens:
+                break
+            batch.append(part)
+        taken = set(map(id, batch))
+        self.queue = [part for part in self.queue if id(part) not in taken]
+        self.tokens -= sum(part.tokens for part in batch)
+        self.crowd = 0.8 * self.crowd + 0.2 * len(batch)
+        return batch
+
+    def _start(self, batch: list[Part]) -> None:
+        self.idle -= 1
+        task = asyncio.get_running_loop().create_task(self._run(batch))
+        self.running.add(task)
+        task.add_done_callback(self.running.discard)
+
+    async def _run(self, batch: list[Part]) -> None:
+        started = time.monotonic()
+        answers = await asyncio.get_running_loop().run_in_executor(self.pool, _work, batch)
+        seconds = time.monotonic() - started
+        for part, answer in zip(batch, answers, strict=True):
+            if part.future.done():
+                continue
+            if isinstance(answer, BaseException):
+                part.future.set_exception(answer)
+            else:
+                part.future.set_result(answer)
+        tokens = sum(part.tokens for part in batch)
+        if batch[0].work is None and not any(part.gone for part in batch):
+            speed = tokens / max(seconds, 1e-6) * self.workers
+            self.speed = 0.9 * self.speed + 0.1 * speed if self.speed else speed
+        self.metrics.count("headway_tokens_total", tokens)
+        self.metrics.count("headway_parts_total", len(batch))
+        self.metrics.observe("headway_batch_parts", len(batch))
+        self.metrics.observe("headway_batch_seconds", seconds)
+        self.idle += 1
+        self._pump()
+
+    async def close(self) -> None:
+        """Wait for the work that has begun."""
+        while self.running:
+            await asyncio.wait(self.running)
+        self.pool.shutdown()
+
+
+def _work(batch: list[Part]) -> list[Any]:
+    """Do a batch's work; what fails is returned, and fails alone."""
+    try:
+        first = batch[0]
+        if first.work is not None:
+            return [None if first.gone else first.work()]
+        assert first.translator is not None
+        texts = [part.text for part in batch]
+        return list(first.translator.find(texts, first.search, wanted=lambda i: not batch[i].gone))
+    except Exception as error:
+        if len(batch) == 1:
+            return [error]
+        return [answer for part in batch for answer in _work([part])]
+
+
+async def until_gone(work: Coroutine[Any, Any, T], gone: Coroutine[Any, Any, None]) -> T | None:
+    """Return what ``work`` does, or None if the client leaves before it is done."""
+    task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone)
+    try:
+        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        for either in (task, leaving):
+            either.cancel()
+        await asyncio.gather(task, leaving, return_exceptions=True)
