@@ -25,6 +25,7 @@ VERBS = {
     "prepare": "raw parallel text to clean, split, memory-mapped training data",
     "train": "raw parallel text to a model; on an existing run: go on with it",
     "translate": "translate standard input, line by line",
+    "serve": "answer translation requests over HTTP, with LibreTranslate's interface",
     "evaluate": "translate a test set and score it, or score given translations",
     "score": "score a translation file against its reference",
     "compare": "compare two systems, with significance",

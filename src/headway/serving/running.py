@@ -1,0 +1,156 @@
+"""The server as a process: its socket, signals, reloads and end."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+
+from headway.errors import HeadwayError
+from headway.serving.app import Server, make_app
+from headway.serving.models import load_models, stamp
+
+log = logging.getLogger("headway.serving")
+NEIGHBOURS = 256  # descriptors for other things than connections
+
+
+class Reloader:
+    """Reads the models again when told to, or when their files have changed; never half.
+
+    Args:
+        server: Whose models are replaced.
+        paths: As `load_models` takes them.
+        pivot: The same.
+        device: The same.
+        overrides: The same.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        paths: Sequence[str],
+        pivot: str,
+        device: str,
+        overrides: Mapping[str, str],
+    ) -> None:
+        self.server, self.paths = server, list(paths)
+        self.pivot, self.device, self.overrides = pivot, device, overrides
+        self.seen = stamp(self.paths)
+        self._busy = asyncio.Lock()
+
+    async def reload(self) -> bool:
+        """Replace the models; requests under way end with the old ones, which stay if this fails."""
+        async with self._busy:
+            seen = stamp(self.paths)
+            try:
+                models = await asyncio.to_thread(
+                    load_models, self.paths, self.pivot, self.device, self.overrides
+                )
+            except (HeadwayError, OSError) as error:
+                log.error("the models stay as they are: %s", error)
+                outcome = "failed"
+            else:
+                self.server.models = models
+                log.info("models read again")
+                outcome = "done"
+            # What failed is tried again when it changes again.
+            self.seen = seen
+            self.server.metrics.count("headway_reloads_total", 1, (("outcome", outcome),))
+            return outcome == "done"
+
+    async def watch(self, seconds: float) -> None:
+        """Look every so often whether files have changed; reload once they rest."""
+        last = self.seen
+        while True:
+            await asyncio.sleep(seconds)
+            now = stamp(self.paths)
+            if now != self.seen and now == last:
+                await self.reload()
+            last = now
+
+
+def serve(server: Server, host: str, port: int, reloader: Reloader) -> None:
+    """Answer requests until a signal ends it; those accepted by then are answered.
+
+    Args:
+        server: What answers.
+        host: Address to listen at.
+        port: 0: any that is free.
+        reloader: Called on SIGHUP.
+    """
+    asyncio.run(_serve(server, host, port, reloader))
+
+
+async def _serve(server: Server, host: str, port: int, reloader: Reloader) -> None:
+    import uvicorn
+
+    from headway.serving.connection import HEADER_BYTES, connection_class
+
+    limits = server.limits
+    raise_open_files(limits.connections + NEIGHBOURS)
+    config = uvicorn.Config(
+        make_app(server),
+        host=host,
+        port=port,
+        http=connection_class(limits),
+        ws="none",
+        log_config=None,
+        access_log=False,  # it would show query strings, and texts in them
+        server_header=False,
+        proxy_headers=bool(limits.trusted_proxies),
+        forwarded_allow_ips=limits.trusted_proxies or None,
+        timeout_keep_alive=max(1, int(limits.idle_seconds)),
+        timeout_graceful_shutdown=int(limits.deadline + 2 * limits.idle_seconds) + 1,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+    )
+    running = uvicorn.Server(config)
+    server.metrics.gauges["headway_connections"] = lambda: len(running.server_state.connections)
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[object]] = set()
+
+    def begin_reload() -> None:
+        task: asyncio.Task[object] = loop.create_task(reloader.reload())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, begin_reload)
+    if limits.watch_seconds:
+        tasks.add(loop.create_task(reloader.watch(limits.watch_seconds)))
+    try:
+        await running.serve()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def raise_open_files(wanted: int) -> None:
+    """Let this process hold so many descriptors, as far as the system allows."""
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+
+
+def start_logging() -> None:
+    """Write log lines to standard error, each with its time."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    for name, level in (("headway.serving", logging.INFO), ("uvicorn.error", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.setLevel(level)
+        logger.handlers = [handler]
+        logger.propagate = False
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
