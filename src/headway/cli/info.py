@@ -5,7 +5,7 @@ import json
 from collections.abc import Container
 from typing import Any
 
-EXAMPLE = "headway info runs/mine\nheadway info runs/mine --settings --json"
+EXAMPLE = "headway info runs/mine\nheadway info runs/mine --settings --json\nheadway info runs/mine --diagram model.svg"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -13,6 +13,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a run or model directory")
     parser.add_argument("--settings", action="store_true", help="print all settings as TOML, too")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--diagram", metavar="FILE", help="also draw it, as the paper's Figures 1 and 2 (.svg)"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -27,6 +30,10 @@ def run(args: argparse.Namespace) -> None:
     shape = found.config.model
     embeddings = sum(p.numel() for n, p in found.transformer.named_parameters() if "embedding" in n)
     count = parameter_count(found.transformer)
+    if args.diagram:
+        from headway.pictures.diagram import diagram
+
+        diagram(shape).save(args.diagram)
     training = asdict(found.config.training)
     facts = {
         "model": str(found.path),
