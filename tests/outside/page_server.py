@@ -143,6 +143,7 @@ def main() -> None:
     write_html(args.folder / "plain.html", maps_of(source, source.upper()))
     write_html(args.folder / "hostile.html", hostile_maps(texts))
     Handler.prefix = args.prefix
+    ThreadingHTTPServer.handle_error = lambda *_: None  # a browser may leave before its answer
     server = ThreadingHTTPServer(("127.0.0.1", args.port), Handler)
     print("ready", flush=True)
     server.serve_forever()

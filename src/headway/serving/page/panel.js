@@ -24,6 +24,7 @@
       for (const id of ["before", "after", "which"]) $(id).hidden = sentences.length < 2;
       $("before").disabled = number === 0;
       $("after").disabled = number === sentences.length - 1;
+      if (document.activeElement?.disabled) $("panel").focus(); // Escape must still be heard
       $("sentence").textContent = sentences[number].text;
       $("sentence-target").textContent = "";
       $("panel").setAttribute("aria-busy", "true");

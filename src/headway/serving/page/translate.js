@@ -198,10 +198,7 @@
       field.remove();
       button.focus();
     }
-    const before = button.textContent;
-    button.textContent = "Copied";
-    button.disabled = true;
-    setTimeout(() => Object.assign(button, { textContent: before, disabled: !answer }), 1200);
+    tell("Copied.");
   }
   $("copy").addEventListener("click", () => copy($("copy"), answer.text));
   $("link").addEventListener("click", () => {

@@ -1,0 +1,234 @@
+"""Drive a real browser over the translation page and over the attention page's file.
+
+    python -m venv /tmp/pages && /tmp/pages/bin/pip install playwright==1.65.2   (and apt-get install chromium)
+    /tmp/pages/bin/python tests/outside/browser.py [--model runs/mine] [--shots FOLDER]
+
+Without a model, page_server.py answers: hostile text then comes back as a translation, a label and
+an error message. With one, `headway serve` does, and what needs made-up answers is left out. Prints
+figures; exits with 1 if a promise was broken.
+"""
+
+import argparse
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from attention_view import check_lines, shown_lines, use_file, use_keyboard
+from hostile import hostile_texts
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from watching import FIGURES, Watch, count, take, until
+
+HERE = Path(__file__).parent
+
+
+def write(page: Page, text: str) -> str:
+    """Put a text into the box and return its translation when it is there."""
+    with page.expect_response(
+        lambda reply: reply.url.endswith("/translate") and reply.ok
+    ) as waiting:
+        page.locator("#source").fill(text)
+    translation = waiting.value.json()["translatedText"]
+    until(page, "text => document.querySelector('#target').textContent === text", translation)
+    return str(translation)
+
+
+def use_translation(context: BrowserContext, origin: str, real: bool, shots: Path | None) -> None:
+    """The translation page: type, look at words, open the attention of a sentence, swap, share."""
+    watch = Watch(context, origin)
+    page = context.new_page()
+    policy = page.goto(origin).headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    until(page, "document.querySelector('#from').options.length > 0")
+    take(page, shots, "empty")
+    page.locator("#source").press_sequentially("A man is walking.", delay=30)
+    until(page, "document.querySelector('#target').textContent.length > 0")
+    started = time.monotonic()
+    write(
+        page,
+        "A man in an orange hat is looking at something. Two dogs run through the snow.\n\nThey are happy.",
+    )
+    FIGURES["seconds from the last key to the translation"] = round(time.monotonic() - started, 2)
+    page.locator("#target .word").nth(3).hover()
+    page.wait_for_selector("#backdrop .lit")
+    assert page.locator("#target .lit").count() == 1
+    page.locator("#source").hover(position={"x": 40, "y": 30})
+    until(page, "document.querySelectorAll('#target .lit').length > 0")
+    count("words lit both ways")
+    take(page, shots, "lit")
+    words = page.locator("#target .word")
+    with page.expect_response(lambda reply: reply.url.endswith("/attention")) as waiting:
+        words.nth(10 if real else 11).click()
+    maps = waiting.value.json()
+    page.wait_for_selector("#view .figure line")
+    assert page.locator("#sentence").inner_text().startswith("Two dogs")
+    chosen = {line[0] for line in shown_lines(page)}
+    assert len(chosen) == 1, chosen
+    assert "pin=q" in page.url
+    take(page, shots, "attention")
+    page.get_by_label("Whole words").uncheck()
+    heads = list(range(maps["maps"]["cross"]["heads"]))
+    check_lines(page, maps["maps"]["cross"], max(0, maps["maps"]["cross"]["layers"] - 2), heads)
+    page.locator("#after").click()
+    until(page, "document.querySelector('#sentence').textContent === 'They are happy.'")
+    page.keyboard.press("Escape")
+    assert page.locator("#panel").is_hidden()
+    # By keyboard: from the text to its translation, along the words, into the attention and out.
+    page.locator("#source").focus()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('word')"):
+            break
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#backdrop .lit")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#view .figure line")
+    page.locator("#view .figure").focus()
+    page.keyboard.press("ArrowDown")
+    use_keyboard(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    assert page.locator("#panel").is_hidden()
+    assert page.evaluate("document.activeElement.classList.contains('word')")
+    count("keyboard paths", 2)
+    # Alternatives, the link, and what it opens.
+    page.get_by_text("Alternatives").click()
+    page.wait_for_selector("#alternatives button")
+    other = page.locator("#alternatives button").first.inner_text()
+    page.locator("#alternatives button").first.click()
+    assert page.locator("#target").inner_text().split() == other.split()
+    page.locator("#link").click()
+    again = context.new_page()
+    again.goto(page.url)
+    until(again, "document.querySelector('#target').textContent.length > 0")
+    assert again.locator("#source").input_value() == page.locator("#source").input_value()
+    again.close()
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    take(page, shots, "phone")
+    watch.check(page)
+
+
+def use_hostile(context: BrowserContext, origin: str) -> None:
+    """Hostile text as source, translation, alternative, label, language name and error."""
+    watch = Watch(context, origin, ("status of 400", "status of 429"))
+    page = context.new_page()
+    page.goto(origin)
+    page.get_by_text("Alternatives").click()
+    texts = hostile_texts()
+    for start in range(0, len(texts), 25):
+        part = texts[start : start + 25]
+        until(page, "document.querySelector('#from').options.length > 0")
+        translation = write(page, "\n".join(part))
+        assert translation == "\n".join(part).upper()
+        kinds = page.evaluate(
+            "[...new Set([...document.querySelectorAll('#target *, #backdrop *')].map(e => e.className))].join()"
+        )
+        assert kinds == "word", kinds
+        found = page.locator("#alternatives button").first.evaluate(
+            "e => [e.textContent, e.children.length]"
+        )
+        assert found == ["\n".join(part) + " 0", 0]
+        count("hostile texts translated", len(part))
+    page.locator("#target .word").first.click()
+    page.wait_for_selector("#view .figure line")
+    write(page, "taken")
+    page.locator("#source").fill("refuse " + texts[1])
+    until(page, "document.querySelector('#told').textContent.startsWith('refuse')")
+    assert page.locator("#told").evaluate("e => [e.textContent, e.children.length]") == [
+        "refuse " + texts[1],
+        0,
+    ]
+    page.locator("#from").select_option("auto")
+    # An older, slower answer never replaces a newer one.
+    page.locator("#source").fill("slow and old")
+    page.wait_for_timeout(500)
+    assert write(page, "quick and new") == "QUICK AND NEW"
+    page.wait_for_timeout(1200)
+    assert page.locator("#target").inner_text() == "QUICK AND NEW"
+    page.locator("#source").fill("busy")
+    until(page, "document.querySelector('#told').textContent.includes('busy')")
+    until(page, "document.querySelector('#target').textContent === 'BUSY'")
+    page.locator("#source").fill("x" * 20_001)
+    until(page, "document.querySelector('#told').textContent.includes('over the limit')")
+    watch.check(page)
+
+
+@contextmanager
+def serving(args: argparse.Namespace, folder: Path) -> Iterator[str]:
+    """Start a server of ours, and stop it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    if args.model:
+        command = [args.python, "-m", "headway.cli.main", "serve", args.model, "--port", str(port)]
+        origin = f"http://127.0.0.1:{port}/"
+    else:
+        origin = f"http://127.0.0.1:{port}/under/"
+        server = [str(HERE / "page_server.py"), "--port", str(port), "--prefix", "/under/"]
+        command = [args.python, *server, "--folder", str(folder)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE)
+    try:
+        for _ in range(600):
+            assert running.poll() is None, "the server ended"
+            try:
+                urllib.request.urlopen(origin, timeout=2).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield origin
+    finally:
+        running.terminate()
+        running.wait(20)
+
+
+def main() -> int:
+    """Run what the arguments ask for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--model", help="a run or model directory to serve, English to something")
+    parser.add_argument(
+        "--python",
+        default=str(HERE.parents[1] / ".venv/bin/python"),
+        help="the Python that has headway",
+    )
+    parser.add_argument("--browser", default="/usr/bin/chromium")
+    parser.add_argument("--shots", type=Path, help="keep screenshots here")
+    args = parser.parse_args()
+    if args.shots:
+        args.shots.mkdir(parents=True, exist_ok=True)
+    parts: list[Callable[[Browser, str, Path], None]] = [
+        lambda browser, origin, _: use_translation(
+            browser.new_context(), origin, bool(args.model), args.shots
+        ),
+    ]
+    if not args.model:
+        parts += [
+            lambda browser, _, folder: use_file(
+                browser.new_context(accept_downloads=True), folder, args.shots
+            ),
+            lambda browser, origin, _: use_hostile(
+                browser.new_context(color_scheme="dark"), origin
+            ),
+        ]
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        (folder / "hostile.json").write_text(json.dumps(hostile_texts()), encoding="utf-8")
+        browser = playwright.chromium.launch(executable_path=args.browser, args=["--no-sandbox"])
+        with serving(args, folder) as origin:
+            for part in parts:
+                part(browser, origin, folder)
+        browser.close()
+    for figure, value in FIGURES.items():
+        print(f"{figure:<48}{value}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

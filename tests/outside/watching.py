@@ -1,0 +1,72 @@
+"""What the browser's checks share: watching what pages ask for, waiting, counting; for browser.py."""
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import BrowserContext, Page
+
+# Kept by the browser for every page: calls that no text may make, and breaches of the policy.
+SPY = """window.pwnedCalls = 0; window.pwned = () => { window.pwnedCalls++; };
+window.breaches = []; addEventListener('securitypolicyviolation', (e) => breaches.push(e.violatedDirective));"""
+FIGURES: dict[str, Any] = {}
+
+
+def count(name: str, number: int = 1) -> None:
+    """Add to a figure."""
+    FIGURES[name] = FIGURES.get(name, 0) + number
+
+
+class Watch:
+    """What the pages of one browser context asked for and complained about."""
+
+    def __init__(
+        self, context: BrowserContext, origin: str, expected: tuple[str, ...] = ()
+    ) -> None:
+        self.wrong: list[str] = []
+        for figure in (
+            "requests to other origins",
+            "console errors and dialogs",
+            "policy breaches",
+        ):
+            count(figure, 0)
+        context.add_init_script(SPY)
+
+        def asked(url: str) -> None:
+            count("requests")
+            if not url.startswith((origin, "file:///", "data:", "blob:")):
+                count("requests to other origins")
+                self.wrong.append(f"asked {url}")
+
+        def complain(text: str) -> None:
+            count("console errors and dialogs")
+            self.wrong.append(text)
+
+        def said(kind: str, text: str) -> None:
+            if kind in ("error", "warning") and not any(part in text for part in expected):
+                complain(f"console: {text}")
+
+        context.on("request", lambda request: asked(request.url))
+        context.on("console", lambda message: said(message.type, message.text))
+        context.on("weberror", lambda error: complain(f"error: {error.error}"))
+        context.on("dialog", lambda dialog: (complain("dialog"), dialog.dismiss()))
+
+    def check(self, page: Page) -> None:
+        """Complain about what happened so far."""
+        calls, breaches = page.evaluate("[window.pwnedCalls, window.breaches]")
+        count("policy breaches", len(breaches))
+        assert (calls, breaches, self.wrong[:5]) == (0, [], [])
+
+
+def until(page: Page, condition: str, given: Any = None) -> None:
+    """Wait until something is so; the page's policy forbids the browser driver's own way."""
+    for _ in range(200):
+        if page.evaluate(condition, given):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never so: {condition}")
+
+
+def take(page: Page, shots: Path | None, name: str) -> None:
+    """Keep a screenshot, if asked to."""
+    if shots:
+        page.screenshot(path=shots / f"{name}.png", full_page=True)
