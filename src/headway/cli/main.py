@@ -31,6 +31,7 @@ VERBS = {
     "compare": "compare two systems, with significance",
     "average": "average checkpoints of a run into a model",
     "picture": "draw what a sentence attends to, as a picture or a page",
+    "heads": "what each attention head does, and what BLEU is lost without it",
     "info": "what a run or model directory holds",
     "check": "check a model's masks, caches and searches, in seconds",
     "bench": "how fast this machine trains and translates a preset's shape",

@@ -132,9 +132,7 @@ class Scene:
         Raises:
             HeadwayError: If the name ends otherwise, or matplotlib is missing for PNG and PDF.
         """
-        path = Path(path)
-        if path.suffix not in SUFFIXES:
-            raise HeadwayError(f"{path}: pictures end in {', '.join(SUFFIXES)}")
+        path = check_name(path)
         if path.suffix == ".svg":
             path.write_text(self.svg(), encoding="utf-8", newline="\n")
             return
@@ -145,6 +143,18 @@ class Scene:
     def items(self, name: str) -> list[Any]:
         """Return the shapes of a name."""
         return [shape for shape in self.shapes if shape.name == name]
+
+
+def check_name(path: str | Path) -> Path:
+    """Return the path of a picture that can be written.
+
+    Raises:
+        HeadwayError: If its end names no format.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise HeadwayError(f"{path}: pictures end in {', '.join(SUFFIXES)}")
+    return path
 
 
 def text_width(text: str, size: float = SIZE) -> float:

@@ -1,0 +1,189 @@
+"""``headway heads``: what each attention head does, and what is lost without it."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.pictures.roles import Head
+    from headway.pictures.switching import Loss
+    from headway.translation import Translator
+
+EXAMPLE = (
+    "headway heads runs/mine --source test.en --reference test.de --out heads.svg\n"
+    "headway heads runs/mine --source a.en --reference a.de --no-bleu --json"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
+    parser.add_argument("--source", metavar="FILE", required=True, help="raw source lines")
+    parser.add_argument("--reference", metavar="FILE", required=True, help="raw target lines")
+    parser.add_argument(
+        "--alignment",
+        metavar="FILE",
+        help="word pairs such as 0-0 1-2, a line each; default: by the model's attention",
+    )
+    parser.add_argument("--pairs", type=int, default=200, help="the first so many (default 200)")
+    parser.add_argument(
+        "--no-bleu", action="store_true", help="do not translate without each head in turn"
+    )
+    parser.add_argument("--out", metavar="FILE", help="also draw it: .svg, .png or .pdf")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print a line for each head, and what the aligning ones are worth."""
+    from headway.cli.main import limit_threads, usage_error
+    from headway.pictures.board import board
+    from headway.pictures.roles import head_roles
+    from headway.pictures.scene import check_name
+    from headway.translation import Translator
+
+    if args.pairs < 1:
+        usage_error(f"--pairs {args.pairs}: must be 1 or more")
+    if args.out:
+        check_name(args.out)
+    limit_threads(args.threads)
+    translator = Translator.load(args.model, args.device)
+    sources, references, links = read_pairs(args, translator)
+    heads = head_roles(translator, sources, references, links)
+    whole, loss = None, None
+    if not args.no_bleu:
+        whole, heads, loss = switch(translator, sources, references, heads)
+    if args.out:
+        title = f"what the heads do, on {len(sources)} sentence pairs"
+        board(heads, title).save(args.out)
+    if args.json:
+        values: dict[str, Any] = {"pairs": len(sources), "bleu": whole}
+        values["heads"] = [asdict(head) | {"role": head.role} for head in heads]
+        if loss is not None:
+            values["aligning"] = asdict(loss)
+        print(json.dumps(values, indent=2))
+        return
+    print(table(heads))
+    if loss is not None:
+        print(f"\nBLEU {whole:.2f}, greedily, {len(sources)} pairs\n{loss_words(loss)}")
+
+
+def read_pairs(
+    args: argparse.Namespace, translator: "Translator"
+) -> tuple[list[str], list[str], list[list[tuple[int, int]]] | None]:
+    """Read the first pairs that are neither blank nor too long to be drawn.
+
+    Raises:
+        HeadwayError: If the files do not belong together.
+    """
+    from headway.pictures.maps import LONGEST_SOURCE, LONGEST_TARGET
+    from headway.text.readers import read_lines
+
+    names = [args.source, args.reference, *([args.alignment] if args.alignment else [])]
+    columns = [list(read_lines(name)) for name in names]
+    for name, column in zip(names, columns, strict=True):
+        if len(column) != len(columns[0]):
+            raise HeadwayError(
+                f"{args.source} has {len(columns[0])} lines, but {name} has {len(column)}"
+            )
+    lengths = [
+        [len(ids) for ids in encode(column)]
+        for encode, column in zip(
+            (translator.tokenizer.encode_source, translator.tokenizer.encode_target),
+            columns[:2],
+            strict=True,
+        )
+    ]
+    chosen = [
+        row
+        for row, (s, t) in enumerate(zip(*lengths, strict=True))
+        if 1 < s <= LONGEST_SOURCE and 1 < t <= LONGEST_TARGET
+    ][: args.pairs]
+    if skipped := max(chosen, default=-1) + 1 - len(chosen):
+        print(f"{skipped} lines are blank or too long, and left out", file=sys.stderr)
+    links = None
+    if args.alignment:
+        links = [read_links(columns[2][row], args.alignment, row + 1) for row in chosen]
+    return [columns[0][row] for row in chosen], [columns[1][row] for row in chosen], links
+
+
+def read_links(line: str, name: str, number: int) -> list[tuple[int, int]]:
+    """Read ``0-0 1-2``: source word and target word, from 0.
+
+    Raises:
+        HeadwayError: If it is something else.
+    """
+    links = []
+    for pair in line.split():
+        source, _, target = pair.partition("-")
+        if not (source.isdecimal() and target.isdecimal()):
+            raise HeadwayError(f"{name}: line {number}: '{pair}' must be like 0-0")
+        links.append((int(source), int(target)))
+    return links
+
+
+def switch(
+    translator: "Translator",
+    sources: Sequence[str],
+    references: Sequence[str],
+    heads: Sequence["Head"],
+) -> tuple[float, list["Head"], "Loss | None"]:
+    """Translate without each head, without the aligning ones, and without others."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from headway.pictures.switching import Switchboard
+
+    console = Console(stderr=True)
+    search = replace(translator.search, beam=1, n_best=1, sample=False)
+    switchboard = Switchboard(translator, sources, references, search)
+    tried = track(
+        switchboard.try_each(heads),
+        "without each head",
+        total=len(heads),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    done = list(tried)
+    return switchboard.whole, done, switchboard.try_aligning(done)
+
+
+COLUMNS = ("aligns", "previous", "following", "itself", "end", "start")
+
+
+def table(heads: Sequence["Head"]) -> str:
+    """Return a line for each head; layers and heads are counted from 1."""
+    names = ["kind", "layer", "head", "aligns", "prev.", "next", "itself", "</s>", "<start>"]
+    names += ["entropy", "BLEU lost", "role"]
+    lines = ["{:<8}{:>5}{:>6}{:>8}{:>7}{:>6}{:>8}{:>6}{:>9}{:>9}{:>11}  {}".format(*names)]
+    for head in heads:
+        shares = [head.habits.get(name) for name in COLUMNS]
+        words = ["-" if share is None else f"{share:.0%}" for share in shares]
+        lost = "-" if head.bleu_lost is None else f"{head.bleu_lost:.2f}"
+        lines.append(
+            "{:<8}{:>5}{:>6}{:>8}{:>7}{:>6}{:>8}{:>6}{:>9}".format(
+                head.kind, head.layer + 1, head.head + 1, *words
+            )
+            + f"{head.entropy:>9.2f}{lost:>11}  {head.role}"
+        )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def loss_words(loss: "Loss") -> str:
+    """Say what the aligning heads are worth."""
+    names = ", ".join(f"{layer + 1}.{head + 1}" for _, layer, head in loss.aligning)
+    count = len(loss.aligning)
+    text = f"aligning heads (layer.head): {names}\nlost without all {count}: {loss.lost:.2f}"
+    if loss.others:
+        text += (
+            f"\nlost without {count} others, {len(loss.others)} draws: {loss.mean_of_others:.2f}"
+            f" ({min(loss.others):.2f} to {max(loss.others):.2f})"
+        )
+    return text

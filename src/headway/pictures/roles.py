@@ -1,0 +1,193 @@
+"""What each head does: where its largest weight falls, and how sharp it is.
+
+Shapes: L layers, H heads. Words are what spaces separate. Paper: section 4, "individual attention
+heads clearly learn to perform different tasks".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.errors import HeadwayError
+from headway.pictures.lines import usual_layer
+from headway.pictures.maps import CONTROL, AttentionMap, AttentionMaps, sentence_maps
+
+if TYPE_CHECKING:
+    from headway.translation import Translator
+
+Counts = NDArray[np.float64]
+Links = Sequence[tuple[int, int]]
+NAMED = 0.5  # a head has a role if its largest weight plays it at least so often
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head's habits, each a share of the queries that could have them; None: it never could.
+
+    A query's largest weight decides. Queries that see one key only do not count.
+
+    Attributes:
+        kind: encoder, decoder or cross.
+        layer: From 0.
+        head: From 0.
+        aligns: Target words whose sources, by the alignment, are where the head looks (cross).
+        previous: To the token before the query (encoder, decoder).
+        following: To the token after it (encoder).
+        itself: To the query's own token (encoder, decoder).
+        end: To ``</s>`` (encoder, cross).
+        start: To ``<start>`` (decoder).
+        entropy: Of the weights, in nats, the mean over queries.
+        bleu_lost: What BLEU falls by when this head is switched off; None: not tried.
+    """
+
+    kind: str
+    layer: int
+    head: int
+    aligns: float | None
+    previous: float | None
+    following: float | None
+    itself: float | None
+    end: float | None
+    start: float | None
+    entropy: float
+    bleu_lost: float | None = None
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Which head this is."""
+        return self.kind, self.layer, self.head
+
+    @property
+    def habits(self) -> dict[str, float]:
+        """The shares that it can have."""
+        shares = {name: getattr(self, name) for name in HABITS}
+        return {name: share for name, share in shares.items() if share is not None}
+
+    @property
+    def role(self) -> str:
+        """The habit it follows in half of the cases or more, or an empty string."""
+        name, share = max(self.habits.items(), key=lambda item: item[1], default=("", 0.0))
+        return name if share >= NAMED else ""
+
+
+HABITS = ("aligns", "previous", "following", "itself", "end", "start")
+
+
+def head_roles(
+    translator: "Translator",
+    sources: Sequence[str],
+    references: Sequence[str],
+    alignments: Sequence[Links] | None = None,
+) -> list[Head]:
+    """Measure all heads on sentence pairs, the references given to the decoder.
+
+    Args:
+        translator: Its model and tokenizer.
+        sources: Raw text.
+        references: Their translations.
+        alignments: For each pair, (source word, target word) from 0. None: the model's own, which
+            is what ``headway translate --alignment`` prints: each target word belongs to the source
+            word with the most weight in the mean of the heads of the last decoder layer but one.
+
+    Raises:
+        HeadwayError: If there are no pairs, or one is too long.
+    """
+    tallies: dict[str, Tally] = {}
+    for number, (source, reference) in enumerate(zip(sources, references, strict=True)):
+        if not source.strip() or not reference.strip():
+            continue
+        maps = sentence_maps(translator, source, reference)
+        links = alignments[number] if alignments is not None else None
+        for kind, found in maps.maps.items():
+            tally = tallies.setdefault(kind, Tally(kind, found.weights.shape[:2]))
+            tally.add(found)
+            if kind == "cross":
+                tally.add_alignment(maps, links)
+    if not tallies:
+        raise HeadwayError("no sentence pairs to look at: source and reference are empty")
+    return [head for tally in tallies.values() for head in tally.heads()]
+
+
+class Tally:
+    """Counts for all heads of one kind of attention."""
+
+    def __init__(self, kind: str, shape: Sequence[int]) -> None:
+        self.kind = kind
+        self.shape = tuple(shape)
+        self.seen: dict[str, float] = dict.fromkeys((*HABITS, "queries"), 0.0)
+        self.done: dict[str, Counts] = {name: np.zeros(self.shape) for name in HABITS}
+        self.entropy: Counts = np.zeros(self.shape)
+
+    def add(self, found: AttentionMap) -> None:
+        """Count where the largest weights of a sentence fall."""
+        weights = found.weights.astype(np.float64)
+        queries, keys = weights.shape[2:]
+        # The decoder's first query sees itself only.
+        first = 1 if self.kind == "decoder" else 0
+        picked = weights.argmax(-1)
+        place = np.arange(queries)
+        if self.kind != "cross":
+            self._count("itself", picked[..., first:] == place[first:])
+            self._count("previous", picked[..., 1:] == place[1:] - 1)
+        if self.kind == "encoder":
+            self._count("following", picked[..., :-1] == place[:-1] + 1)
+        if self.kind == "decoder":
+            self._count("start", picked[..., first:] == 0)
+        else:
+            self._count("end", picked == keys - 1)
+        logs = np.log(np.where(weights > 0, weights, 1.0))
+        self.entropy += -(weights * logs).sum(-1)[..., first:].sum(-1)
+        self.seen["queries"] += queries - first
+
+    def add_alignment(self, maps: AttentionMaps, links: Links | None) -> None:
+        """Count the target words whose source word each head picks."""
+        words = maps.maps["cross"].words()
+        links = own_alignment(words) if links is None else links
+        sources: dict[int, set[int]] = {}
+        for source, target in links:
+            sources.setdefault(target, set()).add(source)
+        rows, columns = words.weights.shape[2:]
+        if any(t >= rows - 1 or max(s) >= columns - 1 for t, s in sources.items()):
+            raise HeadwayError(
+                f"the alignment names words that are not there: {maps.source} | {maps.target}"
+            )
+        picked = words.weights.argmax(-1)
+        for target, right in sources.items():
+            self.seen["aligns"] += 1
+            self.done["aligns"] += np.isin(picked[..., target], list(right))
+
+    def _count(self, name: str, hits: NDArray[np.bool_]) -> None:
+        self.seen[name] += hits.shape[-1]
+        self.done[name] += hits.sum(-1)
+
+    def heads(self) -> list[Head]:
+        """Return the shares, head by head."""
+        return [
+            Head(
+                self.kind,
+                layer,
+                head,
+                **{
+                    name: float(self.done[name][layer, head] / self.seen[name])
+                    if self.seen[name]
+                    else None
+                    for name in HABITS
+                },
+                entropy=float(self.entropy[layer, head] / max(self.seen["queries"], 1)),
+            )
+            for layer, head in np.ndindex(*self.shape)
+        ]
+
+
+def own_alignment(words: AttentionMap) -> list[tuple[int, int]]:
+    """Return (source word, target word) by the mean of the heads of the last layer but one."""
+    mean = words.weights[usual_layer(len(words.weights))].mean(0)
+    real = [i for i, label in enumerate(words.keys) if label not in CONTROL]
+    return [
+        (real[int(mean[target, real].argmax())], target)
+        for target, label in enumerate(words.queries)
+        if label not in CONTROL and real
+    ]

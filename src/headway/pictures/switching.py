@@ -1,0 +1,110 @@
+"""What a model loses without some of its heads.
+
+A head is switched off in a copy of the model, by zeros where W^O reads it: every engine then does
+without it, exactly, and no forward pass knows of it. Paper: section 3.2.2, equation 5.
+"""
+
+import copy
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import torch
+
+from headway.evaluation import bleu
+from headway.model import MultiHeadAttention
+from headway.pictures.roles import Head
+from headway.translation import Translator
+
+if TYPE_CHECKING:
+    from headway.config import SearchConfig
+
+Place = tuple[str, int, int]  # kind, layer and head, from 0
+
+
+def without_heads(translator: Translator, places: Collection[Place]) -> Translator:
+    """Return a translator whose model lacks these heads; the one given is left as it is."""
+    model = copy.deepcopy(translator.model)
+    with torch.no_grad():
+        for kind, layer, head in places:
+            stack = model.encoder if kind == "encoder" else model.decoder
+            found = stack.layers[layer]
+            attention = found.cross if kind == "cross" else getattr(found.mixer, "attention", None)
+            assert isinstance(attention, MultiHeadAttention), f"{kind} has no heads"
+            width = attention.output.in_features // attention.num_heads
+            attention.output.weight[:, head * width : (head + 1) * width] = 0
+    return Translator(
+        model, translator.tokenizer, translator.search, str(translator.device), translator.languages
+    )
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What BLEU is lost without the aligning heads, and without others.
+
+    Attributes:
+        aligning: The heads with that role; if there is none, the one that aligns most often.
+        lost: BLEU lost without all of these.
+        others: BLEU lost without as many heads drawn at random among the rest, a draw each.
+    """
+
+    aligning: list[Place]
+    lost: float
+    others: list[float]
+
+    @property
+    def mean_of_others(self) -> float:
+        """The mean over the draws."""
+        return fmean(self.others) if self.others else 0.0
+
+
+class Switchboard:
+    """Translates sentences with heads switched off, and says what that costs.
+
+    Args:
+        translator: The whole model.
+        sources: Raw text.
+        references: Their translations.
+        search: How to translate; greedily is quick.
+    """
+
+    def __init__(
+        self,
+        translator: Translator,
+        sources: Sequence[str],
+        references: Sequence[str],
+        search: "SearchConfig",
+    ) -> None:
+        self.translator = translator
+        self.sources = list(sources)
+        self.references = list(references)
+        self.search = search
+        self.whole = self._bleu(translator)
+
+    def _bleu(self, translator: Translator) -> float:
+        found = translator.translate(self.sources, self.search)
+        return bleu(found, self.references, translator.languages[1])
+
+    def lost(self, places: Collection[Place]) -> float:
+        """Return what BLEU falls by without these heads; negative: it rises."""
+        return self.whole - self._bleu(without_heads(self.translator, places))
+
+    def try_each(self, heads: Iterable[Head]) -> Iterator[Head]:
+        """Fill in `Head.bleu_lost`, one head after the other."""
+        for head in heads:
+            yield replace(head, bleu_lost=self.lost([head.place]))
+
+    def try_aligning(self, heads: Sequence[Head], draws: int = 5, seed: int = 1) -> Loss | None:
+        """Compare the aligning heads with random others; None if no head can align."""
+        able = [head for head in heads if head.aligns is not None]
+        if not able:
+            return None
+        aligning = [head.place for head in able if head.role == "aligns"]
+        aligning = aligning or [max(able, key=lambda head: head.aligns or 0.0).place]
+        rest = sorted({head.place for head in heads}.difference(aligning))
+        random = Random(seed)
+        count = min(len(aligning), len(rest))
+        others = [self.lost(random.sample(rest, count)) for _ in range(draws if count else 0)]
+        return Loss(aligning, self.lost(aligning), others)
