@@ -3,9 +3,9 @@
 import hashlib
 import hmac
 import math
-import time
 from collections import OrderedDict
 from pathlib import Path
+from time import monotonic
 
 from headway.errors import HeadwayError
 from headway.serving.refusal import Refusal
@@ -80,7 +80,7 @@ class Rates:
         """
         if not self.limit:
             return
-        now = time.monotonic()
+        now = monotonic()
         left, then = self._left.pop(client, (float(self.limit), now))
         left = min(self.limit, left + (now - then) * self.limit / 60)
         # A list longer than the limit passes when nothing else has been asked for a minute.

@@ -196,7 +196,7 @@ def compose(
             others.setdefault(version, value)
     links = None
     if align:
-        links = Links()
+        links = Links.between(text, best)
         for core, start, line, begin in zip(
             passage.cores, passage.starts(), lines, begins, strict=True
         ):

@@ -1,6 +1,8 @@
 """Texts of any length to sentences and back: what stands between them stays as it is."""
 
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -98,35 +100,44 @@ class Links:
     target: list[Span] = field(default_factory=list)
     pairs: list[tuple[int, int]] = field(default_factory=list)
 
+    @classmethod
+    def between(cls, text: str, translation: str) -> "Links":
+        """Begin with the words of two texts, none linked."""
+        return cls(words(text), words(translation))
+
     def add(
         self, core: str, start: int, text: str, begins: int, pairs: Sequence[tuple[int, int]]
     ) -> None:
-        """Add a sentence and its translation, with where they start and their linked words."""
-        first, second = len(self.source), len(self.target)
-        self.source += words(core, start)
-        self.target += words(text, begins)
-        self.pairs += [
-            (first + s, second + t)
-            for s, t in pairs
-            if first + s < len(self.source) and second + t < len(self.target)
-        ]
+        """Link the words of a sentence and its translation, given where they start."""
+        own, theirs = words(core, start), words(text, begins)
+        self.pairs += dict.fromkeys(
+            (_at(self.source, own[source][0]), _at(self.target, theirs[target][0]))
+            for source, target in pairs
+            if source < len(own) and target < len(theirs)
+        )
 
     def then(self, other: "Links") -> "Links":
         """Go on through links from this target text to a third text."""
-        through: list[tuple[int, int]] = []
-        for middle, last in other.pairs:
-            start, end = other.source[middle]
-            for source, target in self.pairs:
-                a, b = self.target[target]
-                if a < end and start < b and (source, last) not in through:
-                    through.append((source, last))
-        return Links(self.source, other.target, through)
+        sources: dict[int, list[int]] = {}
+        for source, target in self.pairs:
+            sources.setdefault(target, []).append(source)
+        through = dict.fromkeys(
+            (source, last)
+            for middle, last in other.pairs
+            for source in sources.get(_at(self.target, other.source[middle][0]), [])
+        )
+        return Links(self.source, other.target, list(through))
 
     @classmethod
     def same(cls, text: str) -> "Links":
         """Link each word of a text that stays as it is to itself."""
         found = words(text)
         return cls(found, list(found), [(i, i) for i in range(len(found))])
+
+
+def _at(spans: Sequence[Span], place: int) -> int:
+    """Return the number of the word that a character belongs to."""
+    return bisect_right(spans, (place, sys.maxsize)) - 1
 
 
 def words(text: str, start: int = 0) -> list[Span]:

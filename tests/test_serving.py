@@ -1,0 +1,400 @@
+"""The server's interface: what LibreTranslate's clients send, and what they must get, row by row."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import torch
+from starlette.testclient import TestClient
+
+from conftest import sentences, small_config
+from headway.errors import HeadwayError
+from headway.model import Transformer
+from headway.pictures.maps import AttentionMaps
+from headway.serving.app import Server, make_app
+from headway.serving.clients import Keys
+from headway.serving.languages import translatable
+from headway.serving.models import Models, load_models
+from headway.serving.settings import ServerConfig, load
+from headway.text.tokenizer import Tokenizer
+from headway.translation import save_model
+
+SHORT = {"search.max-extra": "7"}
+LIMITS = ServerConfig(char_limit=200, batch_limit=5, alternatives_limit=4, body_limit=20_000)
+
+
+def random_model(directory: Path, tokenizer: Tokenizer, pair: tuple[str, str], seed: int) -> str:
+    """Write a model whose translations are nonsense, but another for each text."""
+    torch.manual_seed(seed)
+    config = small_config(tokenizer)
+    model = Transformer(config.model)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.mul_(2.0)
+    save_model(directory, model, tokenizer, config, pair, "# A model\n")
+    return str(directory)
+
+
+@pytest.fixture(scope="module")
+def models(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Models:
+    """English to German, and by a second model German to French."""
+    first = random_model(tmp_path_factory.mktemp("first"), tokenizer, ("en", "de"), 10)
+    second = random_model(tmp_path_factory.mktemp("second"), tokenizer, ("de", "fr"), 7)
+    found = load_models([first, second], "de", overrides=SHORT)
+    assert len(set(found.pairs["en", "de"].translate(sentences(30, 5)))) > 25
+    return found
+
+
+def started(models: Models, limits: ServerConfig = LIMITS, keys: Keys | None = None) -> TestClient:
+    return TestClient(make_app(Server(models, limits, keys, workers=2)))
+
+
+@pytest.fixture(scope="module")
+def client(models: Models) -> Iterator[TestClient]:
+    with started(models) as found:
+        yield found
+
+
+def expected(models: Models, text: str, pair: tuple[str, str] = ("en", "de")) -> str:
+    return models.pairs[pair].translate(text)
+
+
+def ask(client: TestClient, path: str = "/translate", **fields: Any) -> Any:
+    return client.post(path, json={"source": "en", "target": "de", **fields})
+
+
+ENCODINGS: dict[str, Any] = {
+    "JSON": lambda f: {"json": f},
+    "a form": lambda f: {"data": f},
+    "multipart": lambda f: {"files": {name: (None, value) for name, value in f.items()}},
+    "the query string": lambda f: {"params": f},
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("text", ["the cat sees", 'größe & 100 % + 日本 = "x"'])
+def test_all_four_encodings_give_the_models_own_translation(
+    client: TestClient, models: Models, encoding: str, text: str
+) -> None:
+    fields = {"q": text, "source": "en", "target": "de"}
+    answer = client.post("/translate", **ENCODINGS[encoding](fields))
+    assert answer.status_code == 200
+    assert answer.json() == {"translatedText": expected(models, text)}
+    assert client.post("/detect", **ENCODINGS[encoding]({"q": text})).status_code == 200
+
+
+def test_a_list_gives_a_list_in_its_order(client: TestClient, models: Models) -> None:
+    texts = sentences(5, 77)
+    answer = ask(client, q=texts).json()
+    assert answer == {"translatedText": [expected(models, text) for text in texts]}
+    assert ask(client, q=texts[:1]).json()["translatedText"] == [expected(models, texts[0])]
+
+
+def test_alternatives_are_the_next_best_and_scores_descend(
+    client: TestClient, models: Models
+) -> None:
+    answer = ask(client, q="the cat sees", alternatives=3, scores=True).json()
+    assert list(answer) == ["translatedText", "alternatives", "score", "alternativeScores"]
+    assert 0 < len(answer["alternatives"]) <= 3
+    assert answer["translatedText"] not in answer["alternatives"]
+    assert len(set(answer["alternatives"])) == len(answer["alternatives"])
+    scores = [answer["score"], *answer["alternativeScores"]]
+    assert scores == sorted(scores, reverse=True)
+    several = ask(client, q=["the cat", "a dog"], alternatives=2).json()
+    assert [isinstance(some, list) for some in several["alternatives"]] == [True, True]
+    assert ask(client, q="the cat sees", alternatives=3, format="html").json()["alternatives"] == []
+    assert "alternatives" not in ask(client, q="the cat sees", alternatives=0).json()
+
+
+def test_auto_tells_what_it_found(client: TestClient, models: Models) -> None:
+    english = "this is a house with a garden and the children are playing"
+    answer = ask(client, q=english, source="auto").json()
+    assert answer["detectedLanguage"]["language"] == "en"
+    assert 50 < answer["detectedLanguage"]["confidence"] <= 100
+    assert answer["translatedText"] == expected(models, english)
+    several = ask(client, q=[english, english], source="auto").json()
+    assert len(several["detectedLanguage"]) == 2
+    assert "detectedLanguage" not in ask(client, q=english).json()
+    found = client.post("/detect", data={"q": "das ist ein Haus und die Kinder spielen"}).json()
+    assert found[0]["language"] == "de"
+    assert {one["language"] for one in found} <= {"en", "de", "fr"}
+    assert sum(one["confidence"] for one in found) == pytest.approx(100, abs=0.5)
+
+
+@pytest.mark.parametrize("text", ["🎉 🎉", "  \n ", "...", "\u200b"])
+def test_what_has_no_words_comes_back(client: TestClient, text: str) -> None:
+    assert ask(client, q=text).json() == {"translatedText": text}
+    assert ask(client, q=text, source="auto").json() == {
+        "translatedText": text,
+        "detectedLanguage": {"confidence": 0.0, "language": "en"},
+    }
+
+
+def test_one_language_comes_back_and_a_pivot_joins_two(client: TestClient, models: Models) -> None:
+    assert ask(client, q="the cat", target="en").json() == {"translatedText": "the cat"}
+    middles = {text: ask(client, q=text).json()["translatedText"] for text in sentences(9, 5)}
+    text, middle = next((t, m) for t, m in middles.items() if translatable(m))
+    through = ask(client, q=text, target="fr").json()
+    assert through == ask(client, q=middle, source="de", target="fr").json()
+    assert through["translatedText"] != middle
+    languages = {one["code"]: one["targets"] for one in client.get("/languages").json()}
+    assert languages == {"en": ["en", "de", "fr"], "de": ["de", "fr"], "fr": ["fr"]}
+    no_pivot = Models(list(models.pairs.values()))
+    assert no_pivot.targets("en") == ["en", "de"]
+    with pytest.raises(HeadwayError, match="--pivot xx: no model speaks it; there are en, de, fr"):
+        Models(list(models.pairs.values()), "xx")
+    with pytest.raises(HeadwayError, match=r"translates en to de, as .* does"):
+        Models([models.pairs["en", "de"]] * 2)
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"q": ""}, "Invalid request: missing q parameter"),
+    ({"q": None}, "Invalid request: missing q parameter"),
+    ({"q": []}, "Invalid request: missing q parameter"),
+    ({"source": ""}, "Invalid request: missing source parameter"),
+    ({"target": None}, "Invalid request: missing target parameter"),
+    ({"source": "xx"}, "xx is not supported"),
+    ({"target": "xx"}, "xx is not supported"),
+    ({"target": "xx", "source": "auto"}, "xx is not supported"),
+    (
+        {"source": "de", "target": "en"},
+        "English (en) is not available as a target language from German (de)",
+    ),
+    ({"format": "pdf"}, "pdf format is not supported"),
+    ({"q": "x" * 201}, "Invalid request: request (201) exceeds text limit (200)"),
+    ({"q": ["x"] * 6}, "Invalid request: request (6) exceeds text limit (5)"),
+    ({"alternatives": 5}, "Invalid request: alternatives parameter must be <= 4"),
+    ({"alternatives": "x"}, "Invalid request: alternatives parameter is not a number"),
+    ({"alternatives": [1]}, "Invalid request: alternatives parameter is not a number"),
+    ({"q": [1, 2]}, "Invalid request: q parameter is not a string or a list of strings"),
+    ({"q": {"a": 1}}, "Invalid request: q parameter is not a string or a list of strings"),
+    ({"q": 5}, "Invalid request: q parameter is not a string or a list of strings"),
+    ({"source": 5}, "Invalid request: source parameter is not a string"),
+    ({"scores": 5}, "Invalid request: scores parameter is not true or false"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), REFUSED, ids=lambda value: str(value)[:40])
+def test_mistakes_get_400_and_their_reason(
+    client: TestClient, fields: dict[str, Any], message: str
+) -> None:
+    answer = client.post(
+        "/translate", json={"q": "the cat", "source": "en", "target": "de", **fields}
+    )
+    assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"[1]", "Invalid JSON format"),
+        (b'"x"', "Invalid JSON format"),
+        (b"[" * 15_000, "Invalid JSON format"),
+        (b'{"a":' * 15, "Invalid JSON format"),
+        (b'{"q": [' + b"0," * 5_000 + b"0]}", "Invalid JSON format"),
+        (b"{", "The browser (or proxy) sent a request that this server could not understand."),
+        (b"", "The browser (or proxy) sent a request that this server could not understand."),
+        (b'{"q": NaN}', "The browser (or proxy) sent a request that this server could not understand."),
+        (b"\xff\xfe", "The browser (or proxy) sent a request that this server could not understand."),
+        (b'{"q": "' + b"9" * 5_000, "The browser (or proxy) sent a request that this server could not understand."),
+    ],
+    ids=lambda value: repr(value)[:30],
+)  # fmt: skip
+def test_json_that_is_none_is_refused(client: TestClient, body: bytes, message: str) -> None:
+    headers = {"content-type": "application/json"}
+    answer = client.post("/translate", content=body, headers=headers)
+    assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+def test_line_ends_of_forms_count_once(client: TestClient) -> None:
+    text = "the cat\r\n" * 25  # 225 characters as sent, 200 with one for each line end
+    assert client.post("/translate", data={"q": text, "source": "en", "target": "de"}).is_success
+    assert ask(client, q=text).status_code == 400
+
+
+def test_addresses_and_methods(client: TestClient) -> None:
+    assert client.get("/health").json() == {"status": "ok"}
+    for method, path, status in [
+        ("GET", "/detect", 405), ("GET", "/translate", 405), ("POST", "/languages", 405),
+        ("GET", "/nothing", 404), ("POST", "/translate_file", 403), ("POST", "/suggest", 403),
+        ("OPTIONS", "/translate", 200),
+    ]:  # fmt: skip
+        answer = client.request(method, path)
+        assert answer.status_code == status, path
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert answer.headers["access-control-allow-methods"] == "GET, POST"
+        assert answer.headers["access-control-max-age"] == "1728000"
+        if status != 200:
+            assert list(answer.json()) == ["error"]
+    # A client of LibreTranslate sends a body with GET.
+    answer = client.request("GET", "/languages", content=b"api_key=x")
+    assert answer.json()[0] == {"code": "en", "name": "English", "targets": ["en", "de", "fr"]}
+    settings = client.get("/frontend/settings").json()
+    assert settings["charLimit"] == 200
+    assert settings["keyRequired"] is False
+    assert settings["language"]["target"] == {"code": "de", "name": "German"}
+    policy = client.get("/").headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+
+
+def test_the_specification_names_every_address_and_its_languages(client: TestClient) -> None:
+    spec = client.get("/spec").json()
+    assert spec["components"]["schemas"]["Target"]["enum"] == ["en", "de", "fr"]
+    assert spec["components"]["schemas"]["Texts"]["maxItems"] == 5
+    for path, methods in spec["paths"].items():
+        for method in methods:
+            assert client.request(method, path).status_code not in (404, 405), path
+    for reference in set(json_references(spec)):
+        found = spec
+        for name in reference.removeprefix("#/").split("/"):
+            found = found[name]
+
+
+def json_references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield value["$ref"]
+        for inner in value.values():
+            yield from json_references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from json_references(inner)
+
+
+def test_paragraphs_keep_their_white_space(client: TestClient, models: Models) -> None:
+    text = "  the cat sees. A dog runs!\n\n\t the tree\r\n"
+    first, second, third = (
+        expected(models, part) for part in ("the cat sees.", "A dog runs!", "the tree")
+    )
+    assert ask(client, q=text).json()["translatedText"] == f"  {first} {second}\n\n\t {third}\r\n"
+
+
+def test_alignment_names_the_words_of_both_texts(client: TestClient, models: Models) -> None:
+    text = " the cat sees.\na green dog"
+    answer = ask(client, "/align", q=text).json()
+    assert answer["translatedText"] == ask(client, q=text).json()["translatedText"]
+    for words, whole in (("sourceWords", text), ("targetWords", answer["translatedText"])):
+        assert [word["text"] for word in answer[words]] == whole.split()
+        assert all(whole[w["start"] : w["end"]] == w["text"] for w in answer[words])
+    [first] = models.pairs["en", "de"].stream(["the cat sees."], align=True)
+    words = len(first[0].text.split())
+    assert first[0].alignment
+    assert [tuple(p) for p in answer["alignment"] if p[1] < words] == first[0].alignment
+    assert all(pair[0] >= 3 for pair in answer["alignment"] if pair[1] >= words)
+    through = ask(client, "/align", q=text, target="fr").json()
+    assert len(through["targetWords"]) == len(through["translatedText"].split())
+    assert all(s < 6 and t < len(through["targetWords"]) for s, t in through["alignment"])
+    assert through["alignment"]
+
+
+def test_attention_is_what_the_pictures_are_made_of(client: TestClient) -> None:
+    answer = ask(client, "/attention", q="the cat sees").json()
+    maps = AttentionMaps.from_json(answer)
+    assert maps.source == "the cat sees"
+    assert maps.target == ask(client, q="the cat sees").json()["translatedText"]
+    assert set(maps.maps) == {"encoder", "decoder", "cross"}
+    given = ask(client, "/attention", q="the cat sees", translation="die Katze").json()
+    assert given["target"] == "die Katze"
+    for fields in ({"q": "!"}, {"q": "a", "target": "fr"}, {"q": "a", "translation": 5}):
+        answer = ask(client, "/attention", **fields)
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith("Invalid request: ")
+
+
+def test_a_stream_is_the_greedy_translation_bit_by_bit(client: TestClient, models: Models) -> None:
+    text = "the cat sees. A dog runs\n\nunder"
+    answer = ask(client, "/stream", q=text)
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    events = [
+        (block.split("\n")[0], json.loads(block.split("\n")[1].removeprefix("data: ")))
+        for block in answer.text.strip().split("\n\n")
+    ]
+    assert [name for name, _ in events] == ["event: token"] * (len(events) - 1) + ["event: done"]
+    whole = "".join(values["text"] for _, values in events[:-1])
+    assert whole == events[-1][1]["translatedText"]
+    greedy = load_models(
+        [str(models.pairs["en", "de"].directory)], overrides={**SHORT, "search.beam": "1"}
+    )
+    one, two, three = (
+        greedy.pairs["en", "de"].translate(part)
+        for part in ("the cat sees.", "A dog runs", "under")
+    )
+    assert whole == f"{one} {two}\n\n{three}"
+    assert len(events) > 5
+    assert ask(client, "/stream", q="").status_code == 400
+
+
+def test_keys(models: Models, tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("# ours\n\nfirst-key\nzweiter-Schlüssel\n", encoding="utf-8")
+    with started(models, keys=Keys(file)) as client:
+        for key, status, message in [
+            (None, 400, "Please contact the server operator to get an API key"),
+            ("", 400, "Please contact the server operator to get an API key"),
+            ("first-ke", 403, "Invalid API key"),
+            ("# ours", 403, "Invalid API key"),
+        ]:
+            answer = ask(client, q="the cat", api_key=key)
+            assert (answer.status_code, answer.json()) == (status, {"error": message})
+        for key in ("first-key", "zweiter-Schlüssel"):
+            assert ask(client, q="the cat", api_key=key).is_success
+            form = urlencode({"q": "a", "api_key": key})
+            assert client.post(f"/detect?{form}").is_success
+        assert client.get("/frontend/settings").json()["keyRequired"] is True
+    file.write_text("# none\n", encoding="utf-8")
+    with pytest.raises(HeadwayError, match="holds no key; write one a line"):
+        Keys(file)
+
+
+def test_rates_count_texts_and_refill(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("headway.serving.clients.monotonic", lambda: now[0])
+    with started(models, ServerConfig(req_limit=10)) as client:
+        assert ask(client, q=["a"] * 7).is_success
+        refused = ask(client, q=["a"] * 4)
+        assert refused.status_code == 429
+        assert refused.json() == {"error": "Slowdown: 10 per 1 minute"}
+        assert refused.headers["retry-after"] == "6"
+        assert [ask(client, q="a").status_code for _ in range(4)] == [200, 200, 200, 429]
+        now[0] += 6
+        assert [ask(client, q="a").status_code for _ in range(2)] == [200, 429]
+
+
+def test_metrics_count_what_happened_and_ask_for_their_token(models: Models) -> None:
+    with started(models, ServerConfig(metrics_token="Zeichen")) as client:
+        ask(client, q="the secret cat. A dog")
+        ask(client, q="")
+        client.get("/some/secret/path")
+        assert client.get("/metrics").status_code == 401
+        text = client.get("/metrics", headers={"Authorization": "Bearer Zeichen"}).text
+    assert 'headway_requests_total{endpoint="/translate",status="200"} 1\n' in text
+    assert 'headway_requests_total{endpoint="/translate",status="400"} 1\n' in text
+    assert "headway_parts_total 2\n" in text
+    assert "headway_queue_tokens 0\n" in text
+    assert "secret" not in text
+
+
+def test_settings_come_from_file_environment_and_line_and_mistakes_together(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "server.toml"
+    file.write_text(
+        "[server]\nchar_limit = 5\nbatch_limit = 6\nwait_ms = 1\nsplit_sentences = false\n"
+    )
+    found = load(file, {"server.char-limit": "9"}, {"LT_BATCH_LIMIT": "8", "HEADWAY_WAIT_MS": "2"})
+    assert (found.char_limit, found.batch_limit, found.wait_ms) == (9, 8, 2.0)
+    assert found.split_sentences is False
+    file.write_text("[server]\nchar_limits = 5\nbody_limit = 'x'\n[other]\n")
+    with pytest.raises(HeadwayError) as caught:
+        load(file, {"server.deadline": "soon"}, {"HEADWAY_BATCH_LIMIT": "many"})
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 5
+    assert "char_limits is not a setting (did you mean 'char_limit'?)" in str(caught.value)
+    assert "--server.deadline must be a number, not 'soon'" in lines
+    with pytest.raises(HeadwayError, match=r"server.char_limit = 0 must be more than 0"):
+        load(None, {"server.char-limit": "0"}, {})
