@@ -107,9 +107,8 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/translate":
             self.translate(q, body)
         elif path == "/align":
-            source, target = q.split(), body["translation"].split()
-            pairs = [[i, i] for i in range(min(len(source), len(target)))]
-            self.answer({"pairs": pairs, "sourceWords": source, "targetWords": target})
+            same = [[i, i] for i in range(len(q.split()))]
+            self.answer({"translatedText": q.upper(), "alignment": same})
         elif path == "/attention":
             self.answer(maps_of(q, q.upper()).to_json())
         else:

@@ -5,7 +5,9 @@
   "use strict";
 
   const KINDS = { encoder: "Encoder", decoder: "Decoder", cross: "Encoder–decoder" };
-  const VIEWS = { heads: "Heads", paper: "Paper", grid: "Grid", heat: "Heat map", alignment: "Alignment" };
+  const VIEWS = {
+    heads: "Heads", paper: "Paper", grid: "Grid", heat: "Heat map", alignment: "Alignment",
+  };
   const NOTES = {
     encoder: "Each source token attends to the source.",
     decoder: "Tokens are what the decoder has read: each row predicts the token after it.",
@@ -30,7 +32,8 @@
   function attention(root, json, { fragment = false } = {}) {
     const name = `attention-${document.querySelectorAll(".attention").length}`;
     const maps = {};
-    for (const kind of Object.keys(KINDS)) if (json.maps[kind]) maps[kind] = { false: headway.decode(json.maps[kind]) };
+    for (const kind of Object.keys(KINDS))
+      if (json.maps[kind]) maps[kind] = { false: headway.decode(json.maps[kind]) }; // by `words`
     const kinds = Object.keys(maps);
     if (!kinds.length) return void root.replaceChildren("This model has no attention to show.");
     const state = { kind: kinds.at(-1), view: "heads", layer: 0, heads: [], words: false, pin: null };
@@ -40,9 +43,12 @@
     const allHeads = () => Array.from({ length: current().heads }, (_, i) => i);
     const spot = () => hovered ?? cursor ?? state.pin;
     const caption = () => {
-      const one = state.heads.length === 1;
-      const heads = state.heads.length === current().heads ? "all heads" : `head${one ? "" : "s"} ${state.heads.map((h) => h + 1).join(", ")}`;
-      return `${KINDS[state.kind]} attention, ` + (state.view === "grid" ? "all layers and heads" : `layer ${state.layer + 1}, ${heads}`);
+      const name = `${KINDS[state.kind]} attention`;
+      if (state.view === "grid") return `${name}, all layers and heads`;
+      const numbers = state.heads.map((head) => head + 1).join(", ");
+      const all = state.heads.length === current().heads;
+      const heads = all ? "all heads" : `head${state.heads.length === 1 ? "" : "s"} ${numbers}`;
+      return `${name}, layer ${state.layer + 1}, ${heads}`;
     };
 
     // ---- what there is to press
@@ -70,11 +76,12 @@
     });
     const figure = html("div", { className: "figure", tabIndex: 0 });
     figure.setAttribute("role", "application");
-    figure.setAttribute("aria-label", "Attention. Arrow keys go from token to token; all keys are listed below.");
+    figure.setAttribute("aria-label", "Attention. Arrow keys go from token to token; keys are listed below.");
     const reading = html("p", { className: "reading" });
     reading.setAttribute("role", "status");
     const table = html("table", {});
-    const tableBox = html("details", { className: "numbers" }, html("summary", {}, "As a table"), html("div", { className: "scroll" }, table));
+    const tableBox = html("details", { className: "numbers" }, html("summary", {}, "As a table"),
+      html("div", { className: "scroll" }, table));
     tableBox.addEventListener("toggle", drawTable);
     const help = html("details", {}, html("summary", {}, "Keys"),
       html("dl", {}, ...KEYS.flatMap(([key, what]) => [html("dt", {}, key), html("dd", {}, what)])));
@@ -93,7 +100,8 @@
       Object.assign(state, changes);
       const map = current();
       state.layer = Math.min(Math.max(0, state.layer | 0), map.layers - 1);
-      state.heads = [...new Set(state.heads)].filter((head) => head >= 0 && head < map.heads).sort((a, b) => a - b);
+      const there = new Set(state.heads);
+      state.heads = allHeads().filter((head) => there.has(head));
       if (!state.heads.length) state.heads = allHeads();
       const other = kind !== state.kind || words !== state.words; // other tokens
       if (other && !changes.pin) state.pin = null;
@@ -111,7 +119,8 @@
       if (maps[given.get("kind")]) found.kind = given.get("kind");
       if (Object.hasOwn(VIEWS, given.get("view") ?? "")) found.view = given.get("view");
       if (given.has("layer")) found.layer = Number(given.get("layer")) - 1;
-      if (given.has("heads")) found.heads = given.get("heads").split(/\D/).map((head) => Number(head) - 1);
+      if (given.has("heads"))
+        found.heads = given.get("heads").split(/\D/).map((head) => Number(head) - 1);
       if (given.has("words")) found.words = given.get("words") === "1";
       const pin = /^([qk])(\d{1,4})$/.exec(given.get("pin") ?? "");
       if (pin) found.pin = { [pin[1] === "q" ? "query" : "key"]: Number(pin[2]) - 1 };
@@ -122,9 +131,16 @@
       const given = new URLSearchParams(location.hash.slice(1));
       const all = state.heads.length === current().heads;
       const { query, key } = state.pin ?? {};
-      const pin = query !== undefined ? `q${query + 1}` : key !== undefined ? `k${key + 1}` : null;
-      const values = { kind: state.kind, view: state.view, layer: state.layer + 1, heads: all ? null : state.heads.map((h) => h + 1).join("."), words: state.words ? 1 : null, pin };
-      for (const [key, value] of Object.entries(values)) value === null ? given.delete(key) : given.set(key, value);
+      const values = {
+        kind: state.kind,
+        view: state.view,
+        layer: state.layer + 1,
+        heads: all ? null : state.heads.map((head) => head + 1).join("."),
+        words: state.words ? 1 : null,
+        pin: query !== undefined ? `q${query + 1}` : key !== undefined ? `k${key + 1}` : null,
+      };
+      for (const [name, value] of Object.entries(values))
+        value === null ? given.delete(name) : given.set(name, value);
       try {
         history.replaceState(history.state, "", `#${given}`);
       } catch { /* a notebook's frame has no address to change */ }
@@ -135,7 +151,8 @@
       const map = current();
       for (const input of root.querySelectorAll(".choices input"))
         input.checked = state[input.name.split("-").at(-1)] === input.value;
-      layerChoice.replaceChildren(...Array.from({ length: map.layers }, (_, i) => new Option(String(i + 1), String(i), false, i === state.layer)));
+      layerChoice.replaceChildren(...Array.from({ length: map.layers }, (_, i) => new Option(i + 1, i)));
+      layerChoice.value = state.layer;
       wordChoice.checked = state.words;
       drawHeads();
       drawFigure();
@@ -151,7 +168,8 @@
           return made;
         };
         headChoice.replaceChildren(...allHeads().map((head) => {
-          const made = button(String(head + 1), `Head ${head + 1}`, (event) => event.shiftKey ? solo(head) : toggle(head));
+          const press = (event) => (event.shiftKey ? solo : toggle)(head);
+          const made = button(String(head + 1), `Head ${head + 1}`, press);
           made.title = `Head ${head + 1}: click to switch, double click or S for this head alone`;
           made.addEventListener("dblclick", () => solo(head));
           made.addEventListener("keydown", (event) => event.key.toLowerCase() === "s" && solo(head));
@@ -162,57 +180,41 @@
           return made;
         }), button("All", "All heads", () => set({ heads: allHeads() })));
       }
-      allHeads().forEach((head) => headChoice.children[head].setAttribute("aria-pressed", state.heads.includes(head)));
+      for (const head of allHeads())
+        headChoice.children[head].setAttribute("aria-pressed", state.heads.includes(head));
     }
-    const toggle = (head) => set({ heads: state.heads.includes(head) ? state.heads.filter((h) => h !== head) : [...state.heads, head] });
+    function toggle(head) {
+      const others = state.heads.filter((other) => other !== head);
+      set({ heads: others.length < state.heads.length ? others : [...others, head] });
+    }
     const solo = (head) => set({ heads: [head] });
 
     function drawFigure() {
       const width = Math.max(260, figure.clientWidth - 4);
       scene = headway.scenes[state.view](current(), { ...state, spot: spot(), width });
       figure.replaceChildren(headway.svg(scene, `${caption()}: ${json.source} – ${json.target}`));
-      note.textContent = `${caption()}. ${NOTES[state.kind]}` + (scene.left ? ` The faintest ${scene.left.toLocaleString()} lines are left out.` : "");
-      reading.textContent = words(spot()) || (state.view === "grid" ? "Choose a map." : "Point at a token, or tap it.");
+      const left = scene.left ? ` The faintest ${scene.left.toLocaleString()} lines are left out.` : "";
+      note.textContent = `${caption()}. ${NOTES[state.kind]}${left}`;
+      const hint = state.view === "grid" ? "Choose a map." : "Point at a token, or tap it.";
+      reading.textContent = headway.reading(current(), state, spot()) || hint;
     }
 
-    /** Say what is looked at: a token with what it attends to, or who attends to it. */
-    function words(at) {
-      const map = current();
-      const [queries, keys] = [headway.shown(map.queries), headway.shown(map.keys)];
-      const { layer, heads } = state;
-      const mean = heads.length > 1 ? ` (mean of ${heads.length} heads)` : "";
-      const list = (pairs) => pairs.map(([label, weight]) => `${label} ${weight.toFixed(2)}`).join(", ") + mean;
-      const { query, key, head } = at ?? {};
-      if (head !== undefined) return `Layer ${at.layer + 1}, head ${head + 1}: Enter or a click opens it.`;
-      const weight = (query) => headway.meanWeight(map, layer, heads, query, key);
-      if (query !== undefined && key !== undefined) return `${queries[query]} → ${list([[keys[key], weight(query)]])}`;
-      if (query !== undefined) {
-        const best = headway.strongest(map, layer, heads, query, 3);
-        return `${queries[query]} → ${list(best.map(([key, weight]) => [keys[key], weight]))}`;
-      }
-      if (key === undefined) return "";
-      const from = queries.map((label, query) => [label, weight(query)]).sort((a, b) => b[1] - a[1]);
-      return `${keys[key]} ← ${list(from.slice(0, 3))}`;
-    }
-
-    /** For each query the key that each head looks at most: the figure for those who cannot see it. */
     function drawTable() {
       if (!tableBox.open) return;
-      const map = current();
-      const [queries, keys] = [headway.shown(map.queries), headway.shown(map.keys)];
-      const columns = [...(state.heads.length > 1 ? [["Mean", state.heads]] : []), ...state.heads.map((head) => [`Head ${head + 1}`, [head]])];
-      const cell = (query, heads) => headway.strongest(map, state.layer, heads, query, 1).map(([key, weight]) => `${keys[key]} ${weight.toFixed(2)}`)[0];
+      const { titles, rows } = headway.table(current(), state);
+      const head = titles.map((title) => html("th", { scope: "col" }, title));
+      const body = rows.map(([label, ...cells]) =>
+        html("tr", {}, html("th", { scope: "row" }, label), ...cells.map((text) => html("td", {}, text))));
+      const about = `${KINDS[state.kind]} attention, layer ${state.layer + 1}: where each token looks most`;
       table.replaceChildren(
-        html("caption", {}, `${KINDS[state.kind]} attention, layer ${state.layer + 1}: where each token looks most, with the weight`),
-        html("thead", {}, html("tr", {}, ...["Token", ...columns.map(([title]) => title)].map((title) => html("th", { scope: "col" }, title)))),
-        html("tbody", {}, ...queries.map((label, query) =>
-          html("tr", {}, html("th", { scope: "row" }, label), ...columns.map(([, heads]) => html("td", {}, cell(query, heads)))))));
+        html("caption", {}, about), html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...body));
     }
 
     // ---- pointer and keyboard
     const spotOf = (target) => {
       const data = target.closest?.(".hit")?.dataset;
-      return data ? Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Number(value)])) : null;
+      if (!data) return null;
+      return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Number(value)]));
     };
     const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
     function hover(at) {
@@ -226,7 +228,9 @@
       const pin = at.query !== undefined ? { query: at.query } : { key: at.key };
       set({ pin: same(pin, state.pin) ? null : pin });
     }
-    figure.addEventListener("pointerover", (event) => event.pointerType === "mouse" && hover(spotOf(event.target)));
+    figure.addEventListener("pointerover", (event) => {
+      if (event.pointerType === "mouse") hover(spotOf(event.target));
+    });
     figure.addEventListener("pointerleave", () => hover(null));
     figure.addEventListener("click", (event) => choose(spotOf(event.target)));
     figure.addEventListener("blur", () => {
@@ -234,34 +238,10 @@
       drawFigure();
     });
 
-    /** Where an arrow key leads; null if the key is none. */
-    function moved(key) {
-      const map = current();
-      const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key] ?? [0, 0];
-      const end = { Home: -1e9, End: 1e9 }[key] ?? 0;
-      if (!dx && !dy && !end) return null;
-      const keep = (value, count) => Math.max(0, Math.min(count - 1, value));
-      const at = cursor ?? (state.view === "heat" || state.view === "grid" ? null : state.pin);
-      if (state.view === "grid") {
-        if (!at) return { layer: state.layer, head: state.heads[0] };
-        return { layer: keep(at.layer + dy, map.layers), head: keep(at.head + dx + end, map.heads) };
-      }
-      if (state.view === "heat") {
-        if (!at) return { query: state.pin?.query ?? 0, key: 0 };
-        return { query: keep(at.query + dy, map.queries.length), key: keep(at.key + dx + end, map.keys.length) };
-      }
-      if (!at) return { query: 0 };
-      if (state.view === "alignment") return { query: keep((at.query ?? 0) + dx + dy + end, map.queries.length) };
-      const [step, turn] = state.view === "paper" ? [dx, dy] : [dy, dx];
-      const side = turn < 0 ? "query" : turn > 0 ? "key" : at.query !== undefined ? "query" : "key";
-      const count = side === "query" ? map.queries.length : map.keys.length;
-      return { [side]: keep((at.query ?? at.key) + step + end, count) };
-    }
-
     const next = (list, value) => list[(list.indexOf(value) + 1) % list.length];
     figure.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const to = moved(event.key);
+      const to = headway.moved(current(), state, cursor, event.key);
       const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1];
       const letter = event.key.toLowerCase();
       if (to) {
@@ -274,8 +254,10 @@
       }
       else if (digit === "0") set({ heads: allHeads() });
       else if (digit && digit <= current().heads) (event.shiftKey ? solo : toggle)(digit - 1);
-      else if (letter === "l") set({ layer: (state.layer + (event.shiftKey ? -1 : 1) + current().layers) % current().layers });
-      else if (letter === "k") set({ kind: next(kinds, state.kind) });
+      else if (letter === "l") {
+        const { layers } = current();
+        set({ layer: (state.layer + (event.shiftKey ? layers - 1 : 1)) % layers });
+      } else if (letter === "k") set({ kind: next(kinds, state.kind) });
       else if (letter === "v") set({ view: next(Object.keys(VIEWS), state.view) });
       else if (letter === "w") set({ words: !state.words, pin: null });
       else return;
@@ -291,8 +273,8 @@
         JSON: async () => new Blob([JSON.stringify(json)], { type: "application/json" }),
       };
       const address = URL.createObjectURL(await parts[type]());
-      const link = html("a", { href: address, download: `attention-${state.kind}-${state.view}-layer${state.layer + 1}.${type.toLowerCase()}` });
-      link.click();
+      const file = `attention-${state.kind}-${state.view}-layer${state.layer + 1}.${type.toLowerCase()}`;
+      html("a", { href: address, download: file }).click();
       setTimeout(() => URL.revokeObjectURL(address), 10000);
     }
 
@@ -301,7 +283,9 @@
       if (figure.clientWidth !== drawn) drawFigure();
       drawn = figure.clientWidth;
     }).observe(figure);
-    if (fragment) addEventListener("hashchange", () => root.isConnected && set({ heads: [], pin: null, words: false, ...readFragment() }));
+    if (fragment)
+      addEventListener("hashchange", () =>
+        root.isConnected && set({ heads: [], pin: null, words: false, ...readFragment() }));
     // The last layer but one aligns best in models of the paper's depth.
     set({ layer: Math.max(0, current().layers - 2), ...(fragment ? readFragment() : {}) });
     return { set, tokens: current };

@@ -105,11 +105,12 @@
   /** Darkness of many cells in few shapes: one path for each of 24 steps of grey. */
   function shades(map, layer, heads, x, y, cellX, cellY, fill) {
     const paths = Array.from({ length: 25 }, () => []);
+    const box = `h${cellX.toFixed(2)}v${cellY.toFixed(2)}h${(-cellX).toFixed(2)}z`;
     for (let query = 0; query < map.queries.length; query++)
       for (let key = 0; key < map.keys.length; key++) {
         const shade = Math.round(headway.meanWeight(map, layer, heads, query, key) * 24);
         const [left, top] = [(x + key * cellX).toFixed(2), (y + query * cellY).toFixed(2)];
-        if (shade) paths[shade].push(`M${left} ${top}h${cellX.toFixed(2)}v${cellY.toFixed(2)}h${(-cellX).toFixed(2)}z`);
+        if (shade) paths[shade].push(`M${left} ${top}${box}`);
       }
     return paths.flatMap((path, i) => (path.length ? [{ path: path.join(""), fill, opacity: i / 24 }] : []));
   }
@@ -120,18 +121,23 @@
     const cellX = clamp((width - margin) / map.heads - gap, 30, 120);
     const cellY = cellX * clamp(map.queries.length / map.keys.length, 0.6, 1.6);
     const [stepX, stepY] = [cellX + gap, cellY + gap];
+    const [partX, partY] = [cellX / map.keys.length, cellY / map.queries.length];
+    const title = { anchor: "middle", bold: true };
     for (let head = 0; head < map.heads; head++)
-      items.push({ text: String(head + 1), x: margin + head * stepX + cellX / 2, y: 10, anchor: "middle", bold: true });
+      items.push({ text: `${head + 1}`, x: margin + head * stepX + cellX / 2, y: 10, ...title });
     for (let row = 0; row < map.layers; row++) {
       const y = margin + row * stepY;
-      items.push({ text: String(row + 1), x: 8, y: y + cellY / 2, anchor: "middle", bold: true });
+      items.push({ text: `${row + 1}`, x: 8, y: y + cellY / 2, ...title });
       for (let head = 0; head < map.heads; head++) {
         const x = margin + head * stepX;
         const here = spot?.layer === row && spot?.head === head;
         const chosen = row === layer && heads.includes(head);
-        items.push(...shades(map, row, [head], x, y, cellX / map.keys.length, cellY / map.queries.length, colour(head)));
-        items.push({ rect: [x - 1, y - 1, cellX + 2, cellY + 2], stroke: here ? "currentColor" : colour(head), width: here ? 3 : chosen ? 2 : 0.75, opacity: 1 });
-        items.push(hit(x - gap / 2, y - gap / 2, stepX, stepY, { layer: row, head, label: `layer ${row + 1}, head ${head + 1}` }));
+        const stroke = here ? "currentColor" : colour(head);
+        const label = `layer ${row + 1}, head ${head + 1}`;
+        items.push(...shades(map, row, [head], x, y, partX, partY, colour(head)));
+        const edge = { stroke, width: here ? 3 : chosen ? 2 : 0.75 };
+        items.push({ rect: [x - 1, y - 1, cellX + 2, cellY + 2], ...edge });
+        items.push(hit(x - gap / 2, y - gap / 2, stepX, stepY, { layer: row, head, label }));
       }
     }
     return { width: margin + map.heads * stepX, height: margin + map.layers * stepY, items };
@@ -147,7 +153,8 @@
     const edge = { stroke: "currentColor", width: 0.5, opacity: 0.35 };
     items.push({ rect: [left, top, cell * keys.length, cell * queries.length], ...edge });
     queries.forEach((label, query) => {
-      items.push({ text: fit(label, left - 10), x: left - 6, y: top + cell * (query + 0.5), anchor: "end", bold: at.query === query });
+      const place = { x: left - 6, y: top + cell * (query + 0.5), anchor: "end" };
+      items.push({ text: fit(label, left - 10), ...place, bold: at.query === query });
       keys.forEach((_, key) => {
         const weight = headway.meanWeight(map, layer, heads, query, key);
         const place = [left + key * cell, top + query * cell, cell, cell];
@@ -155,11 +162,15 @@
         items.push(hit(...place, { query, key, label: `${label} to ${keys[key]}: ${weight.toFixed(2)}` }));
       });
     });
-    keys.forEach((label, key) =>
-      items.push({ text: fit(label, top - 10), x: left + cell * (key + 0.5), y: top - 6, anchor: "start", turn: true, bold: at.key === key }));
-    if (at.query !== undefined) items.push({ rect: [left, top + at.query * cell, cell * keys.length, cell], stroke: "currentColor", width: 1, opacity: 0.6 });
-    if (at.key !== undefined) items.push({ rect: [left + at.key * cell, top, cell, cell * queries.length], stroke: "currentColor", width: 1, opacity: 0.6 });
-    return { width: left + cell * keys.length + 4, height: top + cell * queries.length + 4, items };
+    keys.forEach((label, key) => {
+      const place = { x: left + cell * (key + 0.5), y: top - 6, anchor: "start", turn: true };
+      items.push({ text: fit(label, top - 10), ...place, bold: at.key === key });
+    });
+    const [right, bottom] = [cell * keys.length, cell * queries.length];
+    const frame = { stroke: "currentColor", width: 1, opacity: 0.6 };
+    if (at.query !== undefined) items.push({ rect: [left, top + at.query * cell, right, cell], ...frame });
+    if (at.key !== undefined) items.push({ rect: [left + at.key * cell, top, cell, bottom], ...frame });
+    return { width: left + right + 4, height: top + bottom + 4, items };
   }
 
   /** The alignment line: under each query the keys it attends to most, with their weights as bars. */
@@ -169,15 +180,18 @@
     let [x, y] = [0, 0];
     queries.forEach((label, query) => {
       const best = headway.strongest(map, layer, heads, query, 3);
-      const space = clamp(Math.max(measure(label) * 1.1, ...best.map(([key]) => measure(keys[key]))) + 14, 64, Math.min(190, width));
+      const text = Math.max(measure(label) * 1.1, ...best.map(([key]) => measure(keys[key])));
+      const space = clamp(text + 14, 64, Math.min(190, width));
       if (x && x + space > width) [x, y] = [0, y + height];
       const here = spot?.query === query || pin?.query === query;
       items.push({ text: fit(label, space - 12), x: x + 6, y: y + 14, anchor: "start", bold: true });
       items.push({ rect: [x + 6, y + 25, space - 12, 1.5], fill: "currentColor", opacity: here ? 1 : 0.25 });
       best.forEach(([key, weight], place) => {
         const middle = y + 40 + place * row;
-        items.push({ rect: [x + 6, middle - 9, (space - 12) * weight, row - 3], fill: COLOURS[0], opacity: 0.35 });
-        items.push({ text: fit(keys[key], space - 12), x: x + 6, y: middle, anchor: "start", opacity: clamp(0.35 + weight, 0.35, 1) });
+        const bar = [x + 6, middle - 9, (space - 12) * weight, row - 3];
+        items.push({ rect: bar, fill: COLOURS[0], opacity: 0.35 });
+        const looks = { anchor: "start", opacity: clamp(0.4 + weight, 0.4, 1) };
+        items.push({ text: fit(keys[key], space - 12), x: x + 6, y: middle, ...looks });
       });
       items.push(hit(x, y, space, height, { query, label }));
       x += space;

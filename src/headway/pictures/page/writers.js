@@ -19,28 +19,30 @@
   function shape(item) {
     const looks = {};
     const opacity = item.opacity?.toFixed(3); // of stroke or fill: a group's would be slow and rounded
-    for (const [key, value] of Object.entries(item.data ?? {})) if (key !== "label") looks[`data-${key}`] = value;
+    for (const [key, value] of Object.entries(item.data ?? {}))
+      if (key !== "label") looks[`data-${key}`] = value;
     if (item.hit) looks.class = "hit";
     else looks["pointer-events"] = "none";
+    const stroke = { stroke: item.stroke, "stroke-width": item.width, "stroke-opacity": item.stroke && opacity };
     if (item.line) {
       const [x1, y1, x2, y2] = item.line.map(round);
-      const stroke = { stroke: item.stroke, "stroke-width": item.width, "stroke-dasharray": item.dash, "stroke-opacity": opacity };
-      return element("line", { x1, y1, x2, y2, ...stroke, ...looks });
+      return element("line", { x1, y1, x2, y2, "stroke-dasharray": item.dash, ...stroke, ...looks });
     }
     if (item.rect) {
       const [x, y, width, height] = item.rect.map(round);
       const fill = item.fill ?? (item.hit ? "currentColor" : "none");
-      const filled = { fill, stroke: item.stroke, "stroke-width": item.width, "stroke-opacity": opacity, "fill-opacity": opacity };
-      const made = element("rect", { x, y, width, height, ...filled, ...looks });
+      const place = { x, y, width, height };
+      const made = element("rect", { ...place, fill, "fill-opacity": opacity, ...stroke, ...looks });
       if (item.data?.label) made.append(element("title", {}, item.data.label));
       return made;
     }
-    if (item.path) return element("path", { d: item.path, fill: item.fill, "fill-opacity": opacity, ...looks });
+    const fill = { fill: item.fill ?? "currentColor", "fill-opacity": opacity };
+    if (item.path) return element("path", { d: item.path, ...fill, ...looks });
     const [x, y] = [round(item.x), round(item.y)];
     const turn = item.turn ? `rotate(-90 ${x} ${y})` : undefined;
     const placed = { x, y, "text-anchor": item.anchor, transform: turn, "dominant-baseline": "central" };
-    const bold = { "font-weight": item.bold ? "bold" : undefined, fill: "currentColor", "fill-opacity": opacity };
-    return element("text", { ...placed, ...bold, ...looks }, item.text);
+    const bold = item.bold ? "bold" : undefined;
+    return element("text", { ...placed, "font-weight": bold, ...fill, ...looks }, item.text);
   }
 
   /** Draw a scene as an SVG element that fills no more than its own size. */
@@ -57,7 +59,8 @@
     const made = svg(scene, label);
     made.setAttribute("color", "#1a1a1a");
     for (const hit of made.querySelectorAll(".hit")) hit.remove();
-    made.prepend(element("title", {}, label), element("rect", { width: "100%", height: "100%", fill: "#ffffff" }));
+    const ground = element("rect", { width: "100%", height: "100%", fill: "#ffffff" });
+    made.prepend(element("title", {}, label), ground);
     return new XMLSerializer().serializeToString(made);
   }
 

@@ -29,7 +29,8 @@
       $("sentence-target").textContent = "";
       $("panel").setAttribute("aria-busy", "true");
       try {
-        const json = await headway.ask("attention", { q: sentences[number].text, source, target, ...key }, mine.signal);
+        const q = sentences[number].text;
+        const json = await headway.ask("attention", { q, source, target, ...key }, mine.signal);
         if (mine.signal.aborted) return;
         $("sentence-target").textContent = json.target;
         const root = headway.html("div", {});
@@ -38,7 +39,8 @@
         const view = headway.attention(root, json, { fragment: true });
         if (word && view) pin(view, word);
       } catch (error) {
-        if (error.name !== "AbortError") $("view").replaceChildren(headway.html("p", { className: "message" }, error.message));
+        if (error.name === "AbortError") return;
+        $("view").replaceChildren(headway.html("p", { className: "message" }, error.message));
       } finally {
         if (asked === mine) $("panel").removeAttribute("aria-busy");
       }
@@ -72,7 +74,8 @@
   /** Change names in the address's fragment, which no server ever sees; null takes a name away. */
   function setFragment(values) {
     const given = new URLSearchParams(location.hash.slice(1));
-    for (const [name, value] of Object.entries(values)) value === null ? given.delete(name) : given.set(name, value);
+    for (const [name, value] of Object.entries(values))
+      value === null ? given.delete(name) : given.set(name, value);
     history.replaceState(history.state, "", `#${given}`);
   }
 

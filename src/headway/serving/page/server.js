@@ -11,10 +11,15 @@
   }
 
   async function ask(path, body, signal) {
-    const headers = body ? { "Content-Type": "application/json" } : {};
+    const asked = { signal };
+    if (body) {
+      asked.method = "POST";
+      asked.headers = { "Content-Type": "application/json" };
+      asked.body = JSON.stringify(body);
+    }
     let reply;
     try {
-      reply = await fetch(path, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body), signal });
+      reply = await fetch(path, asked);
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw new Refusal("The server does not answer.", 5);

@@ -16,21 +16,24 @@
   let spans = { source: [], target: [] };
 
   const keyed = () => ($("key").value ? { api_key: $("key").value } : {});
-  const panel = headway.panel(() => ({ text: answer?.q ?? "", source: answer?.source, target: answer?.target, key: keyed() }));
+  const shown = () => ({ text: answer?.q ?? "", source: answer?.source, target: answer?.target, key: keyed() });
+  const panel = headway.panel(shown);
 
   // ---- languages
   const nameOf = (code) => languages.find((language) => language.code === code)?.name ?? code;
   const option = ([code, name]) => new Option(name, code);
+  const offers = (menu, code) => [...menu.options].some(({ value }) => value === code);
 
   function fillTargets(wanted) {
     const from = languages.find((language) => language.code === $("from").value);
-    const offered = from ? from.targets.filter((code) => code !== from.code) : [...new Set(languages.flatMap((language) => language.targets))];
+    const targets = from?.targets ?? new Set(languages.flatMap((language) => language.targets));
+    const offered = [...targets].filter((code) => code !== from?.code);
     $("to").replaceChildren(...offered.map((code) => option([code, nameOf(code)])));
-    if (offered.includes(wanted)) $("to").value = wanted;
+    if (offers($("to"), wanted)) $("to").value = wanted;
   }
 
   function chooseLanguages(from, to) {
-    if ([...$("from").options].some((item) => item.value === from)) $("from").value = from;
+    if (offers($("from"), from)) $("from").value = from;
     fillTargets(to);
     texts.source.lang = $("from").value === "auto" ? "" : $("from").value;
     texts.target.lang = $("to").value;
@@ -51,16 +54,19 @@
     const length = Array.from(q).length;
     if (!q.trim()) return showAnswer(null);
     if (!target) return tell("This language cannot be translated here.");
-    if (length > limit) return tell(`${(length - limit).toLocaleString()} characters over the limit of ${limit.toLocaleString()}.`, true);
+    const over = (length - limit).toLocaleString();
+    if (length > limit) return tell(`${over} characters over the limit of ${limit.toLocaleString()}.`, true);
     const mine = (asked = new AbortController());
     const slow = setTimeout(() => asked === mine && tell("Translating …"), 400);
     texts.target.setAttribute("aria-busy", "true");
     try {
-      const wanted = $("more").open ? { alternatives: ALTERNATIVES } : {};
-      const reply = await headway.ask("translate", { q, source, target, format: "text", ...wanted, ...keyed() }, mine.signal);
+      const body = { q, source, target, format: "text", ...keyed() };
+      if ($("more").open) body.alternatives = ALTERNATIVES;
+      const reply = await headway.ask("translate", body, mine.signal);
       if (asked !== mine) return;
       const found = reply.detectedLanguage?.language;
-      showAnswer({ q, source: found ?? source, target, text: String(reply.translatedText) }, reply.alternatives ?? []);
+      const text = String(reply.translatedText);
+      showAnswer({ q, source: found ?? source, target, text }, reply.alternatives ?? []);
       tell(found ? `Detected: ${nameOf(found)}` : "");
     } catch (error) {
       if (asked !== mine) return;
@@ -111,8 +117,11 @@
   function align() {
     if (!answer) return null;
     const { q, source, target, text } = answer;
-    links ??= headway.ask("align", { q, source, target, translation: text, ...keyed() })
-      .then(({ pairs }) => pairs, () => []);
+    links ??= headway.ask("align", { q, source, target, ...keyed() }).then(
+      // An alternative is not what the server aligned.
+      (reply) => (reply.translatedText === text ? reply.alignment : []),
+      () => [],
+    );
     return links;
   }
 
@@ -124,8 +133,9 @@
     if (mine !== looking || !pairs || texts.source.value !== answer?.q) return clearLight();
     const [here, there] = side === "target" ? [1, 0] : [0, 1];
     const others = pairs.filter((pair) => pair[here] === number).map((pair) => pair[there]);
-    const lit = side === "target" ? { target: [number], source: others } : { source: [number], target: others };
-    for (const name of ["source", "target"]) spans[name].forEach((span, i) => span.classList.toggle("lit", lit[name].includes(i)));
+    const lit = { source: others, target: others, [side]: [number] };
+    for (const name of ["source", "target"])
+      spans[name].forEach((span, i) => span.classList.toggle("lit", lit[name].includes(i)));
     const word = (name, i) => spans[name][i]?.textContent ?? "";
     if (others.length) {
       const said = (name) => lit[name].map((i) => word(name, i)).join(" ");
@@ -137,11 +147,14 @@
   const wordAt = (target) => (target.dataset?.word === undefined ? null : Number(target.dataset.word));
   texts.target.addEventListener("pointerover", (event) => light("target", wordAt(event.target)));
   texts.target.addEventListener("focusin", (event) => light("target", wordAt(event.target)));
-  for (const text of [texts.target, texts.source]) text.addEventListener("pointerleave", () => light("target", null));
-  texts.target.addEventListener("focusout", () => light("target", null));
+  const letGo = () => light("target", null);
+  texts.target.addEventListener("pointerleave", letGo);
+  texts.source.addEventListener("pointerleave", letGo);
+  texts.target.addEventListener("focusout", letGo);
   // The words of a text area are no elements; those of the copy behind it lie in the same places.
   texts.source.addEventListener("pointermove", (event) => {
-    const under = document.elementsFromPoint(event.clientX, event.clientY).find((found) => texts.backdrop.contains(found) && wordAt(found) !== null);
+    const under = document.elementsFromPoint(event.clientX, event.clientY)
+      .find((found) => texts.backdrop.contains(found) && wordAt(found) !== null);
     const number = under ? wordAt(under) : null;
     if (looking !== `source ${number}`) light("source", number);
   });
@@ -156,7 +169,9 @@
     const here = wordAt(event.target);
     if (here === null) return;
     const last = spans.target.length - 1;
-    const to = { ArrowLeft: here - 1, ArrowUp: here - 1, ArrowRight: here + 1, ArrowDown: here + 1, Home: 0, End: last }[event.key];
+    const [before, after] = [here - 1, here + 1];
+    const arrows = { ArrowLeft: before, ArrowUp: before, ArrowRight: after, ArrowDown: after };
+    const to = { ...arrows, Home: 0, End: last }[event.key];
     if (event.key === "Enter" || event.key === " ") look(here);
     else if (to === undefined) return;
     else {
@@ -177,13 +192,16 @@
     if (!answer) return;
     const source = headway.words(answer.q);
     const target = headway.words(answer.text);
-    const from = pairs.find((pair) => pair[1] === number)?.[0] ?? Math.floor((number / target.length) * source.length);
+    const guess = Math.floor((number / target.length) * source.length);
+    const from = pairs.find((pair) => pair[1] === number)?.[0] ?? guess;
     const at = source[from]?.start ?? 0;
     const sentence = headway.sentences(answer.q, answer.source).find(({ end }) => at < end);
-    const first = Math.min(...pairs.filter((pair) => source[pair[0]]?.start >= (sentence?.start ?? 0)).map((pair) => pair[1]), number);
+    const within = pairs.filter((pair) => source[pair[0]]?.start >= (sentence?.start ?? 0));
+    const first = Math.min(number, ...within.map((pair) => pair[1]));
     await panel.open({ at, word: { text: target[number].text, place: number - first } });
     $("panel").focus({ preventScroll: true });
-    $("panel").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    $("panel").scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
   }
 
   // ---- buttons
@@ -243,10 +261,13 @@
     if (settings.charLimit > 0) limit = settings.charLimit;
     $("key-field").hidden = !(settings.apiKeys || settings.keyRequired);
     const sources = languages.filter(({ code, targets }) => targets.some((other) => other !== code));
-    $("from").replaceChildren(...(sources.length > 1 ? [option(["auto", "Detect language"])] : []), ...sources.map(({ code, name }) => option([code, name])));
+    const named = sources.map(({ code, name }) => [code, name]);
+    if (sources.length > 1) named.unshift(["auto", "Detect language"]);
+    $("from").replaceChildren(...named.map(option));
     const given = fragment();
     const preset = settings.language ?? {};
-    const first = [given.get("source"), preset.source?.code, sources[0]?.code].find((code) => [...$("from").options].some(({ value }) => value === code));
+    const wanted = [given.get("source"), preset.source?.code, sources[0]?.code];
+    const first = wanted.find((code) => offers($("from"), code));
     chooseLanguages(first, given.get("target") ?? preset.target?.code);
     if (given.has("q")) texts.source.value = given.get("q");
     const opened = Number(given.get("sentence"));

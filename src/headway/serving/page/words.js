@@ -6,18 +6,20 @@
   const WORD = /[^\s\x1c-\x1f\x85]+/g;
 
   /** List the words of a text as {text, start, end}. */
-  const words = (text) => [...text.matchAll(WORD)].map((found) => ({ text: found[0], start: found.index, end: found.index + found[0].length }));
+  function words(text) {
+    const found = [...text.matchAll(WORD)];
+    return found.map(({ 0: word, index }) => ({ text: word, start: index, end: index + word.length }));
+  }
 
   /** List the sentences of a text as {text, start, end}; a line break always ends one. */
   function sentences(text, language) {
     const found = [];
-    for (const line of text.matchAll(/[^\n]+/g)) {
-      const parts = globalThis.Intl?.Segmenter
-        ? [...new Intl.Segmenter(known(language), { granularity: "sentence" }).segment(line[0])]
-        : [...line[0].matchAll(/.*?(?:[.!?…]+\s+|$)/g)].map((part) => ({ segment: part[0], index: part.index }));
-      for (const { segment, index } of parts)
-        if (segment.trim()) found.push({ text: segment.trim(), start: line.index + index, end: line.index + index + segment.length });
-    }
+    const splitter = new Intl.Segmenter(known(language), { granularity: "sentence" });
+    for (const line of text.matchAll(/[^\n]+/g))
+      for (const { segment, index } of splitter.segment(line[0])) {
+        const start = line.index + index;
+        if (segment.trim()) found.push({ text: segment.trim(), start, end: start + segment.length });
+      }
     return found;
   }
 
