@@ -70,7 +70,9 @@ class Detector:
         with self._lock:
             if self._identifier is None:
                 self._identifier = _identifier(self.codes)
-        known: dict[str, float] = dict(self._identifier.rank(text[:READ]))
+        # One language leaves nothing to compare, and none nothing to ask.
+        ranked = self._identifier.rank(text[:READ]) if self._identifier.labels else []
+        known: dict[str, float] = dict(ranked)
         found = [(code, 100 * known[code.partition("-")[0]]) for code in self._known(known)]
         found.sort(key=lambda pair: -pair[1])
         return found or [(self.codes[0], 0.0)]

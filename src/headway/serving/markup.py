@@ -7,6 +7,7 @@ as they are. Nothing is validated: what is no tag is text.
 import html
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from headway.serving.passages import Links
 from headway.translation import Translator
 
 # A tag, without what follows an unclosed quote; possessive, so that no input takes long.
-_TAG = re.compile(r"""<(/?)([a-zA-Z][\w:-]*+)((?:[^<>"']|"[^"<>]*+"|'[^'<>]*+')*+)>""")
+_TAG = re.compile(r"""<(/?)([a-zA-Z][\w:-]*+)((?:[^<>"']|"[^"]*+"|'[^']*+')*+)>""")
 _BREAK = re.compile(r"\s*[\n\r]\s*")
 BLOCKS = frozenset(
     [
@@ -95,6 +96,7 @@ KEPT = frozenset(
         "object",
     ]
 )
+DEEPEST = 64  # inline elements in one another; tags further in stay at their places
 VOID = frozenset(
     [
         "area",
@@ -232,9 +234,9 @@ def _block(run: Sequence[tuple[str, str, str]]) -> Block:
     partner: dict[int, int] = {}
     stack: list[tuple[str, int]] = []
     for number, (kind, name, _) in enumerate(run):
-        if kind == "open":
+        if kind == "open" and len(stack) < DEEPEST:
             stack.append((name, number))
-        elif kind == "close" and any(known == name for known, _ in stack[-64:]):
+        elif kind == "close" and any(known == name for known, _ in stack):
             while stack:
                 known, opened = stack.pop()
                 if known == name:
@@ -301,12 +303,8 @@ def _render(
 
 def _covered(links: Links, element: Element) -> tuple[int, int]:
     """Return the range of source words that an element touches; empty: the next word's number."""
-    first = next(
-        (i for i, (_, end) in enumerate(links.source) if end > element.start), len(links.source)
-    )
-    last = first
-    while last < len(links.source) and links.source[last][0] < element.end:
-        last += 1
+    first = bisect_right(links.source, element.start, key=lambda word: word[1])
+    last = max(first, bisect_left(links.source, element.end, key=lambda word: word[0]))
     return first, last
 
 
@@ -331,18 +329,18 @@ def _place(
         return words
     inside = {w for s in range(first, last) for w in linked.get(s, []) if low <= w < high}
     if inside:
-        return _densest(inside, low, high)
+        return _densest(inside)
     # Nothing is linked with it: where it would be if words kept their places.
     share = (first - own[0]) / max(1, own[1] - own[0])
     at = low + round(share * (high - low))
     return at, min(high, at + last - first)
 
 
-def _densest(inside: set[int], low: int, high: int) -> tuple[int, int]:
+def _densest(inside: set[int]) -> tuple[int, int]:
     """Return the range with the most words inside, less those that are not."""
     best = (0, 0, 0)
     start = total = 0
-    for word in range(low, high):
+    for word in range(min(inside), max(inside) + 1):
         if total <= 0:
             start, total = word, 0
         total += 1 if word in inside else -1

@@ -1,0 +1,204 @@
+"""Texts taken apart and put together, tags put around words, keys and languages: without a server."""
+
+import asyncio
+import html
+import random
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from headway.serving.interpreter import Rendering
+from headway.serving.languages import Detector, name_of
+from headway.serving.markup import parse, render, tokens, translate_html
+from headway.serving.passages import Links, Passage, words
+
+TEXTS = [
+    "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
+    "日本語。もう一つ。", "a.b.c. d", "\u2028x\u2029y\x0bz", "...\nA", "e.g. this", "1. a\n2. b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("split", [True, False])
+def test_a_passage_is_its_text(text: str, split: bool) -> None:
+    passage = Passage.of(text, "en", split)
+    assert len(passage.glue) == len(passage.cores) + 1
+    both = zip(passage.cores, passage.glue[1:], strict=True)
+    assert passage.glue[0] + "".join(core + glue for core, glue in both) == text
+    assert all(core == core.strip() and core for core in passage.cores)
+    for core, start in zip(passage.cores, passage.starts(), strict=True):
+        assert text[start : start + len(core)] == core
+    joined, starts = passage.join([core.upper() for core in passage.cores], "ja")
+    assert joined == "".join(
+        [passage.glue[0], *(c.upper() + g for c, g in zip(passage.cores, passage.glue[1:], strict=True))]
+    )  # fmt: skip
+    assert all(
+        joined[s : s + len(c)] == c.upper() for s, c in zip(starts, passage.cores, strict=True)
+    )
+
+
+def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None:
+    passage = Passage.of("一つ。二つ。\n三つ。", "ja")
+    assert passage.cores == ["一つ。", "二つ。", "三つ。"]
+    assert passage.join(["One.", "Two.", "Three."], "en")[0] == "One. Two.\nThree."
+    assert passage.join(["一.", "二.", "三."], "zh")[0] == "一.二.\n三."
+
+
+def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> Links:
+    return Links(words(source), words(target), list(pairs))
+
+
+def one_block(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> str:
+    before, block, *_ = parse(source)
+    if isinstance(before, str):
+        before, block = block, before
+    return render(before, target, linked(before.text, target, pairs))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "pairs", "expected"),
+    [
+        ("a <b>red</b> car", "ein rotes Auto", [(0, 0), (1, 1), (2, 2)], "ein <b>rotes</b> Auto"),
+        # Words change places, and their tags with them.
+        ("<i>x</i> <b>y z</b>", "Z Y X", [(0, 2), (1, 1), (2, 0)], "<b>Z Y</b> <i>X</i>"),
+        # A tag inside another stays inside.
+        (
+            "<a href='#'>one <b>two</b></a> three",
+            "drei zwei eins",
+            [(0, 2), (1, 1), (2, 0)],
+            "drei <a href='#'><b>zwei</b> eins</a>",
+        ),
+        # Punctuation outside stays outside.
+        ("(<b>yes</b>), no.", "(<ja>), nein.", [(0, 0), (1, 1)], "(<b>&lt;ja&gt;</b>), nein."),
+        ("<b>Stop!</b> Go", "Halt! Los", [(0, 0), (1, 1)], "<b>Halt!</b> Los"),
+        # One stray link does not stretch a tag over everything.
+        ("<b>a b</b> c d e", "A B C D E", [(0, 0), (1, 1), (1, 4), (2, 2)], "<b>A B</b> C D E"),
+        # What stands for itself goes before the word that followed it.
+        ("a <img src=x> b", "B A", [(0, 1), (1, 0)], "<img src=x>B A"),
+        # A word without a link keeps its tag, at its place.
+        ("a <b>b</b> c", "A X C", [(0, 0), (2, 2)], "A <b>X</b> C"),
+        # A tag without a partner is kept, and closes nothing.
+        ("a</i> <b>b", "A B", [(0, 0), (1, 1)], "A </i><b>B"),
+        ("<b></b>a", "A", [(0, 0)], "<b></b>A"),
+        ("a <b>b</b>", "", [], "<b></b>"),
+    ],
+)
+def test_tags_follow_their_words(
+    source: str, target: str, pairs: list[tuple[int, int]], expected: str
+) -> None:
+    assert one_block(source, target, pairs) == expected
+
+
+def test_blocks_code_and_comments_stay() -> None:
+    source = (
+        "<!DOCTYPE html><!-- a > b --><div class=\"x>y\"><p>One<br/>two</p><script>if (a<b) {}</script>"
+        "<p translate=\"no\">Keep <b>me</b></p><pre>x\n y</pre><ul><li>four</ul> &amp; 1 < 2</div>"
+    )  # fmt: skip
+    pieces = parse(source)
+    assert [p.text for p in pieces if not isinstance(p, str)] == ["One", "two", "four", " & 1 < 2"]
+    same = "".join(
+        p if isinstance(p, str) else render(p, p.text, Links.same(p.text)) for p in pieces
+    )
+    assert html.unescape(same) == html.unescape(source)
+    assert "".join(text for _, _, text in tokens(source)) == source
+
+
+class Backwards:
+    """Translates by turning the words round: links are known."""
+
+    async def translate(self, route: Any, texts: Sequence[str], align: bool) -> list[Rendering]:
+        return [self.one(text) for text in texts]
+
+    def one(self, text: str) -> Rendering:
+        found = text.split()
+        target = " ".join(reversed(found))
+        pairs = [(i, len(found) - 1 - i) for i in range(len(found))]
+        return Rendering(target, links=linked(text, target, pairs))
+
+
+def random_html(chooser: random.Random) -> str:
+    pieces = [
+        "<b>", "</b>", "<i>", "</i>", "<a href=\"?a=1&b=2\">", "</a>", "<br>", "<p>", "</p>", "<img>",
+        "<", ">", "&amp;", "&lt;", "&", "word", "two words", " ", "\n", ".", "<code>", "</code>",
+        "<!--", "-->", "<span class='x>y'>", "</span>", "\"", "'", "<b", "é", "\u202e", "🎉",
+    ]  # fmt: skip
+    return "".join(chooser.choices(pieces, k=chooser.randrange(40)))
+
+
+def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
+    chooser = random.Random(4)
+    for _ in range(1000):
+        source = random_html(chooser)
+        found = asyncio.run(translate_html(Backwards(), ["a model"], source))  # type: ignore[arg-type, list-item]
+        tags = [text for kind, _, text in tokens(source) if kind != "text"]
+        remaining = found
+        for tag in sorted(tags, key=len, reverse=True):
+            assert tag in remaining, source
+            remaining = remaining.replace(tag, " ", 1)
+        plain = [text for kind, _, text in tokens(source) if kind == "text"]
+        letters = sorted(re.sub(r"\s", "", html.unescape("".join(plain))))
+        if "code" not in source:
+            assert sorted(re.sub(r"\s", "", html.unescape(remaining))) == letters, source
+
+
+def test_well_formed_html_stays_well_formed() -> None:
+    chooser = random.Random(5)
+
+    def tree(depth: int) -> str:
+        parts = []
+        for _ in range(chooser.randrange(1, 4)):
+            name = chooser.choice(["b", "i", "em", "a"])
+            inner = (
+                tree(depth - 1) if depth and chooser.random() < 0.6 else chooser.choice("pqrst") * 3
+            )
+            parts.append(f"<{name}>{inner}</{name}>" if chooser.random() < 0.5 else inner)
+        return " ".join(parts)
+
+    for _ in range(300):
+        source = tree(3)
+        found = asyncio.run(translate_html(Backwards(), ["a model"], source))  # type: ignore[arg-type, list-item]
+        stack = []
+        for closing, name in re.findall(r"<(/?)(\w+)>", found):
+            if closing:
+                assert stack.pop() == name, (source, found)
+            else:
+                stack.append(name)
+        assert not stack
+        assert len(re.findall("<", found)) == len(re.findall("<", source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<!--" * 5000, "<b>" * 5000, "<a \"" * 5000, "<a '\"" * 5000, "<b>x" * 3000, "</b>" * 5000,
+        "<code>" * 3000, "<img a" * 4000, "&" * 20000, "<b>x</b> " * 2000,
+        "<b>" * 3000 + "x" + "</b>" * 3000, "<b>x" * 2000 + "</b>" * 2000,
+        "<i translate=\"no\">" * 1000, "word " * 4000,
+    ],
+    ids=lambda text: text[:8],
+)  # fmt: skip
+def test_hostile_html_takes_no_time(source: str) -> None:
+    started = time.process_time()
+    asyncio.run(translate_html(Backwards(), ["a model"], source))  # type: ignore[arg-type, list-item]
+    assert time.process_time() - started < 1.5
+
+
+def test_links_go_through_a_third_language() -> None:
+    first = linked("a b", "x y z", [(0, 0), (1, 1), (1, 2)])
+    second = linked("x y z", "p q", [(0, 1), (2, 0), (1, 0)])
+    assert first.then(second).pairs == [(0, 1), (1, 0)]
+
+
+def test_languages_are_told_apart_among_those_served() -> None:
+    detector = Detector(["af", "en", "zh-Hans", "xx"])
+    assert detector.rank("Die kat sit op die mat en kyk na die huis")[0][0] == "af"
+    assert detector.rank("这是一座房子")[0][0] == "zh-Hans"
+    ranked = detector.rank("The cat sits on the mat")
+    assert ranked[0][0] == "en"
+    assert [code for code, _ in ranked if code == "xx"] == []
+    assert Detector(["xx"]).rank("the cat") == [("xx", 0.0)]
+    assert name_of("af") == "Afrikaans"
+    assert name_of("xx") == "xx"
