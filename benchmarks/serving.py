@@ -1,0 +1,167 @@
+"""Requests of many clients against batches of the same lines, and what a lone request waits.
+
+    python benchmarks/serving.py MODEL --text FILE [--clients 32] [--lines 2000] [--cores 1]
+
+The model translates the lines in batches of 32, as ``headway translate`` would; then a server with the
+same cores answers clients that each send one line after the other. The clients run on other cores,
+where there are any.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+
+def free_port() -> int:
+    """Return a port nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Client:
+    """One connection that sends one request after another."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    async def open(self) -> None:
+        """Connect."""
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+
+    async def ask(self, line: str) -> tuple[float, str]:
+        """Translate a line; returns the seconds it took and the text."""
+        body = json.dumps({"q": line, "source": SOURCE, "target": TARGET}).encode()
+        started = time.perf_counter()
+        self.writer.write(
+            b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Content-Length: %d\r\n\r\n" % len(body) + body
+        )
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200"), head
+        [length] = [h for h in head.lower().split(b"\r\n") if h.startswith(b"content-length")]
+        answer = await self.reader.readexactly(int(length.split(b":")[1]))
+        return time.perf_counter() - started, str(json.loads(answer)["translatedText"])
+
+
+async def crowd(port: int, lines: list[str], clients: int) -> tuple[float, list[float], list[str]]:
+    """Have clients share the lines; returns all seconds, those of each request, and the texts."""
+    waiting = iter(enumerate(lines))
+    times: list[float] = []
+    texts = [""] * len(lines)
+
+    async def one() -> None:
+        client = Client(port)
+        await client.open()
+        for number, line in waiting:
+            seconds, texts[number] = await client.ask(line)
+            times.append(seconds)
+        client.writer.close()
+
+    started = time.perf_counter()
+    await asyncio.gather(*(one() for _ in range(clients)))
+    return time.perf_counter() - started, times, texts
+
+
+def in_batches(model: str, lines: list[str], threads: int) -> tuple[float, float, list[str]]:
+    """Translate lines in batches of 32; returns seconds, seconds of a line alone, and the texts."""
+    import torch
+
+    from headway.translation import Translator
+
+    torch.set_num_threads(threads)
+    translator = Translator.load(model)
+    translator.translate("1")
+
+    def batch(at: int) -> list[str]:
+        some = lines[at : at + 32]
+        found = translator.find(some)
+        return [translator.join([s], [f])[0].text for s, f in zip(some, found, strict=True)]
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        texts = [text for some in pool.map(batch, range(0, len(lines), 32)) for text in some]
+    together = time.perf_counter() - started
+    alone = []
+    for line in lines[:100]:
+        started = time.perf_counter()
+        translator.translate(line)
+        alone.append(time.perf_counter() - started)
+    return together, statistics.median(alone), texts
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("--text", required=True, help="a sentence a line")
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--lines", type=int, default=2000)
+    parser.add_argument("--cores", type=int, default=1)
+    parser.add_argument("--repeat", type=int, default=3, help="turns; the medians are printed")
+    args = parser.parse_args()
+    lines = Path(args.text).read_text(encoding="utf-8").splitlines()[: args.lines]
+    global SOURCE, TARGET
+    config = json.loads((Path(args.model) / "config.json").read_text(encoding="utf-8"))
+    SOURCE, TARGET = config["languages"]
+    all_cores = sorted(os.sched_getaffinity(0))
+    ours = set(all_cores[: args.cores])
+    others = set(all_cores[args.cores :]) or set(all_cores)
+    rows = []
+    for _ in range(args.repeat):
+        os.sched_setaffinity(0, ours)
+        together, alone, texts = in_batches(args.model, lines, args.cores)
+        port = free_port()
+        server = subprocess.Popen(
+            [sys.executable, "-m", "headway.cli.main", "serve", args.model, "--port", str(port)]
+            + ["--server.split-sentences", "false"],
+            stderr=subprocess.DEVNULL,
+        )
+        os.sched_setaffinity(0, others)
+        try:
+            wait_for(port)
+            asyncio.run(crowd(port, lines[:200], args.clients))  # warm
+            seconds, times, found = asyncio.run(crowd(port, lines, args.clients))
+            _, lone, _ = asyncio.run(crowd(port, lines[:100], 1))
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+        same = sum(a == b for a, b in zip(texts, found, strict=True))
+        rows.append(
+            {
+                "batches, lines/s": len(lines) / together,
+                "server, lines/s": len(lines) / seconds,
+                "share": together / seconds,
+                "median answer, ms": 1000 * statistics.median(times),
+                "lone answer, ms": 1000 * statistics.median(lone),
+                "the same without a server, ms": 1000 * alone,
+                "lone added, ms": 1000 * (statistics.median(lone) - alone),
+                "texts the same": same / len(lines),
+            }
+        )
+    for name in rows[0]:
+        print(f"{name:<32}{statistics.median(row[name] for row in rows):10.2f}")
+
+
+def wait_for(port: int) -> None:
+    """Return when the server answers."""
+    for _ in range(600):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit("the server does not start")
+
+
+if __name__ == "__main__":
+    main()
