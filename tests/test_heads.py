@@ -14,7 +14,9 @@ from headway.errors import HeadwayError
 from headway.model import MultiHeadAttention
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.board import board
-from headway.pictures.roles import Head, Tally, head_roles, own_alignment
+from headway.pictures.maps import read_sentence, word_groups
+from headway.pictures.occlusion import occlusion_links
+from headway.pictures.roles import Head, Tally, head_roles
 from headway.pictures.switching import Switchboard, without_heads
 from headway.translation import Translator
 
@@ -66,7 +68,6 @@ def test_aligning_heads_point_to_the_words_of_the_alignment() -> None:
     wrong = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0]])
     weights = np.stack([right, wrong])[None].astype(np.float32)
     maps = AttentionMaps("big dog", "groß Hund", {"cross": AttentionMap(queries, keys, weights)})
-    assert own_alignment(maps.words().maps["cross"]) == [(0, 0), (0, 1)]  # the mean says so
     tally = Tally("cross", (1, 2))
     tally.add_alignment(maps, [(0, 0), (1, 1)])
     first, second = tally.heads()
@@ -101,19 +102,29 @@ def test_shares_are_counted_over_all_sentences(translator: Translator) -> None:
         assert set(head.habits) - {"aligns", "start"} == set(able)
 
 
-def test_the_models_own_alignment_is_that_of_translate(translator: Translator) -> None:
-    from headway.translation.alignment import cross_attention, link_words, word_numbers
-
+def test_links_go_to_the_word_that_a_prediction_hangs_on(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that reads one known source token for each target token, and the third for none."""
+    sentence = read_sentence(translator, "the cat sees", "der Hund läuft grün")
     tokenizer = translator.tokenizer
-    for source, target in zip(SOURCES, REFERENCES, strict=True):
-        [s], [t] = tokenizer.encode_source([source]), tokenizer.encode_target([target])
-        expected = link_words(
-            cross_attention(translator.model, s, t),
-            word_numbers(tokenizer.decode_source, s[:-1]),
-            word_numbers(tokenizer.decode, t[:-1]),
-        )
-        words = sentence_maps(translator, source, target).words().maps["cross"]
-        assert own_alignment(words) == expected
+    words = word_groups(sentence.labels["cross"][1])[:-1]
+    targets = word_groups(sentence.labels["cross"][0])[:-1]
+    hangs_on = {0: 1, 1: 0, 2: 1}  # the last one hangs on nothing
+
+    class Reader(torch.nn.Module):
+        def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+            logits = torch.zeros(*target_BT.shape, tokenizer.target_vocab_size)
+            for target, source in hangs_on.items():
+                for t in targets[target]:
+                    there = source_BS[:, words[source][-1]] != tokenizer.source_pad
+                    logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
+            return logits
+
+    monkeypatch.setattr(translator, "model", Reader())
+    for largest in (1, 1 << 24):  # all versions at once, or one by one
+        monkeypatch.setattr("headway.pictures.occlusion.LARGEST", largest)
+        assert occlusion_links(translator, sentence) == [(1, 0), (0, 1), (1, 2)]
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--alignment",
         metavar="FILE",
-        help="word pairs such as 0-0 1-2, a line each; default: by the model's attention",
+        help="word pairs such as 0-0 1-2, a line each; default: by what predictions hang on",
     )
     parser.add_argument("--pairs", type=int, default=200, help="the first so many (default 200)")
     parser.add_argument(

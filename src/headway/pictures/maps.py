@@ -186,7 +186,11 @@ def sentence_maps(
     Raises:
         HeadwayError: If a side is too long, or there is no source text.
     """
-    sentence = read_sentence(translator, source, target)
+    return maps_of(translator, read_sentence(translator, source, target))
+
+
+def maps_of(translator: "Translator", sentence: "Sentence") -> AttentionMaps:
+    """Return the attention maps of a sentence that has been read."""
     maps = {
         kind: AttentionMap(*sentence.labels[kind], weights[:, 0].float().cpu().numpy())
         for kind, weights in attention_maps(translator.model, sentence.batch).items()

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
-from headway.pictures.lines import usual_layer
-from headway.pictures.maps import CONTROL, AttentionMap, AttentionMaps, sentence_maps
+from headway.pictures.maps import AttentionMap, AttentionMaps, maps_of, read_sentence
+from headway.pictures.occlusion import occlusion_links
 
 if TYPE_CHECKING:
     from headway.translation import Translator
@@ -33,7 +33,7 @@ class Head:
         kind: encoder, decoder or cross.
         layer: From 0.
         head: From 0.
-        aligns: Target words whose sources, by the alignment, are where the head looks (cross).
+        aligns: Linked target words for which it looks to the source word linked to them (cross).
         previous: To the token before the query (encoder, decoder).
         following: To the token after it (encoder).
         itself: To the query's own token (encoder, decoder).
@@ -88,9 +88,8 @@ def head_roles(
         translator: Its model and tokenizer.
         sources: Raw text.
         references: Their translations.
-        alignments: For each pair, (source word, target word) from 0. None: the model's own, which
-            is what ``headway translate --alignment`` prints: each target word belongs to the source
-            word with the most weight in the mean of the heads of the last decoder layer but one.
+        alignments: For each pair, (source word, target word) from 0. None: what the model's
+            predictions hang on, by `occlusion_links`: no attention is asked for it.
 
     Raises:
         HeadwayError: If there are no pairs, or one is too long.
@@ -99,12 +98,17 @@ def head_roles(
     for number, (source, reference) in enumerate(zip(sources, references, strict=True)):
         if not source.strip() or not reference.strip():
             continue
-        maps = sentence_maps(translator, source, reference)
-        links = alignments[number] if alignments is not None else None
+        sentence = read_sentence(translator, source, reference)
+        maps = maps_of(translator, sentence)
         for kind, found in maps.maps.items():
             tally = tallies.setdefault(kind, Tally(kind, found.weights.shape[:2]))
             tally.add(found)
             if kind == "cross":
+                links = (
+                    occlusion_links(translator, sentence)
+                    if alignments is None
+                    else alignments[number]
+                )
                 tally.add_alignment(maps, links)
     if not tallies:
         raise HeadwayError("no sentence pairs to look at: source and reference are empty")
@@ -142,10 +146,9 @@ class Tally:
         self.entropy += -(weights * logs).sum(-1)[..., first:].sum(-1)
         self.seen["queries"] += queries - first
 
-    def add_alignment(self, maps: AttentionMaps, links: Links | None) -> None:
+    def add_alignment(self, maps: AttentionMaps, links: Links) -> None:
         """Count the target words whose source word each head picks."""
         words = maps.maps["cross"].words()
-        links = own_alignment(words) if links is None else links
         sources: dict[int, set[int]] = {}
         for source, target in links:
             sources.setdefault(target, set()).add(source)
@@ -180,14 +183,3 @@ class Tally:
             )
             for layer, head in np.ndindex(*self.shape)
         ]
-
-
-def own_alignment(words: AttentionMap) -> list[tuple[int, int]]:
-    """Return (source word, target word) by the mean of the heads of the last layer but one."""
-    mean = words.weights[usual_layer(len(words.weights))].mean(0)
-    real = [i for i, label in enumerate(words.keys) if label not in CONTROL]
-    return [
-        (real[int(mean[target, real].argmax())], target)
-        for target, label in enumerate(words.queries)
-        if label not in CONTROL and real
-    ]

@@ -1,0 +1,63 @@
+"""Which source word each target word hangs on: the one whose absence makes it least likely.
+
+Attention is not asked, so that it can be measured against the answer. Li et al. (2019), "On the Word
+Alignment from Neural Machine Translation", call it prediction difference. Shapes: B versions of the
+source, T target tokens, V vocabulary.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from headway.pictures.maps import CONTROL, Sentence, word_groups
+
+if TYPE_CHECKING:
+    from headway.translation import Translator
+
+# A target word hangs on a source word if its probability halves without it.
+LEAST = math.log(2)
+LARGEST = 1 << 24  # logits held at once
+
+
+@torch.inference_mode()
+def occlusion_links(translator: "Translator", sentence: Sentence) -> list[tuple[int, int]]:
+    """Return (source word, target word), counted from 0, at most one for each target word.
+
+    Each source word is left out in turn: its tokens become ``<pad>``, whose embedding is zero, at
+    their own positions. Target words that never become half as likely are not linked.
+
+    Args:
+        translator: Its model, in evaluation mode, and tokenizer.
+        sentence: From `read_sentence`.
+    """
+    queries, keys = sentence.labels["cross"]
+    sources, targets = (
+        [group for group in word_groups(labels) if labels[group[0]] not in CONTROL]
+        for labels in (keys, queries)
+    )
+    if not sources or not targets:
+        return []
+    whole = sentence.batch.source
+    versions = whole.repeat(len(sources), 1)
+    for row, group in enumerate(sources):
+        versions[row, group] = translator.tokenizer.source_pad
+    target = sentence.batch.target
+    rows = max(1, LARGEST // (target.size(1) * translator.tokenizer.target_vocab_size))
+    known = torch.cat([_log_p(translator, part, target) for part in versions.split(rows)])
+    fall_BT = _log_p(translator, whole, target) - known
+    links = []
+    for number, group in enumerate(targets):
+        falls = fall_BT[:, group].sum(1)
+        word = int(falls.argmax())
+        if falls[word] >= LEAST:
+            links.append((word, number))
+    return links
+
+
+def _log_p(translator: "Translator", source_BS: Tensor, target_1T: Tensor) -> Tensor:
+    """Return the log-probability of every target token, [B, T]."""
+    target_BT = target_1T.expand(len(source_BS), -1)
+    log_p_BTV = translator.model(source_BS, target_BT).float().log_softmax(-1)
+    return log_p_BTV.gather(2, target_BT[..., None]).squeeze(2)
