@@ -5,15 +5,15 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -99,7 +99,7 @@ def make_app(server: Server) -> ASGIApp:
         async def answer(request: Request) -> Response:
             async with deadline(server):
                 asked = await server.asked(request)
-                found = await until_gone(wrapped(endpoint(asked)), gone(request))
+                found = await until_gone(wrapped(endpoint(asked)), gone(request.receive))
             return Response(status_code=CLOSED) if found is None else answer_json(found[0])
 
         return answer
@@ -108,10 +108,7 @@ def make_app(server: Server) -> ASGIApp:
         async with deadline(server):
             asked = await server.asked(request)
             bits = await endpoints.stream(asked)
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(
-            events(server, bits), media_type="text/event-stream", headers=headers
-        )
+        return Events(bits, server.limits.deadline)
 
     def told(answer: Callable[[], Any]) -> Callable[[Request], Awaitable[Response]]:
         async def get(request: Request) -> Response:
@@ -220,35 +217,57 @@ async def wrapped(work: Awaitable[Any]) -> tuple[Any]:
     return (await work,)
 
 
-async def gone(request: Request) -> None:
+async def gone(receive: Receive) -> None:
     """Return when the client has left."""
-    while (await request.receive())["type"] != "http.disconnect":
+    while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def events(server: Server, bits: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Yield server-sent events: ``token`` for each bit, then ``done``, or ``error``."""
-    text = ""
-    try:
-        async with asyncio.timeout(server.limits.deadline):
-            async for bit in bits:
-                if bit:
-                    text += bit
-                    yield event("token", {"text": bit})
-        yield event("done", {"translatedText": text})
-    except Refusal as error:
-        yield event("error", {"error": error.message})
-    except TimeoutError:
-        yield event("error", {"error": f"This took more than {server.limits.deadline:g} seconds"})
-    except HeadwayError as error:
-        yield event("error", {"error": str(error).splitlines()[0]})
-    finally:
-        await bits.aclose()  # type: ignore[attr-defined]
+class Events(Response):
+    """Server-sent events: ``token`` for each bit, then ``done``, or ``error``.
 
+    Args:
+        bits: Of the translation; closed when the client leaves or the time is over.
+        deadline: Seconds.
+    """
 
-def event(name: str, values: dict[str, Any]) -> str:
-    """Return one server-sent event."""
-    return f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
+    media_type = "text/event-stream"
+
+    def __init__(self, bits: AsyncGenerator[str, None], deadline: float) -> None:
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self.bits, self.deadline = bits, deadline
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events as they come."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        await until_gone(self.send_all(send), gone(receive))
+
+    async def send_all(self, send: Send) -> None:
+        """Send all of them."""
+
+        async def tell(name: str, values: dict[str, Any], more: bool = True) -> None:
+            text = f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
+            body = text.encode("utf-8", "replace")
+            await send({"type": "http.response.body", "body": body, "more_body": more})
+
+        text = ""
+        try:
+            async with asyncio.timeout(self.deadline), aclosing(self.bits) as bits:
+                async for bit in bits:
+                    if bit:
+                        text += bit
+                        await tell("token", {"text": bit})
+        except TimeoutError:
+            message = f"This took more than {self.deadline:g} seconds"
+        except Refusal as error:
+            message = error.message
+        except HeadwayError as error:
+            message = str(error).splitlines()[0]
+        else:
+            await tell("done", {"translatedText": text}, more=False)
+            return
+        await tell("error", {"error": message}, more=False)
 
 
 def answer_json(values: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

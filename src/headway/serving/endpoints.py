@@ -1,7 +1,7 @@
 """What each address of the server does: fields in, JSON values out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,7 +202,7 @@ async def attention(asked: Asked) -> dict[str, Any]:
         raise Refusal(400, f"Invalid request: {error}") from None
 
 
-async def stream(asked: Asked) -> AsyncIterator[str]:
+async def stream(asked: Asked) -> AsyncGenerator[str, None]:
     """``POST /stream``: bits of the translation as they are found, greedily."""
     text = asked.one()
     route, _, _ = await asked.direction([text])

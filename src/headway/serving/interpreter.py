@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -114,7 +114,7 @@ class Interpreter:
 
         return prepare() if len(text) < SHORT else await asyncio.to_thread(prepare)
 
-    async def stream(self, route: Sequence[Translator], text: str) -> AsyncIterator[str]:
+    async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield a translation bit by bit: greedy, and through the last model of the route only."""
         if len(route) > 1:
             [found] = await self.translate(route[:-1], [text])

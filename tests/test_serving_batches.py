@@ -1,0 +1,342 @@
+"""Who shares a batch with whom, who waits, who is refused, and what stops when nobody listens."""
+
+import asyncio
+import random
+import threading
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from conftest import sentences
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.serving.app import Server, make_app
+from headway.serving.batcher import Batcher, until_gone
+from headway.serving.metrics import Metrics
+from headway.serving.models import load_models
+from headway.serving.refusal import Refusal
+from headway.serving.settings import ServerConfig
+
+SEARCH = SearchConfig()
+
+
+class Model:
+    """Answers each text with itself; a step takes as long as the test wants."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        self.batches: list[list[str]] = []
+        self.open = threading.Event()  # closed, all batches stand still
+        self.open.set()
+        self.steps = 0
+
+    def length(self, text: str) -> int:
+        return len(text)
+
+    def find(
+        self, parts: Sequence[str], search: SearchConfig, wanted: Callable[[int], bool]
+    ) -> list[str]:
+        self.batches.append(list(parts))
+        time.sleep(self.seconds)
+        while not self.open.wait(0.001) and any(map(wanted, range(len(parts)))):
+            self.steps += 1
+        if "bad" in parts:
+            raise HeadwayError("bad")
+        return list(parts)
+
+
+def run(
+    work: Callable[[Batcher], Coroutine[Any, Any, None]], workers: int = 1, **limits: Any
+) -> Batcher:
+    async def main() -> Batcher:
+        batcher = Batcher(workers, ServerConfig(**limits), Metrics())
+        await work(batcher)
+        await batcher.close()
+        assert batcher.queue == []
+        assert (batcher.tokens, batcher.requests, batcher.idle) == (0, 0, workers)
+        return batcher
+
+    return asyncio.run(main())
+
+
+def find(batcher: Batcher, model: Model, *parts: str, search: SearchConfig = SEARCH) -> Any:
+    return asyncio.ensure_future(batcher.find(model, search, parts))  # type: ignore[arg-type]
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    for _ in range(2000):
+        if holds():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it does not happen")
+
+
+def test_a_lone_request_does_not_wait() -> None:
+    model, times = Model(), []
+
+    async def work(batcher: Batcher) -> None:
+        for _ in range(20):
+            started = time.perf_counter()
+            assert await find(batcher, model, "text") == ["text"]
+            times.append(time.perf_counter() - started)
+
+    run(work, wait_ms=500.0)
+    assert sorted(times)[10] < 0.1
+
+
+def test_who_comes_while_a_batch_runs_shares_the_next() -> None:
+    model = Model()
+
+    async def work(batcher: Batcher) -> None:
+        model.open.clear()
+        first = find(batcher, model, "first")
+        await until(lambda: model.batches == [["first"]])
+        others = [find(batcher, model, f"text {i}") for i in range(9)]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        assert await first == ["first"]
+        assert await asyncio.gather(*others) == [[f"text {i}"] for i in range(9)]
+
+    run(work)
+    assert len(model.batches) == 2
+    assert sorted(model.batches[1]) == [f"text {i}" for i in range(9)]
+
+
+def test_a_crowd_waits_a_moment_to_be_complete() -> None:
+    model = Model(0.001)
+
+    async def work(batcher: Batcher) -> None:
+        async def client() -> None:
+            for _ in range(20):
+                assert await find(batcher, model, "text") == ["text"]
+
+        await asyncio.gather(*(client() for _ in range(8)))
+
+    run(work, wait_ms=50.0)
+    full = sum(len(batch) >= 6 for batch in model.batches)
+    assert full > len(model.batches) / 2
+
+
+def test_batches_hold_like_lengths_models_and_settings() -> None:
+    model, other = Model(), Model()
+
+    async def work(batcher: Batcher) -> None:
+        model.open.clear()
+        first = find(batcher, model, "first")
+        await until(lambda: bool(model.batches))
+        lengths = [10, 90, 12, 80, 11, 85]
+        found = [find(batcher, model, "x" * length) for length in lengths]
+        found += [find(batcher, model, "beam", search=SearchConfig(beam=2))]
+        found += [find(batcher, other, "other")]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, *found)
+
+    run(work, batch_tokens=200)
+    like = [sorted(map(len, batch)) for batch in model.batches]
+    assert [10, 11, 12] in like
+    assert {length for batch in like for length in batch if length > 50} == {80, 85, 90}
+    assert all(max(batch) * len(batch) <= 200 for batch in like)
+    assert ["beam"] in model.batches
+    assert other.batches == [["other"]]
+
+
+def test_a_short_request_overtakes_the_rest_of_a_long_one() -> None:
+    model = Model()
+
+    async def work(batcher: Batcher) -> None:
+        model.open.clear()
+        first = find(batcher, model, "first")
+        await until(lambda: bool(model.batches))
+        long = find(batcher, model, *["x" * 50] * 40)
+        await asyncio.sleep(0.01)
+        short = find(batcher, model, "y")
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, long, short)
+
+    run(work, batch_tokens=100, queue_tokens=5_000)
+    assert [i for i, batch in enumerate(model.batches) if "y" in batch] <= [2]
+
+
+def test_a_failing_text_fails_alone() -> None:
+    model = Model()
+
+    async def work(batcher: Batcher) -> None:
+        model.open.clear()
+        found = [find(batcher, model, text) for text in ("first", "good", "bad", "fine")]
+        await asyncio.sleep(0.01)
+        model.open.set()
+        answers = await asyncio.gather(*found, return_exceptions=True)
+        assert [isinstance(answer, HeadwayError) for answer in answers] == [
+            False,
+            False,
+            True,
+            False,
+        ]
+        assert answers[1] == ["good"]
+
+    run(work)
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_work_nobody_waits_for_stops(waiting: bool) -> None:
+    model = Model()
+
+    async def work(batcher: Batcher) -> None:
+        model.open.clear()
+        running = find(batcher, model, "running")
+        await until(lambda: bool(model.batches))
+        late = find(batcher, model, "late", "later")
+        await asyncio.sleep(0.01)
+        (late if waiting else running).cancel()
+        await asyncio.sleep(0.02)
+        if waiting:
+            assert batcher.queue == []
+            assert batcher.tokens == 0
+            model.open.set()
+            assert await running == ["running"]
+        else:
+            before = model.steps
+            await until(lambda: len(model.batches) == 2)  # the thread is free again
+            assert model.steps <= before + 2
+            model.open.set()
+            assert await late == ["late", "later"]
+
+    run(work)
+    assert len(model.batches) == (1 if waiting else 2)
+
+
+def test_a_full_queue_refuses_at_once() -> None:
+    model = Model()
+
+    async def work(batcher: Batcher) -> None:
+        model.open.clear()
+        found = [find(batcher, model, "x" * 10) for _ in range(11)]
+        await asyncio.sleep(0.02)
+        started = time.perf_counter()
+        with pytest.raises(Refusal) as caught:
+            await asyncio.wait_for(find(batcher, model, "x"), 5)
+        assert time.perf_counter() - started < 0.05
+        assert caught.value.status == 429
+        assert int(caught.value.headers["Retry-After"]) >= 1
+        with pytest.raises(Refusal) as caught:
+            await find(batcher, model, "x" * 101)
+        assert caught.value.status == 400  # it would never fit: no use in coming again
+        model.open.set()
+        await asyncio.gather(*found)
+        assert await find(batcher, model, "x" * 100) == ["x" * 100]
+        batcher.speed = 20.0  # tokens a second
+        model.open.clear()
+        some = [find(batcher, model, "x" * 10) for _ in range(3)]
+        await asyncio.sleep(0.02)
+        with pytest.raises(Refusal) as caught:  # 30 tokens at twenty a second: too late
+            await asyncio.wait_for(find(batcher, model, "x" * 10), 5)
+        assert caught.value.headers["Retry-After"] == "2"
+        model.open.set()
+        await asyncio.gather(*some)
+
+    run(work, queue_tokens=100, batch_tokens=10, deadline=1.8)
+
+
+def test_other_work_takes_its_turn_and_stops_too() -> None:
+    async def work(batcher: Batcher) -> None:
+        assert await batcher.call(lambda: 5) == 5
+        with pytest.raises(ZeroDivisionError):
+            await batcher.call(lambda: 1 // 0)
+        begun = threading.Event()
+        blocked = asyncio.ensure_future(batcher.call(lambda: begun.wait(5)))
+        done: list[int] = []
+        waiting = asyncio.ensure_future(batcher.call(lambda: done.append(1)))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        await asyncio.sleep(0)
+        begun.set()
+        assert await blocked is True
+        assert done == []
+
+    run(work)
+
+
+def test_who_leaves_gets_nothing_and_leaves_nothing() -> None:
+    async def main() -> None:
+        async def never() -> None:
+            await asyncio.sleep(100)
+
+        async def soon() -> None:
+            await asyncio.sleep(0.01)
+
+        async def answer() -> int:
+            return 5
+
+        assert await until_gone(answer(), never()) == 5
+        assert await until_gone(never(), soon()) is None
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await until_gone(never(), never())
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(main())
+
+
+@pytest.fixture(scope="module")
+def server(model_directory: Path) -> Server:
+    models = load_models([model_directory], overrides={"search.max-extra": "9"})
+    return Server(models, ServerConfig(split_sentences=False), workers=2)
+
+
+def test_an_answer_does_not_depend_on_other_clients(server: Server) -> None:
+    """60 clients at once, each with other texts, wishes and addresses, get what they get alone."""
+    translator = server.models.pairs["en", "de"]
+    texts = sentences(120, 8, longest=30)
+    chooser = random.Random(1)
+    wishes = [chooser.choice([0, 0, 0, 1, 3]) for _ in texts]
+    with TestClient(make_app(server)) as client:
+
+        def ask(number: int) -> Any:
+            fields = {"q": texts[number], "source": "en", "target": "de"}
+            path = "/align" if number % 7 == 0 else "/translate"
+            return client.post(path, json={**fields, "alternatives": wishes[number]}).json()
+
+        alone = [ask(number) for number in range(len(texts))]
+        assert [a["translatedText"] for a in alone] == translator.translate(texts)
+        together: dict[int, Any] = {}
+
+        def one(numbers: Sequence[int]) -> None:
+            for number in numbers:
+                together[number] = ask(number)
+
+        order = list(range(len(texts)))
+        chooser.shuffle(order)
+        threads = [threading.Thread(target=one, args=(order[i::60],)) for i in range(60)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [together[number] for number in range(len(texts))] == alone
+        batches = server.metrics.histograms["headway_batch_parts", ()]
+        assert sum(batches[:-1]) < server.metrics.counters["headway_parts_total", ()]  # some shared
+
+
+def test_a_deadline_ends_the_work(model_directory: Path) -> None:
+    # A model that goes on for 3,000 tokens, four beams wide.
+    models = load_models([model_directory], overrides={"search.max-extra": "3000"})
+    server = Server(models, ServerConfig(deadline=0.2, split_sentences=False))
+    fields = {"q": "the cat sees " * 10, "source": "en", "target": "de"}
+    with TestClient(make_app(server)) as client:
+        started = time.perf_counter()
+        answer = client.post("/translate", json=fields)
+        assert answer.status_code == 503
+        assert answer.json() == {"error": "This took more than 0.2 seconds"}
+        assert "retry-after" in answer.headers
+        answer = client.post("/stream", json=fields)
+        assert "event: error\ndata: " in answer.text
+        deadline = time.perf_counter() + 5
+        while server.batcher.idle < 1 and time.perf_counter() < deadline:
+            time.sleep(0.01)
+        assert server.batcher.idle == 1  # the thread does not finish what nobody waits for
+        assert time.perf_counter() - started < 3
