@@ -32,6 +32,7 @@ VERBS = {
     "average": "average checkpoints of a run into a model",
     "picture": "draw what a sentence attends to, as a picture or a page",
     "heads": "what each attention head does, and what BLEU is lost without it",
+    "plot": "draw the curves of training runs, in a file or in the terminal",
     "info": "what a run or model directory holds",
     "check": "check a model's masks, caches and searches, in seconds",
     "bench": "how fast this machine trains and translates a preset's shape",
