@@ -148,6 +148,36 @@ def test_the_browser_merges_words_as_python_does(maps: AttentionMaps) -> None:
 
 
 @pytest.mark.skipif(NODE is None, reason="no node")
+@pytest.mark.parametrize("view", ["heads", "paper", "grid", "heat", "alignment"])
+def test_arrow_keys_reach_everything_and_stay_inside(maps: AttentionMaps, view: str) -> None:
+    found = in_node(
+        "const map = headway.decode(given.json.maps.cross);"
+        "const state = {view: given.view, layer: 1, heads: [2], pin: null}; const seen = new Set();"
+        "const open = [headway.moved(map, state, null, 'ArrowDown')];"
+        "while (open.length) { const spot = open.pop(); const name = JSON.stringify(spot);"
+        "  if (!seen.has(name)) for (const key of given.keys) open.push(headway.moved(map, state, spot, key));"
+        "  seen.add(name); }"
+        "[...seen].map((name) => JSON.parse(name))",
+        {
+            "json": maps.to_json(),
+            "view": view,
+            "keys": ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"],
+        },
+    )
+    layers, heads, rows, columns = maps.maps["cross"].weights.shape
+    queries, keys = [{"query": q} for q in range(rows)], [{"key": k} for k in range(columns)]
+    wanted = {
+        "heads": [*queries, *keys],
+        "paper": [*queries, *keys],
+        "alignment": queries,
+        "heat": [{**q, **k} for q in queries for k in keys],
+        "grid": [{"layer": i, "head": h} for i in range(layers) for h in range(heads)],
+    }[view]
+    assert isinstance(found, list)
+    assert sorted(map(str, found)) == sorted(map(str, wanted))
+
+
+@pytest.mark.skipif(NODE is None, reason="no node")
 def test_the_browser_counts_words_as_the_server_does() -> None:
     text = "  Ein\u00a0Hund,\u2003der\x1cläuft \x85 …\n\n🐶🐶\u3000x\u2028y\u200bz\t"
     assert in_node("headway.words(given).map((word) => word.text)", text) == text.split()
@@ -166,7 +196,8 @@ def test_sentences_cover_all_words_in_order() -> None:
 
 def in_node(expression: str, given: object) -> object:
     """Return what an expression over the scripts gives in JavaScript."""
-    scripts = [SOURCE / "pictures/page/maps.js", SOURCE / "serving/page/words.js"]
+    pictures = SOURCE / "pictures/page"
+    scripts = [pictures / "maps.js", pictures / "reading.js", SOURCE / "serving/page/words.js"]
     code = "".join(path.read_text(encoding="utf-8") for path in scripts)
     program = f"{code}\nconst given = {json.dumps(given)};\nconst found = eval({json.dumps(expression)});\n"
     answer = subprocess.run(

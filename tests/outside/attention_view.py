@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -92,8 +93,14 @@ def use_attention(page: Page, maps: dict[str, Any]) -> None:
     assert page.locator(".hit").count() == found["layers"] * found["heads"]
     page.locator(".hit[data-layer='1'][data-head='2']").click()
     assert page.get_by_role("radio", name="Heat map").is_checked()
-    cells = page.locator(".hit")
-    assert cells.count() == len(found["queries"]) * len(found["keys"])
+    box = page.locator(".hit").bounding_box()
+    assert box
+    cell = box["height"] / len(found["queries"])
+    page.mouse.move(box["x"] + 4.5 * cell, box["y"] + 2.5 * cell)
+    first, second = (found[side][at].strip() for side, at in (("queries", 2), ("keys", 4)))
+    assert re.match(
+        rf"·?{re.escape(first)} → ·?{re.escape(second)} \d", page.locator(".reading").inner_text()
+    )
     assert "layer=2&heads=3" in page.url
     page.get_by_role("radio", name="Alignment").check()
     assert page.locator(".hit").count() == len(found["queries"])
@@ -177,6 +184,13 @@ def use_file(context: BrowserContext, folder: Path, shots: Path | None) -> None:
         page.evaluate(f"location.hash = 'view={view}'")
         page.wait_for_timeout(200)
     assert len(ElementTree.fromstring(download(page, "SVG"))) > 500
+    for nonsense in (
+        "kind=__proto__&view=constructor",
+        "layer=1e99&heads=-1.x.99&pin=q999",
+        "pin=k0&words=<b>",
+    ):
+        page.evaluate("hash => { location.hash = hash; }", nonsense)
+        until(page, "document.querySelectorAll('.figure .hit').length > 0")
     strangers = "img,iframe,video,audio,object,embed,form,math,link:not([rel=icon]),base,marquee,foreignObject,animate,set"
     assert page.locator(strangers).count() == 0
     assert page.locator("script").count() == 2

@@ -13,7 +13,14 @@ from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
 
 # Each adds to the one name `headway`; later ones use what earlier ones added.
-_SCRIPTS = ("maps.js", "writers.js", "scenes.js", "reading.js", "attention.js")
+_SCRIPTS = (
+    "maps.js",
+    "writers.js",
+    "scenes.js",
+    "reading.js",
+    "fragment.js",
+    "attention.js",
+)
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -110,40 +110,8 @@
       if (!(query < map.queries.length && key < map.keys.length)) state.pin = null;
       hovered = null;
       draw();
-      if (fragment) writeFragment();
-    }
-
-    function readFragment() {
-      const given = new URLSearchParams(location.hash.slice(1));
-      const found = {};
-      if (maps[given.get("kind")]) found.kind = given.get("kind");
-      if (Object.hasOwn(VIEWS, given.get("view") ?? "")) found.view = given.get("view");
-      if (given.has("layer")) found.layer = Number(given.get("layer")) - 1;
-      if (given.has("heads"))
-        found.heads = given.get("heads").split(/\D/).map((head) => Number(head) - 1);
-      if (given.has("words")) found.words = given.get("words") === "1";
-      const pin = /^([qk])(\d{1,4})$/.exec(given.get("pin") ?? "");
-      if (pin) found.pin = { [pin[1] === "q" ? "query" : "key"]: Number(pin[2]) - 1 };
-      return found;
-    }
-
-    function writeFragment() {
-      const given = new URLSearchParams(location.hash.slice(1));
-      const all = state.heads.length === current().heads;
-      const { query, key } = state.pin ?? {};
-      const values = {
-        kind: state.kind,
-        view: state.view,
-        layer: state.layer + 1,
-        heads: all ? null : state.heads.map((head) => head + 1).join("."),
-        words: state.words ? 1 : null,
-        pin: query !== undefined ? `q${query + 1}` : key !== undefined ? `k${key + 1}` : null,
-      };
-      for (const [name, value] of Object.entries(values))
-        value === null ? given.delete(name) : given.set(name, value);
-      try {
-        history.replaceState(history.state, "", `#${given}`);
-      } catch { /* a notebook's frame has no address to change */ }
+      if (other || view !== state.view) figure.scrollLeft = 0;
+      if (fragment) headway.keepState(state, map.heads);
     }
 
     // ---- drawing
@@ -211,9 +179,18 @@
     }
 
     // ---- pointer and keyboard
-    const spotOf = (target) => {
-      const data = target.closest?.(".hit")?.dataset;
-      if (!data) return null;
+    const spotOf = ({ target, clientX, clientY }) => {
+      const place = target.closest?.(".hit");
+      if (!place) return null;
+      const data = { ...place.dataset };
+      if (data.rows) { // a heat map is one thing to hit: which cell, the place says
+        const box = place.getBoundingClientRect();
+        const part = (at, size, count) => Math.max(0, Math.min(count - 1, Math.floor((at / size) * count)));
+        return {
+          query: part(clientY - box.top, box.height, data.rows),
+          key: part(clientX - box.left, box.width, data.columns),
+        };
+      }
       return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Number(value)]));
     };
     const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -228,11 +205,11 @@
       const pin = at.query !== undefined ? { query: at.query } : { key: at.key };
       set({ pin: same(pin, state.pin) ? null : pin });
     }
-    figure.addEventListener("pointerover", (event) => {
-      if (event.pointerType === "mouse") hover(spotOf(event.target));
+    figure.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "mouse") hover(spotOf(event));
     });
     figure.addEventListener("pointerleave", () => hover(null));
-    figure.addEventListener("click", (event) => choose(spotOf(event.target)));
+    figure.addEventListener("click", (event) => choose(spotOf(event)));
     figure.addEventListener("blur", () => {
       cursor = null;
       drawFigure();
@@ -247,6 +224,8 @@
       if (to) {
         [cursor, hovered] = [to, null];
         drawFigure();
+        for (const here of figure.querySelectorAll(".here"))
+          here.scrollIntoView({ block: "nearest", inline: "nearest" });
       } else if (event.key === "Enter" || event.key === " ") choose(cursor);
       else if (event.key === "Escape" && (state.pin || cursor)) {
         cursor = null;
@@ -285,9 +264,9 @@
     }).observe(figure);
     if (fragment)
       addEventListener("hashchange", () =>
-        root.isConnected && set({ heads: [], pin: null, words: false, ...readFragment() }));
+        root.isConnected && set({ heads: [], pin: null, words: false, ...headway.readState(maps, VIEWS) }));
     // The last layer but one aligns best in models of the paper's depth.
-    set({ layer: Math.max(0, current().layers - 2), ...(fragment ? readFragment() : {}) });
+    set({ layer: Math.max(0, current().layers - 2), ...(fragment ? headway.readState(maps, VIEWS) : {}) });
     return { set, tokens: current };
   }
 

@@ -1,6 +1,7 @@
 /* The views of attention as lists of plain shapes, which the writers then turn into SVG or pixels.
  * A scene is {width, height, items}; an item is a line, rect, path or text with its looks, and `data`
- * says which token it is. `spot` is what is looked at: {query}, {key}, both, or {layer, head}. */
+ * says which token it is. What lies `under` the items stays the same array until it must change.
+ * `spot` is what is looked at: {query}, {key}, both, or {layer, head}. */
 (function (headway) {
   "use strict";
 
@@ -91,7 +92,8 @@
         const faded = spot?.[name] !== undefined && spot[name] !== i;
         if (pin?.[name] === i)
           items.push({ rect: box(here, before ? start - 5 : end + 1, step - 8, 4), fill: "currentColor" });
-        const looks = { turn: paper, bold: spot?.[name] === i, opacity: faded ? 0.55 : 1 };
+        const strong = spot?.[name] === i;
+        const looks = { turn: paper, bold: strong, here: strong, opacity: faded ? 0.55 : 1 };
         items.push({ text: fit(label, space), x, y, anchor, ...looks });
         items.push(hit(...box(here, before ? 0 : end, step, space + 18), { [name]: i, label }));
       });
@@ -102,17 +104,36 @@
     return { width: paper ? long : across, height: paper ? across : long, items, left };
   }
 
-  /** Darkness of many cells in few shapes: one path for each of 24 steps of grey. */
-  function shades(map, layer, heads, x, y, cellX, cellY, fill) {
-    const paths = Array.from({ length: 25 }, () => []);
+  /** Darkness of many cells in few shapes: a path for each level. Past `most` a side, cells are pooled. */
+  function shades(map, layer, heads, [x, y, width, height], { fill, levels, most = Infinity }) {
+    const [rows, columns] = [Math.min(most, map.queries.length), Math.min(most, map.keys.length)];
+    const darkest = new Float32Array(rows * columns);
+    map.queries.forEach((_, query) => {
+      const row = Math.floor((query * rows) / map.queries.length) * columns;
+      map.keys.forEach((_, key) => {
+        const at = row + Math.floor((key * columns) / map.keys.length);
+        darkest[at] = Math.max(darkest[at], headway.meanWeight(map, layer, heads, query, key));
+      });
+    });
+    const [cellX, cellY] = [width / columns, height / rows];
     const box = `h${cellX.toFixed(2)}v${cellY.toFixed(2)}h${(-cellX).toFixed(2)}z`;
-    for (let query = 0; query < map.queries.length; query++)
-      for (let key = 0; key < map.keys.length; key++) {
-        const shade = Math.round(headway.meanWeight(map, layer, heads, query, key) * 24);
-        const [left, top] = [(x + key * cellX).toFixed(2), (y + query * cellY).toFixed(2)];
-        if (shade) paths[shade].push(`M${left} ${top}${box}`);
-      }
-    return paths.flatMap((path, i) => (path.length ? [{ path: path.join(""), fill, opacity: i / 24 }] : []));
+    const paths = new Map();
+    darkest.forEach((weight, at) => {
+      const shade = Math.round(weight * levels);
+      const [left, top] = [x + (at % columns) * cellX, y + Math.floor(at / columns) * cellY];
+      if (shade) paths.set(shade, `${paths.get(shade) ?? ""}M${left.toFixed(2)} ${top.toFixed(2)}${box}`);
+    });
+    return [...paths].map(([shade, path]) => ({ path, fill, opacity: shade / levels }));
+  }
+
+  const kept = new WeakMap();
+  /** Make the shapes that do not follow the pointer, or give back those made for the same key. */
+  function once(map, key, make) {
+    const before = kept.get(map);
+    if (before?.key === key) return before.items;
+    const items = make();
+    kept.set(map, { key, items });
+    return items;
   }
 
   /** All heads of all layers as small heat maps. */
@@ -121,26 +142,30 @@
     const cellX = clamp((width - margin) / map.heads - gap, 30, 120);
     const cellY = cellX * clamp(map.queries.length / map.keys.length, 0.6, 1.6);
     const [stepX, stepY] = [cellX + gap, cellY + gap];
-    const [partX, partY] = [cellX / map.keys.length, cellY / map.queries.length];
     const title = { anchor: "middle", bold: true };
+    const place = (row, head) => [margin + head * stepX, margin + row * stepY, cellX, cellY];
+    const small = (row, head) =>
+      shades(map, row, [head], place(row, head), { fill: colour(head), levels: 24, most: 48 });
+    const numbers = (count) => Array.from({ length: count }, (_, i) => i);
+    const under = once(map, `grid ${width}`, () =>
+      numbers(map.layers).flatMap((row) => numbers(map.heads).flatMap((head) => small(row, head))));
     for (let head = 0; head < map.heads; head++)
       items.push({ text: `${head + 1}`, x: margin + head * stepX + cellX / 2, y: 10, ...title });
     for (let row = 0; row < map.layers; row++) {
       const y = margin + row * stepY;
       items.push({ text: `${row + 1}`, x: 8, y: y + cellY / 2, ...title });
       for (let head = 0; head < map.heads; head++) {
-        const x = margin + head * stepX;
+        const [x] = place(row, head);
         const here = spot?.layer === row && spot?.head === head;
         const chosen = row === layer && heads.includes(head);
         const stroke = here ? "currentColor" : colour(head);
         const label = `layer ${row + 1}, head ${head + 1}`;
-        items.push(...shades(map, row, [head], x, y, partX, partY, colour(head)));
-        const edge = { stroke, width: here ? 3 : chosen ? 2 : 0.75 };
+        const edge = { stroke, width: here ? 3 : chosen ? 2 : 0.75, here };
         items.push({ rect: [x - 1, y - 1, cellX + 2, cellY + 2], ...edge });
         items.push(hit(x - gap / 2, y - gap / 2, stepX, stepY, { layer: row, head, label }));
       }
     }
-    return { width: margin + map.heads * stepX, height: margin + map.layers * stepY, items };
+    return { width: margin + map.heads * stepX, height: margin + map.layers * stepY, under, items };
   }
 
   /** One large heat map, of one head or of the mean of several. */
@@ -151,26 +176,25 @@
     const fill = heads.length === 1 ? colour(heads[0]) : "currentColor";
     const at = { ...pin, ...spot };
     const edge = { stroke: "currentColor", width: 0.5, opacity: 0.35 };
-    items.push({ rect: [left, top, cell * keys.length, cell * queries.length], ...edge });
+    const [right, bottom] = [cell * keys.length, cell * queries.length];
+    const box = [left, top, right, bottom];
+    const under = once(map, `heat ${layer} ${heads} ${width}`, () =>
+      shades(map, layer, heads, box, { fill, levels: 255 }));
+    items.push({ rect: box, ...edge });
     queries.forEach((label, query) => {
       const place = { x: left - 6, y: top + cell * (query + 0.5), anchor: "end" };
-      items.push({ text: fit(label, left - 10), ...place, bold: at.query === query });
-      keys.forEach((_, key) => {
-        const weight = headway.meanWeight(map, layer, heads, query, key);
-        const place = [left + key * cell, top + query * cell, cell, cell];
-        if (weight >= FAINTEST) items.push({ rect: place, fill, opacity: weight });
-        items.push(hit(...place, { query, key, label: `${label} to ${keys[key]}: ${weight.toFixed(2)}` }));
-      });
+      const looks = { bold: at.query === query, here: spot?.query === query };
+      items.push({ text: fit(label, left - 10), ...place, ...looks });
     });
     keys.forEach((label, key) => {
       const place = { x: left + cell * (key + 0.5), y: top - 6, anchor: "start", turn: true };
-      items.push({ text: fit(label, top - 10), ...place, bold: at.key === key });
+      items.push({ text: fit(label, top - 10), ...place, bold: at.key === key, here: spot?.key === key });
     });
-    const [right, bottom] = [cell * keys.length, cell * queries.length];
     const frame = { stroke: "currentColor", width: 1, opacity: 0.6 };
     if (at.query !== undefined) items.push({ rect: [left, top + at.query * cell, right, cell], ...frame });
     if (at.key !== undefined) items.push({ rect: [left + at.key * cell, top, cell, bottom], ...frame });
-    return { width: left + right + 4, height: top + bottom + 4, items };
+    items.push(hit(...box, { rows: queries.length, columns: keys.length }));
+    return { width: left + right + 4, height: top + bottom + 4, under, items };
   }
 
   /** The alignment line: under each query the keys it attends to most, with their weights as bars. */
@@ -185,7 +209,7 @@
       if (x && x + space > width) [x, y] = [0, y + height];
       const here = spot?.query === query || pin?.query === query;
       items.push({ text: fit(label, space - 12), x: x + 6, y: y + 14, anchor: "start", bold: true });
-      items.push({ rect: [x + 6, y + 25, space - 12, 1.5], fill: "currentColor", opacity: here ? 1 : 0.25 });
+      items.push({ rect: [x + 6, y + 25, space - 12, 1.5], fill: "currentColor", opacity: here ? 1 : 0.25, here });
       best.forEach(([key, weight], place) => {
         const middle = y + 40 + place * row;
         const bar = [x + 6, middle - 9, (space - 12) * weight, row - 3];

@@ -23,7 +23,8 @@
       if (key !== "label") looks[`data-${key}`] = value;
     if (item.hit) looks.class = "hit";
     else looks["pointer-events"] = "none";
-    const stroke = { stroke: item.stroke, "stroke-width": item.width, "stroke-opacity": item.stroke && opacity };
+    if (item.here) looks.class = "here"; // what the keyboard looks at, to be scrolled into sight
+    const stroke = item.stroke && { stroke: item.stroke, "stroke-width": item.width, "stroke-opacity": opacity };
     if (item.line) {
       const [x1, y1, x2, y2] = item.line.map(round);
       return element("line", { x1, y1, x2, y2, "stroke-dasharray": item.dash, ...stroke, ...looks });
@@ -45,18 +46,30 @@
     return element("text", { ...placed, "font-weight": bold, ...fill, ...looks }, item.text);
   }
 
+  const layers = new WeakMap(); // what was drawn of arrays that stay the same: it need not be drawn again
+  function layer(items) {
+    if (!layers.has(items)) {
+      const made = element("g", {});
+      made.append(...items.map(shape));
+      layers.set(items, made);
+    }
+    return layers.get(items);
+  }
+
   /** Draw a scene as an SVG element that fills no more than its own size. */
   function svg(scene, label) {
     const [width, height] = [Math.ceil(scene.width), Math.ceil(scene.height)];
     const looks = { "font-family": FAMILY, "font-size": SIZE, role: "img", "aria-label": label };
     const made = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, ...looks });
+    if (scene.under) made.append(layer(scene.under));
     made.append(...scene.items.map(shape));
     return made;
   }
 
   /** The same as the text of an SVG file: dark on white, without what only a pointer needs. */
   function svgFile(scene, label) {
-    const made = svg(scene, label);
+    const under = scene.under && [...scene.under]; // what is on the page stays there
+    const made = svg({ ...scene, under }, label);
     made.setAttribute("color", "#1a1a1a");
     for (const hit of made.querySelectorAll(".hit")) hit.remove();
     const ground = element("rect", { width: "100%", height: "100%", fill: "#ffffff" });
@@ -75,7 +88,7 @@
     pen.fillStyle = "#ffffff";
     pen.fillRect(0, 0, made.width, made.height);
     pen.scale(by, by);
-    for (const item of scene.items) {
+    for (const item of [...(scene.under ?? []), ...scene.items]) {
       if (item.hit) continue;
       pen.save();
       pen.globalAlpha = item.opacity ?? 1;

@@ -35,7 +35,7 @@
         $("sentence-target").textContent = json.target;
         const root = headway.html("div", {});
         $("view").replaceChildren(root);
-        setFragment({ sentence: number + 1 });
+        headway.setFragment({ sentence: number + 1 });
         const view = headway.attention(root, json, { fragment: true });
         if (word && view) pin(view, word);
       } catch (error) {
@@ -59,7 +59,7 @@
       asked?.abort();
       $("panel").hidden = true;
       $("view").replaceChildren();
-      setFragment(Object.fromEntries(OWN.map((name) => [name, null])));
+      headway.setFragment(Object.fromEntries(OWN.map((name) => [name, null])));
       opener?.focus();
       opener = null;
     }
@@ -71,13 +71,5 @@
     return { open, close, isOpen: () => !$("panel").hidden };
   }
 
-  /** Change names in the address's fragment, which no server ever sees; null takes a name away. */
-  function setFragment(values) {
-    const given = new URLSearchParams(location.hash.slice(1));
-    for (const [name, value] of Object.entries(values))
-      value === null ? given.delete(name) : given.set(name, value);
-    history.replaceState(history.state, "", `#${given}`);
-  }
-
-  Object.assign(headway, { panel, setFragment });
+  Object.assign(headway, { panel });
 })((globalThis.headway ??= {}));
