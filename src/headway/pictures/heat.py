@@ -50,7 +50,7 @@ def grid(maps: AttentionMaps, kind: str) -> Scene:
             shapes.append(Cells(x, y, cell, found.weights[layer, head], FILL, "map", data))
             shapes.append(Rect(x, y, wide, high, outline=FRAME, name="frame"))
     bottom = top + layers * (high + gap)
-    note = f"rows: {SIDES[kind][0]}; columns: {SIDES[kind][1]}"
+    note = f"rows, {SIDES[kind][0]}; columns, {SIDES[kind][1]}"
     shapes.append(Text(MARGIN, bottom + 6, note, 11, colour=PALE, name="caption"))
     width = left + heads * (wide + gap) - gap + MARGIN
     width = max(width, *(2 * MARGIN + text_width(t, s) for t, s in ((title, 16.5), (note, 11))))
@@ -88,7 +88,7 @@ def heat_map(
     )
     title = f"{NAMES[kind]}, layer {layer + 1} of {layers}, {who}"
     wide, high = len(keys) * cell, len(queries) * cell
-    note = f"rows: {SIDES[kind][0]}; columns: {SIDES[kind][1]}"
+    note = f"rows, {SIDES[kind][0]}; columns, {SIDES[kind][1]}"
     shapes: list[Shape] = [
         Text(MARGIN, 20, title, 15, bold=True, name="title"),
         Text(MARGIN, 40, note, 11, colour=PALE, name="caption"),

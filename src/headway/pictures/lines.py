@@ -33,9 +33,9 @@ BOX = 8.0  # a head's box beside a key
 LEGEND = 52.0  # a head's place in the legend
 # What the rows and the columns of each kind are.
 SIDES = {
-    "encoder": ("source: asks", "source: is asked"),
-    "decoder": ("decoder input: asks, to predict the next", "decoder input: is asked"),
-    "cross": ("target token to predict: asks", "source: is asked"),
+    "encoder": ("queries: source", "keys: source"),
+    "decoder": ("queries: decoder input, each to predict the next", "keys: decoder input"),
+    "cross": ("queries: target tokens to predict", "keys: source"),
 }
 NAMES = {
     "encoder": "encoder self-attention",
@@ -102,18 +102,18 @@ def head_view(
     else:
         width = 2 * MARGIN + wide_q + 8 + 240 + max(boxes + wide_k, text_width(captions[1], 11))
     # The title is bold.
-    for text, size in ((title, 16.5), (f"bottom: {captions[0]}", 11)):
+    for text, size in ((title, 16.5), (f"{captions[0]} (top)", 11)):
         width = max(width, 2 * MARGIN + text_width(text, size))
     shapes: list[Shape] = [Text(MARGIN, 20, title, 15, bold=True, name="title")]
     top = 44.0
     legend, top = _legend(heads, top, width)
     shapes += legend
     if orientation == "paper":
-        shapes.append(Text(MARGIN, top, f"top: {captions[0]}", 11, colour=PALE, name="caption"))
+        shapes.append(Text(MARGIN, top, f"{captions[0]} (top)", 11, colour=PALE, name="caption"))
         start = top + 14 + wide_q + 8
         stop = start + 190
         shapes.append(
-            Text(MARGIN, stop + boxes + wide_k + 22, f"bottom: {captions[1]}", 11, colour=PALE,
+            Text(MARGIN, stop + boxes + wide_k + 22, f"{captions[1]} (bottom)", 11, colour=PALE,
                  name="caption")
         )  # fmt: skip
         height = stop + boxes + wide_k + 22 + MARGIN

@@ -122,13 +122,13 @@ def _text(text: Text) -> str:
 
 
 def _cells(cells: Cells) -> str:
-    size = number(cells.cell)
-    rows = [f"<g{_attributes(cells.name, cells.data, {'fill': cells.fill})}>"]
+    # One unit is a cell: there are many of them, so each is said in few words.
+    place = f"translate({number(cells.x)} {number(cells.y)}) scale({number(cells.cell)})"
+    values = {"fill": cells.fill, "transform": place, "shape-rendering": "crispEdges"}
+    rows = [f"<g{_attributes(cells.name, cells.data, values)}>"]
     for i, row in enumerate(cells.weights.tolist()):
-        y = number(cells.y + i * cells.cell)
         rows += [
-            f'<rect x="{number(cells.x + j * cells.cell)}" y="{y}" width="{size}" height="{size}"'
-            f' fill-opacity="{number(weight)}"/>'
+            f'<path d="M{j} {i}h1v1h-1z" fill-opacity="{number(round(weight, 3))}"/>'
             for j, weight in enumerate(row)
             if weight >= FAINTEST
         ]
