@@ -1,16 +1,19 @@
 """``headway picture`` draws what it is asked for, and its numbers are the model's."""
 
+import importlib
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import torch
 
-from headway.cli.main import dispatch
+from headway.cli.main import dispatch, parse
 from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.pictures import AttentionMaps, sentence_maps
@@ -152,3 +155,26 @@ def test_tokens_are_found_by_text_or_number() -> None:
         find_token(labels, "a")
     with pytest.raises(HeadwayError, match="none of 1:a 2:b 3:·c"):
         find_token(labels, "7")
+
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
+
+
+def test_the_page_shows_what_is_there(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands are understood, its pictures are there and its Python runs."""
+    commands = re.findall(r"^    headway (.*)$", PAGE, re.MULTILINE)
+    assert len(commands) > 9
+    for command in commands:
+        verb, *words = shlex.split(command)
+        parse(verb, importlib.import_module(f"headway.cli.{verb}"), words)
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", PAGE)
+    assert {DOCS / name for name in pictures} == set((DOCS / "pictures").iterdir())
+    for name in pictures:
+        ElementTree.fromstring((DOCS / name).read_text(encoding="utf-8"))
+    [code] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code.replace("runs/mine", str(model_directory)), "pictures.md", "exec"), {})
+    assert Path("grid.pdf").read_bytes().startswith(b"%PDF")
