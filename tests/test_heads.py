@@ -14,7 +14,8 @@ from headway.errors import HeadwayError
 from headway.model import MultiHeadAttention
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.board import board
-from headway.pictures.maps import read_sentence, word_groups
+from headway.pictures.labels import word_groups
+from headway.pictures.maps import read_sentence
 from headway.pictures.occlusion import occlusion_links
 from headway.pictures.roles import Head, Tally, head_roles
 from headway.pictures.switching import Switchboard, without_heads

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from headway.errors import HeadwayError
+from headway.pictures.alignment import alignment_strip
 from headway.pictures.heat import grid, heat_map
-from headway.pictures.lines import alignment_strip, head_view
+from headway.pictures.lines import head_view
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.scene import COLOURS, FAINTEST, SUFFIXES, Line, Scene, Text, text_width
 

@@ -17,7 +17,8 @@ from headway.cli.main import dispatch, parse
 from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.pictures import AttentionMaps, sentence_maps
-from headway.pictures.explain import explain, find_core, find_token
+from headway.pictures.explain import explain, find_core
+from headway.pictures.labels import find_token
 from headway.pictures.maps import read_sentence
 from headway.translation import Translator
 

@@ -11,7 +11,8 @@ from conftest import sentences, small_config, translate_words
 from headway.errors import HeadwayError
 from headway.model import MultiHeadAttention, Transformer
 from headway.pictures import AttentionMap, AttentionMaps, attention_maps, sentence_maps
-from headway.pictures.maps import LONGEST_SOURCE, START, spell, word_groups
+from headway.pictures.labels import START, spell, word_groups
+from headway.pictures.maps import LONGEST_SOURCE
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator

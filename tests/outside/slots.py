@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from random import Random
 
 from headway.pictures import sentence_maps
-from headway.pictures.maps import CONTROL
+from headway.pictures.labels import CONTROL
 from headway.pictures.roles import head_roles
 from headway.text.phrasebook.fillers import FILLERS
 from headway.text.phrasebook.sentences import FRAMES, SLOT, TABLES, slots

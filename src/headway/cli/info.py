@@ -5,7 +5,7 @@ import json
 from collections.abc import Container
 from typing import Any
 
-EXAMPLE = "headway info runs/mine\nheadway info runs/mine --settings --json\nheadway info runs/mine --diagram model.svg"
+EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --diagram model.svg"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

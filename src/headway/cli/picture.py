@@ -84,12 +84,13 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
 
 def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Scene":
     """Return the picture of a view."""
-    from headway.pictures.explain import find_token
+    from headway.pictures.alignment import alignment_strip
     from headway.pictures.heat import grid, heat_map
-    from headway.pictures.lines import alignment_strip, head_view, pick_map
+    from headway.pictures.labels import find_token
+    from headway.pictures.lines import head_view
 
     kind = "cross" if args.view == "alignment" else args.kind
-    found = pick_map(maps, kind)
+    found = maps.pick(kind)
     layers, count = found.weights.shape[:2]
     layer = None if args.layer is None else numbers("--layer", str(args.layer), layers)[0]
     heads = numbers("--heads", args.heads, count) if args.heads else None
@@ -107,10 +108,11 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Scene":
 
 def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace) -> str:
     """Return the numbers of one head and token; the first of each unless asked for another."""
-    from headway.pictures.explain import explain, find_token
-    from headway.pictures.lines import pick_map, usual_layer
+    from headway.pictures.explain import explain
+    from headway.pictures.kinds import usual_layer
+    from headway.pictures.labels import find_token
 
-    found = pick_map(maps, args.kind)
+    found = maps.pick(args.kind)
     layers, count = found.weights.shape[:2]
     layer = usual_layer(layers)
     if args.layer is not None:

@@ -5,9 +5,9 @@ Layers and heads are counted from 1 in what is read, from 0 in the shapes' data.
 
 from collections.abc import Sequence
 
-from headway.pictures.lines import MARGIN, NAMES
+from headway.pictures.kinds import NAMES
 from headway.pictures.roles import Head
-from headway.pictures.scene import INK, PALE, Rect, Scene, Shape, Text, text_width
+from headway.pictures.scene import INK, MARGIN, PALE, Rect, Scene, Shape, Text, text_width
 
 WIDE, HIGH, GAP = 96.0, 40.0, 5.0
 # By habit; the word stands in the field too, so that no colour has to be told apart.

@@ -3,7 +3,6 @@
 Shapes: S keys, K d_k, V d_v. Paper: section 3.2.1, equation 1.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,9 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.model import DotProduct
 from headway.model.attention import whole_mask
-from headway.pictures.lines import NAMES
+from headway.pictures.kinds import NAMES
+from headway.pictures.labels import shown
 from headway.pictures.maps import read_sentence
-from headway.pictures.scene import shown
 
 if TYPE_CHECKING:
     from headway.translation import Translator
@@ -170,21 +169,3 @@ def find_core(translator: "Translator", kind: str, layer: int) -> DotProduct:
 
 def _numbers(values: Tensor) -> Numbers:
     return values.double().cpu().numpy()
-
-
-def find_token(labels: Sequence[str], word: str) -> int:
-    """Return the token that a user names, by its text or by its number from 1.
-
-    Raises:
-        HeadwayError: If there is none, or more than one.
-    """
-    found = [i for i, label in enumerate(labels) if word in (label.strip(" "), shown(label))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        numbers = ", ".join(str(i + 1) for i in found)
-        raise HeadwayError(f"--word {word}: stands here {len(found)} times: give {numbers}")
-    if word.isdecimal() and 1 <= int(word) <= len(labels):
-        return int(word) - 1
-    tokens = " ".join(f"{i}:{shown(label)}" for i, label in enumerate(labels, 1))
-    raise HeadwayError(f"--word {word}: none of {tokens}")

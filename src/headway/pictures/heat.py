@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headway.pictures.lines import MARGIN, NAMES, SIDES, pick_map, usual_layer
+from headway.pictures.kinds import NAMES, SIDES, usual_layer
+from headway.pictures.labels import shown
 from headway.pictures.maps import AttentionMaps
 from headway.pictures.scene import (
+    MARGIN,
     PALE,
     SIZE,
     Cells,
@@ -17,7 +19,6 @@ from headway.pictures.scene import (
     Scene,
     Shape,
     Text,
-    shown,
     text_width,
 )
 
@@ -27,7 +28,7 @@ FRAME = "#c8c8c8"
 
 def grid(maps: AttentionMaps, kind: str) -> Scene:
     """Draw a small heat map of every head, layers from top to bottom, heads from left to right."""
-    found = pick_map(maps, kind)
+    found = maps.pick(kind)
     layers, heads, rows, columns = found.weights.shape
     cell = min(9.0, max(1.5, 110 / max(rows, columns)))
     wide, high = columns * cell, rows * cell
@@ -69,7 +70,7 @@ def heat_map(
         layer: From 0; None: the last but one.
         heads: From 0; None: the mean of all.
     """
-    found = pick_map(maps, kind)
+    found = maps.pick(kind)
     layers, count = found.weights.shape[:2]
     layer = usual_layer(layers) if layer is None else layer
     heads = list(range(count)) if heads is None else list(heads)

@@ -1,19 +1,23 @@
-"""Pictures in which a line is a weight: all heads of a layer, one word's, and the alignment.
+"""The head view: a line for each weight, of all heads of a layer or of one word.
 
 Heads, layers and tokens are counted from 0 here and in the shapes' data, from 1 in what is read.
 Paper: Figures 3 to 5.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from headway.errors import HeadwayError
-from headway.pictures.maps import AttentionMap, AttentionMaps
+from headway.pictures.kinds import NAMES, SIDES, usual_layer
+from headway.pictures.labels import shown
+from headway.pictures.maps import AttentionMaps
 from headway.pictures.scene import (
     FAINTEST,
     INK,
+    MARGIN,
     PALE,
     SIZE,
     Line,
@@ -23,44 +27,49 @@ from headway.pictures.scene import (
     Text,
     head_colour,
     head_dash,
-    shown,
     text_width,
 )
 
-MARGIN = 16.0
 ROW = 21.0  # from token to token
 BOX = 8.0  # a head's box beside a key
 LEGEND = 52.0  # a head's place in the legend
-# What the rows and the columns of each kind are.
-SIDES = {
-    "encoder": ("queries: source", "keys: source"),
-    "decoder": ("queries: decoder input, each to predict the next", "keys: decoder input"),
-    "cross": ("queries: target tokens to predict", "keys: source"),
-}
-NAMES = {
-    "encoder": "encoder self-attention",
-    "decoder": "decoder self-attention",
-    "cross": "encoder-decoder attention",
-}
+ACROSS = {"columns": 240.0, "paper": 190.0}  # from queries to keys
 Orientation = Literal["columns", "paper"]
 
 
-def pick_map(maps: AttentionMaps, kind: str) -> AttentionMap:
-    """Return the map of a kind.
+@dataclass(frozen=True)
+class Frame:
+    """Where things stand. Tokens go along one axis, lines across the other.
 
-    Raises:
-        HeadwayError: If the model has no such attention.
+    Attributes:
+        paper: Along is to the right, as in the paper's figures; else it is down.
+        first: Where the tokens begin, along.
+        start: Where lines leave the queries, across.
+        stop: Where they meet the keys.
+        labels: Where the keys' labels begin.
+        heads: From 0, those that are drawn.
     """
-    if kind not in maps.maps:
-        raise HeadwayError(
-            f"this model has no {NAMES.get(kind, kind)}; it has: {', '.join(maps.maps)}"
-        )
-    return maps.maps[kind]
 
+    paper: bool
+    first: float
+    start: float
+    stop: float
+    labels: float
+    heads: list[int]
 
-def usual_layer(layers: int) -> int:
-    """Return the last layer but one: the paper's figures show it, and it aligns best."""
-    return max(0, layers - 2)
+    def at(self, along: float, across: float) -> tuple[float, float]:
+        """Return x and y."""
+        return (along, across) if self.paper else (across, along)
+
+    def token(self, number: int) -> float:
+        """Return a token's middle, along."""
+        return self.first + ROW * (number + 0.5)
+
+    def end(self, number: int, head: int, across: float) -> tuple[float, float]:
+        """Return the end of a line; heads run beside each other, not over each other."""
+        room = min(2.0, (ROW - 7) / len(self.heads))
+        beside = room * (self.heads.index(head) - (len(self.heads) - 1) / 2)
+        return self.at(self.token(number) + beside, across)
 
 
 def head_view(
@@ -85,7 +94,7 @@ def head_view(
         query: A token, from 0.
         orientation: Tokens in two columns, or turned along top and bottom as the paper has them.
     """
-    found = pick_map(maps, kind)
+    found = maps.pick(kind)
     layers, count = found.weights.shape[:2]
     layer = usual_layer(layers) if layer is None else layer
     heads = list(range(count)) if heads is None else list(heads)
@@ -93,81 +102,93 @@ def head_view(
     title = f"{NAMES[kind]}, layer {layer + 1} of {layers}"
     if query is not None:
         title += f", from {queries[query]}"
+    before, after = SIDES[kind]
+    paper = orientation == "paper"
+    if paper:
+        before, after = f"{before} (top)", f"{after} (bottom)"
     boxes = len(heads) * BOX + 6 if query is not None else 6.0
     wide_q, wide_k = (max(map(text_width, labels)) for labels in (queries, keys))
-    longest = max(len(queries), len(keys)) * ROW
-    captions = SIDES[kind]
-    if orientation == "paper":
-        width = 2 * MARGIN + longest
+    along = max(len(queries), len(keys)) * ROW
+    across = wide_q + 8 + ACROSS[orientation] + boxes + wide_k
+    # Nothing is narrower than its words; the title is bold.
+    width = max(
+        along if paper else max(across, across - boxes - wide_k + text_width(after, 11)),
+        text_width(title, 16.5),
+        text_width(before, 11),
+    )
+    width += 2 * MARGIN
+    legend, top = _legend(heads, 44.0, width)
+    start = (top + 14 if paper else MARGIN) + wide_q + 8
+    stop = start + ACROSS[orientation]
+    frame = Frame(paper, MARGIN if paper else top + 14, start, stop, stop + boxes, heads)
+    if paper:
+        low = frame.labels + wide_k + 22
+        captions = [_caption(MARGIN, top, before), _caption(MARGIN, low, after)]
+        height = low + MARGIN
     else:
-        width = 2 * MARGIN + wide_q + 8 + 240 + max(boxes + wide_k, text_width(captions[1], 11))
-    # The title is bold.
-    for text, size in ((title, 16.5), (f"{captions[0]} (top)", 11)):
-        width = max(width, 2 * MARGIN + text_width(text, size))
-    shapes: list[Shape] = [Text(MARGIN, 20, title, 15, bold=True, name="title")]
-    top = 44.0
-    legend, top = _legend(heads, top, width)
-    shapes += legend
-    if orientation == "paper":
-        shapes.append(Text(MARGIN, top, f"{captions[0]} (top)", 11, colour=PALE, name="caption"))
-        start = top + 14 + wide_q + 8
-        stop = start + 190
-        shapes.append(
-            Text(MARGIN, stop + boxes + wide_k + 22, f"{captions[1]} (bottom)", 11, colour=PALE,
-                 name="caption")
-        )  # fmt: skip
-        height = stop + boxes + wide_k + 22 + MARGIN
-    else:
-        start = MARGIN + wide_q + 8
-        stop = start + 240
-        shapes.append(Text(start, top, captions[0], 11, "end", colour=PALE, name="caption"))
-        shapes.append(Text(stop, top, captions[1], 11, colour=PALE, name="caption"))
-        over = text_width(captions[0], 11) - start + MARGIN
-        if over > 0:  # the caption is wider than the tokens: it begins at the margin then
-            shapes[-2] = Text(MARGIN, top, captions[0], 11, colour=PALE, name="caption")
-        height = top + 14 + longest + MARGIN
-    first = MARGIN if orientation == "paper" else top + 14
-
-    def place(token: int, head: int, side: float) -> tuple[float, float]:
-        # Heads run beside each other, not over each other.
-        spread = min(2.0, (ROW - 7) / len(heads)) * (heads.index(head) - (len(heads) - 1) / 2)
-        along = first + ROW * (token + 0.5) + spread
-        return (along, side) if orientation == "paper" else (side, along)
-
+        # A caption that is wider than its tokens begins at the margin and runs on.
+        fits = text_width(before, 11) <= start - MARGIN
+        captions = [_caption(start, top, before, "end") if fits else _caption(MARGIN, top, before)]
+        captions.append(_caption(stop, top, after))
+        height = top + 14 + along + MARGIN
+    shapes = [Text(MARGIN, 20, title, 15, bold=True, name="title"), *legend, *captions]
     weights = found.weights[layer]
-    for head in heads:
-        for i in range(len(queries)) if query is None else [query]:
-            for j in range(len(keys)):
-                weight = float(weights[head, i, j])
-                if weight >= FAINTEST:
-                    data: dict[str, int | str] = {
-                        "layer": layer, "head": head, "query": i, "key": j,
-                    }  # fmt: skip
-                    (x1, y1), (x2, y2) = place(i, head, start), place(j, head, stop)
-                    shapes.append(
-                        Line(x1, y1, x2, y2, head_colour(head), weight, 1.6,
-                             head_dash(head) if len(heads) > 1 else (), name="weight", data=data)
-                    )  # fmt: skip
+    shapes += _lines(frame, weights, layer, query)
     if query is not None:
-        shapes += _boxes(found, layer, heads, query, stop, first, orientation)
-    for side, labels in (("query", queries), ("key", keys)):
-        for i, label in enumerate(labels):
-            lit = side == "key" or query in (None, i)
-            along = first + ROW * (i + 0.5)
-            away = start - 6 if side == "query" else stop + boxes
-            where = (along, away) if orientation == "paper" else (away, along)
-            anchor: Literal["start", "end"] = (
-                "start" if (side == "query") == (orientation == "paper") else "end"
-            )
-            shapes.append(
-                Text(*where, label, SIZE, anchor, -90 if orientation == "paper" else 0,
-                     INK if lit else PALE, query == i and side == "query", side, {"token": i})
-            )  # fmt: skip
+        shapes += _boxes(frame, weights[:, query])
+    shapes += _tokens(frame, queries, "query", query) + _tokens(frame, keys, "key", None)
     description = (
         f"{maps.source} | {maps.target}. Each line goes from a token that asks to one that is asked;"
         " its opacity is the attention weight, its colour and dashes are the head's."
     )
     return Scene(width, height, title, description, shapes)
+
+
+def _caption(x: float, y: float, text: str, anchor: Literal["start", "end"] = "start") -> Text:
+    return Text(x, y, text, 11, anchor, colour=PALE, name="caption")
+
+
+def _lines(
+    frame: Frame, weights: NDArray[np.float32], layer: int, query: int | None
+) -> list[Shape]:
+    """Draw the weights [H, queries, keys] that can be seen."""
+    shapes: list[Shape] = []
+    for head in frame.heads:
+        dash = head_dash(head) if len(frame.heads) > 1 else ()
+        for i, j in np.argwhere(weights[head] >= FAINTEST).tolist():
+            if query in (None, i):
+                ends = *frame.end(i, head, frame.start), *frame.end(j, head, frame.stop)
+                data: dict[str, int | str] = {
+                    "layer": layer, "head": head, "query": i, "key": j,
+                }  # fmt: skip
+                weight = float(weights[head, i, j])
+                shapes.append(
+                    Line(*ends, head_colour(head), weight, 1.6, dash, name="weight", data=data)
+                )
+    return shapes
+
+
+def _tokens(frame: Frame, labels: Sequence[str], side: str, chosen: int | None) -> list[Shape]:
+    """Write the tokens of a side; one that is chosen stands out."""
+    shapes: list[Shape] = []
+    before = side == "query"
+    for i, label in enumerate(labels):
+        x, y = frame.at(frame.token(i), frame.start - 6 if before else frame.labels)
+        shapes.append(
+            Text(
+                x,
+                y,
+                label,
+                SIZE,
+                "start" if before == frame.paper else "end",
+                -90 if frame.paper else 0,
+                INK if chosen in (None, i) else PALE,
+                chosen == i,
+                side,
+                {"token": i},
+            )
+        )
+    return shapes
 
 
 def _legend(heads: Sequence[int], top: float, width: float) -> tuple[list[Shape], float]:
@@ -182,71 +203,14 @@ def _legend(heads: Sequence[int], top: float, width: float) -> tuple[list[Shape]
     return shapes, top + (len(heads) - 1) // a_row * 16 + 22
 
 
-def _boxes(
-    found: AttentionMap,
-    layer: int,
-    heads: Sequence[int],
-    query: int,
-    stop: float,
-    first: float,
-    orientation: Orientation,
-) -> list[Shape]:
-    """Draw a box for each head beside each key."""
+def _boxes(frame: Frame, weights: NDArray[np.float32]) -> list[Shape]:
+    """Draw a box for each head beside each key: weights [H, keys]."""
     shapes: list[Shape] = []
-    for j in range(len(found.keys)):
-        for place, head in enumerate(heads):
-            along, away = first + ROW * j + 3, stop + 2 + place * BOX
-            x, y = (along, away) if orientation == "paper" else (away, along)
-            size = (ROW - 6, BOX) if orientation == "paper" else (BOX, ROW - 6)
-            weight = float(found.weights[layer, head, query, j])
+    size = (ROW - 6, BOX) if frame.paper else (BOX, ROW - 6)
+    for j in range(weights.shape[1]):
+        for place, head in enumerate(frame.heads):
+            x, y = frame.at(frame.first + ROW * j + 3, frame.stop + 2 + place * BOX)
             data: dict[str, int | str] = {"head": head, "key": j}
+            weight = float(weights[head, j])
             shapes.append(Rect(x, y, *size, head_colour(head), weight, name="share", data=data))
     return shapes
-
-
-def alignment_strip(maps: AttentionMaps, *, layer: int | None = None, strongest: int = 3) -> Scene:
-    """Draw the words of both texts along two lines, each target word tied to its strongest sources.
-
-    Weights are the mean of the heads of one layer of encoder-decoder attention, subwords merged; as
-    many as ``strongest`` source words of a target word are tied to it, if they get a tenth or more.
-    """
-    found = pick_map(maps, "cross").words()
-    layer = usual_layer(len(found.weights)) if layer is None else layer
-    mean = found.weights[layer].mean(0)
-    sides = [[shown(label) for label in labels] for labels in (found.keys, found.queries)]
-    places: list[list[float]] = []
-    ends = []
-    for labels in sides:
-        x, middles = MARGIN, []
-        for label in labels:
-            wide = text_width(label, 15)
-            middles.append(x + wide / 2)
-            x += wide + 14
-        places.append(middles)
-        ends.append(x - 14)
-    # The shorter line is spread to the longer one's width, so that lines stay steep.
-    for side, end in enumerate(ends):
-        room = max(ends) - end
-        places[side] = [
-            x + room * (i + 0.5) / len(places[side]) for i, x in enumerate(places[side])
-        ]
-    title = f"alignment: {NAMES['cross']}, layer {layer + 1} of {len(found.weights)}, mean of heads"
-    width = max(max(ends) + MARGIN, 2 * MARGIN + 1.1 * text_width(title, 13))
-    shapes: list[Shape] = [Text(MARGIN, 18, title, 13, bold=True, name="title")]
-    up, low = 66.0, 166.0
-    for i, row in enumerate(mean):
-        for j in np.argsort(-row, kind="stable")[:strongest].tolist():
-            if row[j] >= 0.1:
-                shapes.append(
-                    Line(places[0][j], up, places[1][i], low, head_colour(0), float(row[j]), 3.0,
-                         name="weight", data={"query": i, "key": j})
-                )  # fmt: skip
-    for side, (labels, y) in enumerate(zip(sides, (up - 12, low + 12), strict=True)):
-        for i, (label, x) in enumerate(zip(labels, places[side], strict=True)):
-            name = "query" if side else "key"
-            shapes.append(Text(x, y, label, 15, "middle", name=name, data={"token": i}))
-    description = (
-        f"{maps.source} | {maps.target}. Above the source, below the target; a line's opacity is"
-        " the share of its attention that a target word gives to a source word."
-    )
-    return Scene(width, low + 36, title, description, shapes)

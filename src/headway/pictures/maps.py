@@ -5,10 +5,9 @@ Shapes: L layers, B batch, H heads, S source tokens, T target tokens. Paper: sec
 
 import base64
 import binascii
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,26 +16,21 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.model import Transformer, watch
+from headway.pictures.kinds import KINDS, NAMES
+from headway.pictures.labels import START, readable, word_groups, word_label
 from headway.text.batches import Batch
-from headway.text.tokenizer import SPACE
 
 if TYPE_CHECKING:
     from headway.translation import Translator
 
-Kind = Literal["encoder", "decoder", "cross"]
-KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 # The stack and the part of its layers that `watch` names.
 _NAMES = {
     "encoder": ("encoder", "self"),
     "decoder": ("decoder", "self"),
     "cross": ("decoder", "cross"),
 }
-START = "<start>"  # what the decoder reads first; it is no piece of any vocabulary
-END = "</s>"
-CONTROL = frozenset({START, END, "<pad>"})
 LONGEST_SOURCE = 256
 LONGEST_TARGET = 512
-_BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
 @torch.inference_mode()
@@ -120,6 +114,18 @@ class AttentionMaps:
         """Merge pieces to words; ``</s>`` and ``<start>`` stay tokens of their own."""
         merged = {kind: found.words() for kind, found in self.maps.items()}
         return AttentionMaps(self.source, self.target, merged)
+
+    def pick(self, kind: str) -> AttentionMap:
+        """Return the map of a kind.
+
+        Raises:
+            HeadwayError: If the model has no such attention.
+        """
+        if kind not in self.maps:
+            raise HeadwayError(
+                f"this model has no {NAMES.get(kind, kind)}; it has: {', '.join(self.maps)}"
+            )
+        return self.maps[kind]
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values; weights as base64 of bytes [L, H, queries, keys], byte / 255."""
@@ -246,34 +252,3 @@ def _check_length(side: str, ids: Sequence[int], longest: int) -> None:
             f"attention maps: the {side} has {len(ids)} tokens, at most {longest} can be drawn:"
             " give a shorter sentence"
         )
-
-
-def readable(pieces: Sequence[str]) -> list[str]:
-    """Write pieces as they stand in text: a plain space for sentencepiece's mark."""
-    return [piece.replace(SPACE, " ") for piece in pieces]
-
-
-def word_groups(labels: Sequence[str]) -> list[list[int]]:
-    """Return the tokens of each word; words are what spaces separate."""
-    groups: list[list[int]] = []
-    blank = False  # the word so far is nothing but spaces: what comes next still belongs to it
-    for i, label in enumerate(labels):
-        alone = label in CONTROL
-        after = bool(groups) and labels[groups[-1][-1]] in CONTROL
-        if not groups or alone or after or (label.startswith(" ") and not blank):
-            groups.append([])
-            blank = True
-        groups[-1].append(i)
-        blank = blank and not label.strip(" ")
-    return groups
-
-
-def word_label(labels: Sequence[str]) -> str:
-    """Label a word as its pieces are, with one space before it: words merge to themselves."""
-    return labels[0] if labels[0] in CONTROL else f" {spell(labels)}"
-
-
-def spell(labels: Iterable[str]) -> str:
-    """Join the labels of a word; bytes that were spelled out become their characters."""
-    parts = [bytes.fromhex(p[3:5]) if _BYTE.fullmatch(p) else p.encode() for p in labels]
-    return b"".join(parts).decode("utf-8", "replace").strip(" ")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from headway.pictures.maps import CONTROL, Sentence, word_groups
+from headway.pictures.labels import CONTROL, word_groups
+from headway.pictures.maps import Sentence
 
 if TYPE_CHECKING:
     from headway.translation import Translator

@@ -28,6 +28,7 @@ DASHES: tuple[tuple[float, ...], ...] = (
 # What is fainter than this nobody sees; it is left out.
 FAINTEST = 0.005
 SIZE = 13.0  # of letters
+MARGIN = 16.0
 SUFFIXES = (".svg", ".png", ".pdf")
 
 
@@ -178,18 +179,6 @@ def turned(width: float, degrees: float, size: float = SIZE) -> float:
     """Return how high a text of this width stands when turned."""
     angle = math.radians(abs(degrees))
     return width * math.sin(angle) + size * math.cos(angle)
-
-
-def shorten(text: str, longest: int = 24) -> str:
-    """Cut a long text; an ellipsis says so."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def shown(label: str) -> str:
-    """Write a token's label for a picture: a dot before a piece that goes on with a word."""
-    if label.startswith(" "):
-        return shorten(label.strip(" ") or "␣")
-    return label if label in ("</s>", "<start>") else "·" + shorten(label)
 
 
 def head_colour(head: int) -> str:
