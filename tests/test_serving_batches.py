@@ -57,7 +57,7 @@ def run(
         await work(batcher)
         await batcher.close()
         assert batcher.queue == []
-        assert (batcher.tokens, batcher.requests, batcher.idle) == (0, 0, workers)
+        assert (batcher.tokens, batcher.texts, batcher.idle) == (0, 0, workers)
         return batcher
 
     return asyncio.run(main())

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     limit_threads(args.threads)
     try:
         from headway.serving.app import Server
-        from headway.serving.running import Reloader, cores, serve, start_logging
+        from headway.serving.running import Reloader, cores, listener, serve, start_logging
     except ImportError as error:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
@@ -48,9 +48,10 @@ def run(args: argparse.Namespace) -> None:
     except HeadwayError as error:
         usage_error(str(error))
     keys = Keys(args.keys) if args.keys else None
+    sock = listener(args.host, args.port)  # before the models: a port in use is told at once
     models = load_models(args.models, args.pivot, args.device, search)
     workers = (args.threads or cores()) if models.threads else 1
     server = Server(models, limits, keys, workers)
     reloader = Reloader(server, args.models, args.pivot, args.device, search)
     start_logging()
-    serve(server, args.host, args.port, reloader)
+    serve(server, sock, reloader)

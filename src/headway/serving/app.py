@@ -2,11 +2,9 @@
 
 import asyncio
 import hmac
-import json
 import logging
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +13,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from headway.errors import HeadwayError
 from headway.serving import endpoints
+from headway.serving.answers import Events, answer_json, gone
 from headway.serving.batcher import Batcher, until_gone
 from headway.serving.clients import Keys, Rates
 from headway.serving.endpoints import Asked
+from headway.serving.gate import Gate
 from headway.serving.interpreter import Interpreter
 from headway.serving.metrics import Metrics
 from headway.serving.models import Models
@@ -32,19 +32,6 @@ from headway.serving.spec import specification
 
 log = logging.getLogger("headway.serving")
 Endpoint = Callable[[Asked], Awaitable[Any]]
-CORS = (
-    (b"access-control-allow-origin", b"*"),
-    (b"access-control-allow-headers", b"Authorization, Content-Type"),
-    (b"access-control-allow-methods", b"GET, POST"),
-    (b"access-control-max-age", b"1728000"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (
-        b"content-security-policy",
-        b"default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self';"
-        b" frame-ancestors 'none'",
-    ),
-)
 HINT = (
     "Headway translates here. POST /translate with q, source and target; GET /languages lists the"
     " languages; GET /spec describes everything.\n"
@@ -73,7 +60,7 @@ class Server:
         self.rates = Rates(self.limits.req_limit)
         self.batcher = Batcher(self.workers, self.limits, self.metrics)
         self.metrics.gauges["headway_queue_tokens"] = lambda: self.batcher.tokens
-        self.metrics.gauges["headway_queue_requests"] = lambda: self.batcher.requests
+        self.metrics.gauges["headway_queue_texts"] = lambda: self.batcher.texts
 
     async def asked(self, request: Request) -> Asked:
         """Read a request and let its client in.
@@ -135,6 +122,7 @@ def make_app(server: Server) -> ASGIApp:
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         await server.batcher.close()
+        log.info("stopped: %d requests came, %d were answered", *gate.counted)
 
     routes = [
         Route("/translate", posted(endpoints.translate), methods=["POST"]),
@@ -171,7 +159,8 @@ def make_app(server: Server) -> ASGIApp:
         exception_handlers={HTTPException: http_error, Refusal: refusal},
     )
     app.router.redirect_slashes = False
-    return Gate(app, server.metrics, {route.path for route in routes})
+    gate = Gate(app, server.metrics, {route.path for route in routes})
+    return gate
 
 
 def pages() -> list[Route]:
@@ -217,65 +206,6 @@ async def wrapped(work: Awaitable[Any]) -> tuple[Any]:
     return (await work,)
 
 
-async def gone(receive: Receive) -> None:
-    """Return when the client has left."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-class Events(Response):
-    """Server-sent events: ``token`` for each bit, then ``done``, or ``error``.
-
-    Args:
-        bits: Of the translation; closed when the client leaves or the time is over.
-        deadline: Seconds.
-    """
-
-    media_type = "text/event-stream"
-
-    def __init__(self, bits: AsyncGenerator[str, None], deadline: float) -> None:
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
-        self.bits, self.deadline = bits, deadline
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events as they come."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        await until_gone(self.send_all(send), gone(receive))
-
-    async def send_all(self, send: Send) -> None:
-        """Send all of them."""
-
-        async def tell(name: str, values: dict[str, Any], more: bool = True) -> None:
-            text = f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
-            body = text.encode("utf-8", "replace")
-            await send({"type": "http.response.body", "body": body, "more_body": more})
-
-        text = ""
-        try:
-            async with asyncio.timeout(self.deadline), aclosing(self.bits) as bits:
-                async for bit in bits:
-                    if bit:
-                        text += bit
-                        await tell("token", {"text": bit})
-        except TimeoutError:
-            message = f"This took more than {self.deadline:g} seconds"
-        except Refusal as error:
-            message = error.message
-        except HeadwayError as error:
-            message = str(error).splitlines()[0]
-        else:
-            await tell("done", {"translatedText": text}, more=False)
-            return
-        await tell("error", {"error": message}, more=False)
-
-
-def answer_json(values: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Return values as JSON."""
-    content = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(content, status, headers, media_type="application/json")
-
-
 async def refusal(_request: Request, error: Exception) -> Response:
     """Answer with a `Refusal`."""
     assert isinstance(error, Refusal)
@@ -286,54 +216,3 @@ async def http_error(_request: Request, error: Exception) -> Response:
     """Answer an address or method that is not served."""
     assert isinstance(error, HTTPException)
     return answer_json({"error": error.detail}, error.status_code, dict(error.headers or {}))
-
-
-class Gate:
-    """Around everything: headers on each answer, measurements, a log line without texts or keys.
-
-    Args:
-        app: What answers.
-        metrics: Told about each answer.
-        paths: Those that are served; all others are counted as one.
-    """
-
-    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str]) -> None:
-        self.app, self.metrics, self.paths = app, metrics, paths
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        started, status = time.monotonic(), 0
-
-        async def answer(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message.get("headers", []), *CORS]
-            await send(message)
-
-        try:
-            if scope["method"] == "OPTIONS":
-                await Response(status_code=200)(scope, receive, answer)
-            else:
-                await self.app(scope, receive, answer)
-        except Exception as error:
-            # Its words may hold a text: only its kind and place are told.
-            place = error.__traceback__
-            while place is not None and place.tb_next is not None:
-                place = place.tb_next
-            where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
-            log.error("%s at %s", type(error).__name__, where)
-            if not status:
-                failed = answer_json({"error": "Internal Server Error"}, 500)
-                await failed(scope, receive, answer)
-        finally:
-            seconds = time.monotonic() - started
-            path = scope["path"] if scope["path"] in self.paths else "other"
-            self.metrics.count(
-                "headway_requests_total", 1, (("endpoint", path), ("status", str(status)))
-            )
-            self.metrics.observe("headway_request_seconds", seconds, (("endpoint", path),))
-            log.info("%s %s %d %.1f ms", scope["method"][:10], path, status, 1000 * seconds)

@@ -1,6 +1,6 @@
 """Requests of different clients share batches.
 
-A queue, bounded by tokens and by requests, feeds a few threads. Nobody waits while a thread is idle
+A queue, bounded by tokens and by texts, feeds a few threads. Nobody waits while a thread is idle
 and the server is; when requests come close together, a batch waits a few milliseconds for more. The
 queue lives in the event loop's thread, so that nothing is locked.
 """
@@ -61,7 +61,8 @@ class Batcher:
         self.workers = self.idle = workers
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="translate")
         self.queue: list[Part] = []
-        self.tokens = self.requests = 0  # waiting
+        self.tokens = 0  # waiting
+        self.texts = 0  # waiting or being translated
         self.turn = 0.0  # of the part that was taken last
         self.crowd = 1.0  # parts in recent batches, on average
         self.speed = 0.0  # tokens a second, of all workers; 0: not known
@@ -102,7 +103,7 @@ class Batcher:
         expected = (self.tokens + total) / self.speed if self.speed else 0.0
         if self.queue and (
             self.tokens + total > self.limits.queue_tokens
-            or self.requests >= self.limits.queue_requests
+            or self.texts >= self.limits.queue_texts
             or expected > SHARE * self.limits.deadline
         ):
             self.metrics.count("headway_rejected_total")
@@ -118,12 +119,12 @@ class Batcher:
     async def _wait(self, parts: list[Part]) -> list[Any]:
         self.queue += parts
         self.tokens += sum(part.tokens for part in parts)
-        self.requests += 1
+        self.texts += 1
         self._pump()
         try:
             return await asyncio.gather(*(part.future for part in parts))
         finally:
-            self.requests -= 1
+            self.texts -= 1
             left = {id(part) for part in parts if not part.future.done() or part.future.cancelled()}
             if left:
                 for part in parts:

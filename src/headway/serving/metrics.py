@@ -17,7 +17,7 @@ HELP = {
     "headway_batch_seconds": "Time a batch took.",
     "headway_reloads_total": "Times the models were read again, by outcome.",
     "headway_queue_tokens": "Source tokens waiting.",
-    "headway_queue_requests": "Requests waiting or being translated.",
+    "headway_queue_texts": "Texts waiting or being translated.",
     "headway_connections": "Open connections.",
     "process_resident_memory_bytes": "Memory in use.",
     "process_open_fds": "Open files and connections.",

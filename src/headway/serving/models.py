@@ -114,9 +114,8 @@ def load_models(
             model.transformer, model.tokenizer, server_search(search), device, model.languages
         )
         translator.directory = model.path
-        translator.translate(
-            "1"
-        )  # weights are packed and the first memory taken before a client waits
+        # Weights are packed and the first memory taken before a client waits.
+        translator.translate("1", replace(translator.search, max_extra=1))
         found.append(translator)
     models = Models(found, pivot)
     models.detector.rank("a")  # reads its tables

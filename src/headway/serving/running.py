@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -70,29 +71,27 @@ class Reloader:
             last = now
 
 
-def serve(server: Server, host: str, port: int, reloader: Reloader) -> None:
+def serve(server: Server, sock: socket.socket, reloader: Reloader) -> None:
     """Answer requests until a signal ends it; those accepted by then are answered.
 
     Args:
         server: What answers.
-        host: Address to listen at.
-        port: 0: any that is free.
+        sock: From `listener`.
         reloader: Called on SIGHUP.
     """
-    asyncio.run(_serve(server, host, port, reloader))
+    asyncio.run(_serve(server, sock, reloader))
 
 
-async def _serve(server: Server, host: str, port: int, reloader: Reloader) -> None:
+async def _serve(server: Server, sock: socket.socket, reloader: Reloader) -> None:
     import uvicorn
 
     from headway.serving.connection import HEADER_BYTES, connection_class
 
     limits = server.limits
     raise_open_files(limits.connections + NEIGHBOURS)
+    sys.setswitchinterval(0.001)  # a search must not keep the event loop waiting for milliseconds
     config = uvicorn.Config(
         make_app(server),
-        host=host,
-        port=port,
         http=connection_class(limits),
         ws="none",
         log_config=None,
@@ -118,12 +117,36 @@ async def _serve(server: Server, host: str, port: int, reloader: Reloader) -> No
         loop.add_signal_handler(signal.SIGHUP, begin_reload)
     if limits.watch_seconds:
         tasks.add(loop.create_task(reloader.watch(limits.watch_seconds)))
+    address = sock.getsockname()
+    host = f"[{address[0]}]" if ":" in address[0] else address[0]
+    log.info("listening at http://%s:%d", host, address[1])
     try:
-        await running.serve()
+        await running.serve([sock])
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def listener(host: str, port: int) -> socket.socket:
+    """Return a socket bound to an address; it takes connections once the server starts.
+
+    Args:
+        host: Address.
+        port: 0: any that is free.
+
+    Raises:
+        HeadwayError: If the address is not ours, or in use.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        raise HeadwayError(f"--host {host} --port {port}: {error.strerror or error}") from None
+    return found
 
 
 def raise_open_files(wanted: int) -> None:

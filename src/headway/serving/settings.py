@@ -24,7 +24,7 @@ class ServerConfig:
     body_limit: Annotated[int, "bytes of one request's body"] = 1_000_000
     req_limit: Annotated[int, "requests a minute and client, a list costs its length; 0: any"] = 0
     queue_tokens: Annotated[int, "source tokens that may wait"] = 50_000
-    queue_requests: Annotated[int, "requests that may wait"] = 500
+    queue_texts: Annotated[int, "texts of requests that may wait"] = 500
     batch_tokens: Annotated[int, "source tokens translated together"] = 2_000
     wait_ms: Annotated[float, "a batch waits so long for more requests; never when idle"] = 3.0
     deadline: Annotated[float, "seconds a request may take"] = 30.0
