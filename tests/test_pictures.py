@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -223,3 +224,13 @@ def test_a_name_of_another_kind_is_one_line(maps: AttentionMaps, tmp_path: Path)
 
 def test_maps_are_json(maps: AttentionMaps) -> None:
     assert json.loads(json.dumps(maps.to_json()))["maps"]["cross"]["heads"] == HEADS
+
+
+@pytest.mark.parametrize("suffix", [".png", ".pdf"])
+def test_without_matplotlib_the_way_to_it_is_named(
+    maps: AttentionMaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
+        grid(maps, "cross").save(tmp_path / f"a{suffix}")
+    grid(maps, "cross").save(tmp_path / "a.svg")

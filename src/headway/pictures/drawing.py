@@ -1,6 +1,8 @@
 """Scenes as PNG and PDF, drawn by matplotlib; equal scenes give equal bytes."""
 
 import warnings
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +52,22 @@ def draw(scene: Scene, path: Path) -> None:
         axes.set_xlim(0, scene.width)
         axes.set_ylim(scene.height, 0)
         axes.set_autoscale_on(False)
-        for depth, shape in enumerate(scene.shapes):
-            match shape:
-                case Line():
-                    _line(axes, shape, depth)
-                case Rect():
-                    _rect(axes, shape, depth)
-                case Text():
-                    _text(axes, shape, depth)
-                case Cells():
-                    _cells(axes, shape, depth)
+        depth = 0
+        # Lines in a row are drawn at once: there may be a hundred thousand of them.
+        for lines, group in groupby(scene.shapes, lambda shape: isinstance(shape, Line)):
+            depth += 1
+            if lines:
+                _lines(axes, [shape for shape in group if isinstance(shape, Line)], depth)
+                continue
+            for shape in group:
+                match shape:
+                    case Rect():
+                        _rect(axes, shape, depth)
+                    case Text():
+                        _text(axes, shape, depth)
+                    case Cells():
+                        _cells(axes, shape, depth)
+                depth += 1
         save(figure, path, scene.title)
 
 
@@ -86,27 +94,31 @@ def families() -> list[str]:
     return [name for name in FAMILIES if name in installed or name == FAMILIES[0]]
 
 
-def _line(axes: Any, line: Line, depth: int) -> None:
-    from matplotlib.lines import Line2D
+def _lines(axes: Any, lines: Sequence[Line], depth: int) -> None:
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
 
-    axes.add_line(
-        Line2D(
-            (line.x1, line.x2),
-            (line.y1, line.y2),
-            color=line.colour,
-            alpha=min(max(line.opacity, 0.0), 1.0),
-            linewidth=line.width * POINT,
+    axes.add_collection(
+        LineCollection(
+            [((line.x1, line.y1), (line.x2, line.y2)) for line in lines],
+            colors=[to_rgba(line.colour, min(max(line.opacity, 0), 1)) for line in lines],
+            linewidths=[line.width * POINT for line in lines],
             # Dashes are counted in widths here.
-            linestyle=(0, tuple(part / line.width for part in line.dash)) if line.dash else "-",
-            solid_capstyle="butt",
+            linestyles=[
+                (0, tuple(part / line.width for part in line.dash)) if line.dash else "-"
+                for line in lines
+            ],
+            capstyle="butt",
             zorder=depth,
-        )
+        ),
+        autolim=False,
     )
-    if line.arrow:
-        axes.add_patch(
-            Polygon(arrow_head(line), closed=True, facecolor=line.colour, linewidth=0, zorder=depth)
-        )
+    for line in lines:
+        if line.arrow:
+            axes.add_patch(
+                Polygon(arrow_head(line), facecolor=line.colour, linewidth=0, zorder=depth)
+            )
 
 
 def _rect(axes: Any, rect: Rect, depth: int) -> None:
