@@ -230,10 +230,13 @@ def test_the_work_of_vanished_clients_stops(model_directory: Path, tmp_path: Pat
             server.wait(lambda: server.metric("headway_queue_texts") == 0, 5)
             server.wait(lambda: server.metric("headway_queue_tokens") == 0, 5)
         assert server.metric("headway_cancelled_total") >= 4
+        with server.connect() as connection:  # leaves in the middle of its body
+            connection.sendall(head % b"/translate" + b"Content-Length: 100\r\n\r\n{")
         server.wait(lambda: server.metric("process_open_fds") < 40, 5)
     finally:
         assert server.stop() == -signal.SIGTERM
-    assert "Traceback" not in server.text()
+    assert "ERROR" not in server.text()
+    assert "POST /translate 499 " in server.text()
 
 
 def test_models_are_read_again_without_a_lost_request(

@@ -369,7 +369,6 @@ async def raw(server: Server, size: float) -> None:
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
             writer.write(bytes(data))
-            writer.write_eof()
             answer = await asyncio.wait_for(reader.read(4096), 30)
             writer.close()
         except (OSError, TimeoutError):
@@ -400,7 +399,11 @@ def main() -> None:
     if args.campaign == "restarts":
         asyncio.run(restarts(args.model, args.size))
     else:
-        extra = {"overload": ["--server.deadline", "5"]}.get(args.campaign, [])
+        options = {
+            "overload": ["--server.deadline", "5"],
+            "raw": ["--server.idle-seconds", "1"],
+        }
+        extra = options.get(args.campaign, [])
         server = Server(args.model, *extra)
         try:
             asyncio.run(names[args.campaign](server, args.size))

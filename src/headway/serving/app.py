@@ -25,7 +25,7 @@ from headway.serving.gate import Gate
 from headway.serving.interpreter import Interpreter
 from headway.serving.metrics import Metrics
 from headway.serving.models import Models
-from headway.serving.refusal import Refusal
+from headway.serving.refusal import LEFT, Refusal
 from headway.serving.requests import read_fields
 from headway.serving.settings import ServerConfig
 from headway.serving.spec import specification
@@ -36,7 +36,6 @@ HINT = (
     "Headway translates here. POST /translate with q, source and target; GET /languages lists the"
     " languages; GET /spec describes everything.\n"
 )
-CLOSED = 499  # for the log: the client left
 
 
 @dataclass
@@ -87,7 +86,7 @@ def make_app(server: Server) -> ASGIApp:
             async with deadline(server):
                 asked = await server.asked(request)
                 found = await until_gone(wrapped(endpoint(asked)), gone(request.receive))
-            return Response(status_code=CLOSED) if found is None else answer_json(found[0])
+            return Response(status_code=LEFT) if found is None else answer_json(found[0])
 
         return answer
 

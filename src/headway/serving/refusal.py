@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+LEFT = 499  # the client left: nobody reads it but the log
+
 
 class Refusal(Exception):
     """An answer other than 200: its message goes to the client as ``{"error": message}``.

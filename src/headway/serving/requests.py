@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartException, MultiPartParser
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
-from headway.serving.refusal import Refusal
+from headway.serving.refusal import LEFT, Refusal
 from headway.serving.settings import ServerConfig
 
 MAX_FIELDS = 32
@@ -66,6 +66,8 @@ async def read_body(request: Request, limits: ServerConfig) -> bytes:
                 if len(body) + len(chunk) > limits.body_limit:
                     raise Refusal(413, f"The request is larger than {limits.body_limit} bytes")
                 body += chunk
+    except ClientDisconnect:
+        raise Refusal(LEFT, "The client left") from None
     except TimeoutError:
         raise Refusal(408, "The request did not arrive in time", {"Connection": "close"}) from None
     return bytes(body)
