@@ -212,7 +212,8 @@ async def overload(server: Server, size: float) -> None:
     async def closed() -> None:
         nonlocal done
         while time.monotonic() < end:
-            done += (await ask(server, server.body(chooser.choice(texts))))[0] == 200
+            status, _, _ = await ask(server, server.body(chooser.choice(texts)))
+            done += status == 200
 
     await asyncio.gather(*(closed() for _ in range(32)))
     capacity = done / 5

@@ -1,0 +1,54 @@
+"""Thousands of requests made up from the server's own description, by Schemathesis.
+
+    python3 -m venv /tmp/fuzz && /tmp/fuzz/bin/pip install schemathesis==4.32.5
+    python tests/outside/serving_fuzz.py MODEL --schemathesis /tmp/fuzz/bin/schemathesis [--examples 1500]
+
+It must find no 5xx and no answer that the description does not name; memory may grow by 20 MB. Left out are
+checks that a form cannot pass: in it everything is text, so wrong types look right, and a language pair that
+is not served makes a request that fits the schema be refused.
+"""
+
+import argparse
+import subprocess
+import urllib.request
+from pathlib import Path
+
+from serving_campaigns import Server
+
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("--schemathesis", default="schemathesis")
+    parser.add_argument("--examples", type=int, default=1500, help="of each operation")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    server = Server(args.model)
+    try:
+        url = f"http://127.0.0.1:{server.port}"
+        with urllib.request.urlopen(f"{url}/spec", timeout=60) as answer:
+            spec = Path(server.log.name + ".json")
+            spec.write_bytes(answer.read())
+        command = [args.schemathesis, "run", str(spec), "--url", url, "--checks", CHECKS]
+        # A first round warms up: the first attention maps and languages take memory once.
+        first = ["--max-examples", "20", "--seed", "0"]
+        subprocess.run([*command, *first], check=False, stdout=subprocess.DEVNULL)
+        before = server.metrics()["process_resident_memory_bytes"]
+        command += ["--max-examples", str(args.examples), "--seed", str(args.seed)]
+        code = subprocess.run(command, check=False).returncode
+        found = server.metrics()
+        grown = found["process_resident_memory_bytes"] - before
+        requests = sum(v for n, v in found.items() if n.startswith("headway_requests_total"))
+        failed = sum(v for n, v in found.items() if 'status="5' in n and "requests_total" in n)
+        print(
+            f"requests {requests:.0f}, of them 5xx {failed:.0f}, memory growth {grown / 1e6:.1f} MB"
+        )
+    finally:
+        server.stop()
+    raise SystemExit(code or failed > 0 or grown > 20e6)
+
+
+if __name__ == "__main__":
+    main()
