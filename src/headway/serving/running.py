@@ -103,7 +103,15 @@ async def _serve(server: Server, sock: socket.socket, reloader: Reloader) -> Non
         timeout_graceful_shutdown=int(limits.deadline + 2 * limits.idle_seconds) + 1,
         h11_max_incomplete_event_size=HEADER_BYTES,
     )
-    running = uvicorn.Server(config)
+
+    class Announcing(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            address = sock.getsockname()
+            host = f"[{address[0]}]" if ":" in address[0] else address[0]
+            log.info("listening at http://%s:%d", host, address[1])
+
+    running = Announcing(config)
     server.metrics.gauges["headway_connections"] = lambda: len(running.server_state.connections)
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[object]] = set()
@@ -117,9 +125,6 @@ async def _serve(server: Server, sock: socket.socket, reloader: Reloader) -> Non
         loop.add_signal_handler(signal.SIGHUP, begin_reload)
     if limits.watch_seconds:
         tasks.add(loop.create_task(reloader.watch(limits.watch_seconds)))
-    address = sock.getsockname()
-    host = f"[{address[0]}]" if ":" in address[0] else address[0]
-    log.info("listening at http://%s:%d", host, address[1])
     try:
         await running.serve([sock])
     finally:
