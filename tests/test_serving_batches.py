@@ -240,7 +240,7 @@ def test_a_full_queue_refuses_at_once() -> None:
         model.open.set()
         await asyncio.gather(*some)
 
-    run(work, queue_tokens=100, batch_tokens=10, deadline=1.8)
+    run(work, queue_tokens=100, batch_tokens=10, deadline=2.88)
 
 
 def test_other_work_takes_its_turn_and_stops_too() -> None:

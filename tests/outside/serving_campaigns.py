@@ -257,6 +257,8 @@ async def overload(server: Server, size: float) -> None:
         percentile(refused, 0.99) <= 0.05,
     )
     other = sum(status not in (200, 429) for status, _ in results)
+    for status in sorted({status for status, _ in results} - {200, 429}):
+        tell(f"  status {status}", sum(found == status for found, _ in results))
     tell("answered otherwise", other, other == 0)
     tell("wrong answers", wrong, wrong == 0)
 

@@ -20,7 +20,7 @@ from headway.serving.settings import ServerConfig
 from headway.translation import Hypothesis, Translator
 
 T = TypeVar("T")
-SHARE = 0.8  # of the deadline that a request may expect to wait: later answers would come too late
+SHARE = 0.5  # of the deadline that a request may expect to wait: later answers would come too late
 LARGEST = 64  # parts in a batch: larger ones gain little, and all wait for the slowest
 
 
@@ -65,7 +65,9 @@ class Batcher:
         self.texts = 0  # waiting or being translated
         self.turn = 0.0  # of the part that was taken last
         self.crowd = 1.0  # parts in recent batches, on average
-        self.speed = 0.0  # tokens a second, of all workers; 0: not known
+        self.speed = 0.0  # tokens a second, of all workers together; 0: not known
+        self.done = self.busy = 0.0  # recent tokens, and the seconds they took
+        self.ended: float | None = None  # when a batch last ended, if others were waiting then
         self.timer: asyncio.TimerHandle | None = None
         self.running: set[asyncio.Task[None]] = set()
 
@@ -186,9 +188,12 @@ class Batcher:
             else:
                 part.future.set_result(answer)
         tokens = sum(part.tokens for part in batch)
-        if batch[0].work is None and not any(part.gone for part in batch):
-            speed = tokens / max(seconds, 1e-6) * self.workers
-            self.speed = 0.9 * self.speed + 0.1 * speed if self.speed else speed
+        # What counts is what all threads finish by the clock: they may share cores with others.
+        now = time.monotonic()
+        took = seconds / self.workers if self.ended is None else now - self.ended
+        self.done, self.busy = 0.9 * self.done + tokens, 0.9 * self.busy + took
+        self.speed = self.done / max(self.busy, 1e-6)
+        self.ended = now if self.queue else None
         self.metrics.count("headway_tokens_total", tokens)
         self.metrics.count("headway_parts_total", len(batch))
         self.metrics.observe("headway_batch_parts", len(batch))

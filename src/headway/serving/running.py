@@ -89,7 +89,8 @@ async def _serve(server: Server, sock: socket.socket, reloader: Reloader) -> Non
 
     limits = server.limits
     raise_open_files(limits.connections + NEIGHBOURS)
-    sys.setswitchinterval(0.001)  # a search must not keep the event loop waiting for milliseconds
+    # Each system call lets go of the interpreter; to get it back from a search must not take longer.
+    sys.setswitchinterval(0.0001)
     config = uvicorn.Config(
         make_app(server),
         http=connection_class(limits),
