@@ -158,7 +158,7 @@ def make_app(server: Server) -> ASGIApp:
         exception_handlers={HTTPException: http_error, Refusal: refusal},
     )
     app.router.redirect_slashes = False
-    gate = Gate(app, server.metrics, {route.path for route in routes})
+    gate = Gate(app, server.metrics, {route.path for route in routes}, server.limits.deadline)
     return gate
 
 

@@ -1,13 +1,16 @@
 """Around every request: headers on each answer, measurements, a log line without texts or keys."""
 
 import logging
+import math
 import time
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headway.serving.answers import answer_json
+from headway.serving.batcher import SHARE
 from headway.serving.metrics import Metrics
+from headway.serving.refusal import busy
 
 log = logging.getLogger("headway.serving")
 CORS = (
@@ -23,6 +26,7 @@ CORS = (
         b" frame-ancestors 'none'",
     ),
 )
+ALWAYS = 64  # requests at a time that are let in whatever they may wait
 
 
 class Gate:
@@ -32,10 +36,16 @@ class Gate:
         app: What answers.
         metrics: Told about each answer.
         paths: Those that are served; all others are counted as one.
+        deadline: Seconds; who would wait for more than half of them is refused at once, before
+            anything is read, so that refusing does not take the time that answering needs.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str]) -> None:
-        self.app, self.metrics, self.paths = app, metrics, paths
+    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str], deadline: float) -> None:
+        self.app, self.metrics, self.paths, self.deadline = app, metrics, paths, deadline
+        self.posts = 0  # being answered
+        # Recent answers, and the seconds they took by the clock while others waited.
+        self.done = self.busy = 0.0
+        self.ended: float | None = None
         self.counted = [0, 0]  # requests that came, and that were answered or whose client left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,10 +63,19 @@ class Gate:
                 message["headers"] = [*message.get("headers", []), *CORS]
             await send(message)
 
+        posted = scope["method"] == "POST"
         try:
             if scope["method"] == "OPTIONS":
                 await Response(status_code=200)(scope, receive, answer)
+            elif posted and self.posts >= ALWAYS and self.wait() > SHARE * self.deadline:
+                posted = False
+                self.metrics.count("headway_rejected_total")
+                full = busy(max(1, min(60, math.ceil(self.wait()))))
+                await answer_json({"error": full.message}, 429, full.headers)(
+                    scope, receive, answer
+                )
             else:
+                self.posts += posted
                 await self.app(scope, receive, answer)
         except Exception as error:
             # Its words may hold a text: only its kind and place are told.
@@ -69,6 +88,8 @@ class Gate:
                 failed = answer_json({"error": "Internal Server Error"}, 500)
                 await failed(scope, receive, answer)
         finally:
+            if posted:
+                self.end(status, time.monotonic() - started)
             seconds = time.monotonic() - started
             self.counted[1] += bool(status)
             path = scope["path"] if scope["path"] in self.paths else "other"
@@ -77,3 +98,18 @@ class Gate:
             )
             self.metrics.observe("headway_request_seconds", seconds, (("endpoint", path),))
             log.info("%s %s %d %.1f ms", scope["method"][:10], path, status, 1000 * seconds)
+
+    def wait(self) -> float:
+        """Return how many seconds a request that comes now is likely to take."""
+        return self.posts * self.busy / self.done if self.done else 0.0
+
+    def end(self, status: int, seconds: float) -> None:
+        """Learn from a request that has ended how fast they are answered."""
+        self.posts -= 1
+        now = time.monotonic()
+        if status == 200:
+            took = seconds if self.ended is None else now - self.ended
+            self.done, self.busy = 0.95 * self.done + 1, 0.95 * self.busy + took
+            self.ended = now
+        if not self.posts:
+            self.ended = None
