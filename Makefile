@@ -23,9 +23,13 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-# Long campaigns: hundreds of kills in the middle of training, thousands of damaged files.
+# Long campaigns: kills in the middle of training, a browser, a server under fire. MODEL is a model to serve;
+# each file in tests/outside says at its top what it needs.
+MODEL ?= runs/demo
 test-outside: $(VENV)/.installed
 	$(BIN)/python tests/crash.py --kills 20
+	for name in bodies slow vanish restarts memory overload raw; do \
+		$(BIN)/python tests/outside/serving_campaigns.py $$name $(MODEL) || exit 1; done
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -122,8 +122,17 @@ def main() -> None:
         together, alone, texts = in_batches(args.model, lines, args.cores)
         port = free_port()
         server = subprocess.Popen(
-            [sys.executable, "-m", "headway.cli.main", "serve", args.model, "--port", str(port)]
-            + ["--server.split-sentences", "false"],
+            [
+                sys.executable,
+                "-m",
+                "headway.cli.main",
+                "serve",
+                args.model,
+                "--port",
+                str(port),
+                "--server.split-sentences",
+                "false",
+            ],
             stderr=subprocess.DEVNULL,
         )
         os.sched_setaffinity(0, others)

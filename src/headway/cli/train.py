@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     # Compiled products, half a megabyte each: batches of like lengths have a size of their own each,
     # and would fill a cache of 1,024 to no use.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "512")
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
     import torch
 
     from headway.kernels.build import identity, why_not

@@ -144,9 +144,10 @@ def beam_search(
             scores_AK, rows_N, last_N = (x[:, :beam] for x in (best, origin, token))
         for row, sentence in enumerate(active.tolist()):
             top = scores_AK[row, 0]
-            if ((ended[sentence] or top == -np.inf) and _done(
-                ended[sentence], top, length, rules.limits[sentence], beam, alpha, n_best
-            )) or (wanted is not None and not wanted(sentence)):
+            if (
+                (ended[sentence] or top == -np.inf)
+                and _done(ended[sentence], top, length, rules.limits[sentence], beam, alpha, n_best)
+            ) or (wanted is not None and not wanted(sentence)):
                 closing.add(row)
         if len(closing) == len(active):
             break
