@@ -53,19 +53,25 @@ def small_config(tokenizer: Tokenizer) -> Config:
     )
 
 
-@pytest.fixture(scope="session")
-def model_directory(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model directory with random weights, sharp enough to have opinions."""
-    torch.manual_seed(3)
+def write_random_model(
+    directory: Path, tokenizer: Tokenizer, pair: tuple[str, str] = ("en", "de"), seed: int = 3
+) -> Path:
+    """Write a model directory with random weights, sharp enough to have opinions."""
+    torch.manual_seed(seed)
     config = small_config(tokenizer)
     model = Transformer(config.model)
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 parameter.mul_(2.0)
-    directory = tmp_path_factory.mktemp("model")
-    save_model(directory, model, tokenizer, config, ("en", "de"), "# A model\n")
+    save_model(directory, model, tokenizer, config, pair, "# A model\n")
     return directory
+
+
+@pytest.fixture(scope="session")
+def model_directory(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of them, English to German."""
+    return write_random_model(tmp_path_factory.mktemp("model"), tokenizer)
 
 
 @pytest.fixture(scope="session")

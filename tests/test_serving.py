@@ -7,12 +7,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-import torch
 from starlette.testclient import TestClient
 
-from conftest import sentences, small_config
+from conftest import sentences, write_random_model
 from headway.errors import HeadwayError
-from headway.model import Transformer
 from headway.pictures.maps import AttentionMaps
 from headway.serving.app import Server, make_app
 from headway.serving.clients import Keys
@@ -20,30 +18,16 @@ from headway.serving.languages import translatable
 from headway.serving.models import Models, load_models
 from headway.serving.settings import ServerConfig, load
 from headway.text.tokenizer import Tokenizer
-from headway.translation import save_model
 
 SHORT = {"search.max-extra": "7"}
 LIMITS = ServerConfig(char_limit=200, batch_limit=5, alternatives_limit=4, body_limit=20_000)
 
 
-def random_model(directory: Path, tokenizer: Tokenizer, pair: tuple[str, str], seed: int) -> str:
-    """Write a model whose translations are nonsense, but another for each text."""
-    torch.manual_seed(seed)
-    config = small_config(tokenizer)
-    model = Transformer(config.model)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
-                parameter.mul_(2.0)
-    save_model(directory, model, tokenizer, config, pair, "# A model\n")
-    return str(directory)
-
-
 @pytest.fixture(scope="module")
 def models(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Models:
     """English to German, and by a second model German to French."""
-    first = random_model(tmp_path_factory.mktemp("first"), tokenizer, ("en", "de"), 10)
-    second = random_model(tmp_path_factory.mktemp("second"), tokenizer, ("de", "fr"), 7)
+    first = write_random_model(tmp_path_factory.mktemp("first"), tokenizer, ("en", "de"), 10)
+    second = write_random_model(tmp_path_factory.mktemp("second"), tokenizer, ("de", "fr"), 7)
     found = load_models([first, second], "de", overrides=SHORT)
     assert len(set(found.pairs["en", "de"].translate(sentences(30, 5)))) > 25
     return found
@@ -318,7 +302,7 @@ def test_a_stream_is_the_greedy_translation_bit_by_bit(client: TestClient, model
     whole = "".join(values["text"] for _, values in events[:-1])
     assert whole == events[-1][1]["translatedText"]
     greedy = load_models(
-        [str(models.pairs["en", "de"].directory)], overrides={**SHORT, "search.beam": "1"}
+        [str(models.pairs["en", "de"].finder.directory)], overrides={**SHORT, "search.beam": "1"}
     )
     one, two, three = (
         greedy.pairs["en", "de"].translate(part)

@@ -158,14 +158,15 @@ def test_alignment_names_the_words_of_all_parts(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A copy that attends along the diagonal aligns each word with itself, over the whole line."""
+    assert translator.tokenizer.joint  # a source's ids are its copy's
 
-    def echo(texts: list[str], *_: object) -> list[list[Hypothesis]]:
-        return [[Hypothesis(ids, 0.0, 0.0)] for ids in translator.tokenizer.encode_target(texts)]
+    def echo(sources: list[list[int]], *_: object) -> list[list[Hypothesis]]:
+        return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
 
     def diagonal(_: object, source: list[int], target: list[int]) -> torch.Tensor:
         return torch.eye(len(target), len(source))
 
-    monkeypatch.setattr(translator, "_search", echo)
+    monkeypatch.setattr(translator.finder, "find_all", echo)
     monkeypatch.setattr("headway.translation.translator.cross_attention", diagonal)
     for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
         search = replace(SEARCH, max_tokens=20)

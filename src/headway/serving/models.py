@@ -29,10 +29,10 @@ class Models:
         self.pairs: dict[tuple[str, str], Translator] = {}
         for translator in translators:
             if translator.languages in self.pairs:
-                other = self.pairs[translator.languages].directory
+                other = self.pairs[translator.languages].finder.directory
                 source, target = translator.languages
                 raise HeadwayError(
-                    f"{translator.directory}: translates {source} to {target}, as {other} does"
+                    f"{translator.finder.directory}: translates {source} to {target}, as {other} does"
                 )
             self.pairs[translator.languages] = translator
         self.codes = list(dict.fromkeys(code for pair in self.pairs for code in pair))
@@ -82,7 +82,7 @@ class Models:
     @property
     def threads(self) -> bool:
         """Whether all engines let several batches run at once."""
-        return all(t.engine(t.search.precision).threads for t in self.pairs.values())
+        return all(t.finder.engine(t.search.precision).threads for t in self.pairs.values())
 
 
 def load_models(
@@ -111,9 +111,13 @@ def load_models(
                 break
         search = merge_overrides(model.config, overrides or {}).search
         translator = Translator(
-            model.transformer, model.tokenizer, server_search(search), device, model.languages
+            model.transformer,
+            model.tokenizer,
+            server_search(search),
+            device,
+            model.languages,
+            model.path,
         )
-        translator.directory = model.path
         # Weights are packed and the first memory taken before a client waits.
         translator.translate("1", replace(translator.search, max_extra=1))
         found.append(translator)

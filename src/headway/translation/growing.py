@@ -23,8 +23,8 @@ def grow(translator: Translator, part: str) -> Iterator[str]:
     """
     search, tokenizer = translator.search, translator.tokenizer
     source = tokenizer.encode_source([part.strip()])[0]
-    limit = translator.limit(source, search)
-    decoding = translator.engine(search.precision).start([source], 1, limit)
+    limit = translator.finder.limit(source, search)
+    decoding = translator.finder.engine(search.precision).start([source], 1, limit)
     last = np.array([tokenizer.target_pad])
     tokens: list[int] = []
     sent = ""

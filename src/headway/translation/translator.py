@@ -1,18 +1,12 @@
 """Raw text in, raw text out: a model, its tokenizer and a search, in one object."""
 
 import re
-import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import overload
 
-import numpy as np
 import torch
 
 from headway.config import SearchConfig
@@ -21,11 +15,9 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation.alignment import cross_attention, link_words, word_numbers
 from headway.translation.directory import load_model
-from headway.translation.engine import Engine, make_engine
+from headway.translation.finder import Finder
 from headway.translation.grouping import like_lengths, pad_right
-from headway.translation.sampling import sample
-from headway.translation.search import Hypothesis, beam_search
-from headway.translation.shortlist import Shortlist
+from headway.translation.search import Hypothesis
 from headway.translation.splitting import join_parts, split_line
 
 # Lines looked at together, so that those of like length share batches.
@@ -78,6 +70,7 @@ class Translator:
         search: Default way of searching.
         device: auto, cpu, cuda or cuda:N.
         languages: Codes of source and target; the source's helps to cut long lines.
+        directory: The model's, where a shortlist lies.
 
     Example:
         >>> translator = Translator.load("runs/demo")
@@ -92,14 +85,14 @@ class Translator:
         search: SearchConfig | None = None,
         device: str = "auto",
         languages: tuple[str, str] = ("en", "en"),
+        directory: Path | None = None,
     ) -> None:
         self.device = resolve_device(device)
         self.model = model.to(self.device).eval()
         self.tokenizer = tokenizer
         self.search = search or SearchConfig()
         self.languages = languages
-        self.directory: Path | None = None  # where a shortlist lies
-        self._engines: dict[str, Engine] = {}
+        self.finder = Finder(self.model, tokenizer, directory)
 
     @classmethod
     def load(cls, path: str | Path, device: str = "auto") -> "Translator":
@@ -109,10 +102,8 @@ class Translator:
             HeadwayError: Naming what is missing or damaged.
         """
         found = load_model(path)
-        config = found.config.search
-        translator = cls(found.transformer, found.tokenizer, config, device, found.languages)
-        translator.directory = found.path
-        return translator
+        search, languages = found.config.search, found.languages
+        return cls(found.transformer, found.tokenizer, search, device, languages, found.path)
 
     @overload
     def translate(self, text: str, search: SearchConfig | None = None) -> str: ...
@@ -193,12 +184,6 @@ class Translator:
                 scores[i] = total
         return scores
 
-    @property
-    def _positions(self) -> int:
-        """The most tokens a side can have: a learned position table ends."""
-        shape = self.model.config
-        return shape.max_positions if shape.positions == "learned" else sys.maxsize
-
     def _window(
         self, lines: list[str], search: SearchConfig, prefix: str, align: bool
     ) -> Iterator[list[Translation]]:
@@ -209,10 +194,12 @@ class Translator:
             cut = self.cut(line, search)
             parts += cut
             counts.append(len(cut))
-        prefixes = []
+        start = self.tokenizer.encode_target([prefix])[0][:-1] if prefix else []
+        starts: list[list[int]] = []
         for count in counts:  # only the first part of a line starts with the prefix
-            prefixes += [prefix if part == 0 else "" for part in range(count)]
-        found = self._search(parts, prefixes, search)
+            starts += [start if part == 0 else [] for part in range(count)]
+        sources = self.tokenizer.encode_source([part.strip() for part in parts])
+        found = self.finder.find_all(sources, starts, search)
         at = 0
         for line, count in zip(lines, counts, strict=True):
             here = slice(at, at + count)
@@ -225,17 +212,13 @@ class Translator:
     def cut(self, line: str, search: SearchConfig | None = None) -> list[str]:
         """Cut a line into parts that the model can take; joined they are the line, stripped."""
         search = search or self.search
-        longest = max(1, min(search.max_tokens, self._positions - search.max_extra))
+        longest = max(1, min(search.max_tokens, self.finder.positions - search.max_extra))
         stripped = line.strip()
         return split_line(stripped, self.languages[0], self.length, longest) if stripped else []
 
     def length(self, text: str) -> int:
         """Count a text's source tokens, ``</s>`` included."""
         return len(self.tokenizer.encode_source([text])[0])
-
-    def limit(self, source: Sequence[int], search: SearchConfig, prefix: int = 0) -> int:
-        """Return the most tokens that the translation of some source ids may have."""
-        return min(len(source) + search.max_extra + prefix, self._positions)
 
     def find(
         self,
@@ -251,12 +234,8 @@ class Translator:
             wanted: Asked after each step whether a part, by its number, is still waited for; what is
                 found for the others means nothing. Sampling does not ask.
         """
-        search = search or self.search
-        if search.shortlist:
-            _ = self._shortlist  # a missing one is told before the work begins
         sources = self.tokenizer.encode_source([part.strip() for part in parts])
-        starts: list[list[int]] = [[] for _ in sources]
-        return self._search_batch(self.engine(search.precision), sources, starts, search, wanted)
+        return self.finder.find(sources, [[] for _ in sources], search or self.search, wanted)
 
     def join(
         self, parts: list[str], found: list[list[Hypothesis]], align: bool = False
@@ -297,102 +276,8 @@ class Translator:
             target_before = join_parts(parts[at : at + 2], [target_before + text, ""])
         return pairs
 
-    def _search(
-        self, texts: list[str], prefixes: list[str], search: SearchConfig
-    ) -> list[list[Hypothesis]]:
-        sources = self.tokenizer.encode_source([text.strip() for text in texts])
-        starts = {p: self.tokenizer.encode_target([p])[0][:-1] if p else [] for p in set(prefixes)}
-        engine = self.engine(search.precision)
-        if search.shortlist:
-            _ = self._shortlist  # a missing one is told before the work begins
-
-        def find(rows: list[int]) -> list[list[Hypothesis]]:
-            wanted = [starts[prefixes[i]] for i in rows]
-            return self._search_batch(engine, [sources[i] for i in rows], wanted, search)
-
-        batches = list(like_lengths([len(s) for s in sources], search.batch_tokens))
-        found: list[list[Hypothesis]] = [[]] * len(texts)
-        workers = min(torch.get_num_threads(), len(batches)) if engine.threads else 1
-        # Native code lets go of the interpreter: as many batches run at once as there are threads.
-        with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-            answers = pool.map(find, batches) if pool is not None else map(find, batches)
-            for rows, batch in zip(batches, answers, strict=True):
-                for i, answer in zip(rows, batch, strict=True):
-                    found[i] = answer
-        return found
-
-    def engine(self, precision: str) -> Engine:
-        """Return what runs the model's steps in a precision; made at the first call."""
-        if precision not in self._engines:
-            self._engines[precision] = make_engine(self.model, precision)
-        return self._engines[precision]
-
-    @cached_property
-    def _shortlist(self) -> Shortlist:
-        sizes = self.tokenizer.source_vocab_size, self.tokenizer.target_vocab_size
-        if self.directory is None:
-            raise HeadwayError("search.shortlist: this model comes from no directory")
-        return Shortlist.load(self.directory, sizes)
-
-    @torch.inference_mode()
-    def _search_batch(
-        self,
-        engine: Engine,
-        sources: list[list[int]],
-        prefixes: list[list[int]],
-        search: SearchConfig,
-        wanted: Callable[[int], bool] | None = None,
-    ) -> list[list[Hypothesis]]:
-        limits = [
-            self.limit(source, search, len(start))
-            for source, start in zip(sources, prefixes, strict=True)
-        ]
-        beams = search.n_best if search.sample else search.beam
-        longest = max(max(limits), 1 + max(map(len, prefixes)))
-        ends = {"eos": self.tokenizer.eos, "pad": self.tokenizer.target_pad}
-        choices = None
-        if search.shortlist and not search.sample:
-            # With one vocabulary for both sides a token may always be copied.
-            joint = self.model.config.tying == "three-way"
-            choices = [
-                self._shortlist.pick(
-                    source, search.shortlist, [*ends.values(), *start, *(source if joint else ())]
-                )
-                for source, start in zip(sources, prefixes, strict=True)
-            ]
-        started = engine.start(sources, beams, longest, choices)
-        if not search.sample:
-            return beam_search(
-                started,
-                limits,
-                beam=beams,
-                alpha=search.alpha,
-                n_best=search.n_best,
-                prefixes=prefixes,
-                wanted=wanted,
-                **ends,
-            )
-        return sample(
-            started,
-            limits,
-            # A draw depends on the seed and the text alone, not on its line's number.
-            seeds=[
-                [(search.seed, draw, _fingerprint(source)) for draw in range(beams)]
-                for source in sources
-            ],
-            temperature=search.temperature,
-            top_k=search.top_k,
-            top_p=search.top_p,
-            prefixes=prefixes,
-            **ends,
-        )
-
 
 def _words_before(before: str, text: str) -> int:
     """Count the words before ``text``; one that a cut has split goes on in it."""
     split = before and not before[-1].isspace() and not text[:1].isspace()
     return len(before.split()) - bool(split)
-
-
-def _fingerprint(ids: Sequence[int]) -> int:
-    return zlib.crc32(np.asarray(ids, dtype=np.int64).tobytes())
