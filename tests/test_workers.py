@@ -141,7 +141,8 @@ def test_parts_make_up_the_batch_and_are_alike(count, seed):
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
 def test_a_mistake_is_not_lost_and_leaves_no_gradient(place):
     trainer = small_trainer()
-    good, bad = (random_batch(31, rows=4, longest=5, seed=4) for _ in range(2))
+    # Two batches: an answer to the first, if it is left lying, is none to the second.
+    good, bad = (random_batch(31, rows=4, longest=5, seed=seed) for seed in (4, 5))
     bad.source[place, 0] = 31  # no such piece, in the one's share or in the other's
     with pytest.raises(IndexError):
         trainer.step([bad])
