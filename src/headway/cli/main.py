@@ -29,6 +29,7 @@ VERBS = {
     "evaluate": "translate a test set and score it, or score given translations",
     "score": "score a translation file against its reference",
     "compare": "compare two systems, with significance",
+    "export": "write a model in another program's format, compared with the original",
     "average": "average checkpoints of a run into a model",
     "picture": "draw what a sentence attends to, as a picture or a page",
     "heads": "what each attention head does, and what BLEU is lost without it",

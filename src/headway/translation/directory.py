@@ -22,6 +22,7 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 
 FORMAT = 1
+CONFIG = "config.json"
 MAX_CONFIG_BYTES = 1 << 20
 
 
@@ -71,15 +72,17 @@ def save_model(
     replace_weights(directory / "model.safetensors", weights)
 
 
-def write_config(directory: str | Path, settings: Config, languages: tuple[str, str]) -> None:
-    """Write ``config.json``."""
+def write_config(
+    directory: str | Path, settings: Config, languages: tuple[str, str], name: str = CONFIG
+) -> None:
+    """Write ``config.json``, or a file of another name that holds the same."""
     values = {
         "format": FORMAT,
         "headway": __version__,
         "languages": list(languages),
         "settings": settings.to_dict(),
     }
-    replace_text(Path(directory) / "config.json", json.dumps(values, indent=2) + "\n")
+    replace_text(Path(directory) / name, json.dumps(values, indent=2) + "\n")
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -138,15 +141,19 @@ def load_model(path: str | Path) -> Model:
     return Model(transformer, tokenizer, replace(settings, model=shape), languages, path)
 
 
-def read_config(path: Path) -> tuple[Config, tuple[str, str]]:
+def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]]:
     """Read the settings and languages of a run or model directory.
+
+    Args:
+        path: The directory.
+        name: Of the file.
 
     Raises:
         HeadwayError: If ``config.json`` is missing, damaged, or of another program or format.
     """
-    file = path / "config.json"
+    file = path / name
     if not file.is_file():
-        raise HeadwayError(f"{path}: no config.json: not a run or model directory of Headway")
+        raise HeadwayError(f"{path}: no {name}: not a run or model directory of Headway")
     if file.stat().st_size > MAX_CONFIG_BYTES:
         raise HeadwayError(f"{file}: larger than any configuration ({MAX_CONFIG_BYTES} bytes)")
     try:

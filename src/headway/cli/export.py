@@ -1,0 +1,77 @@
+"""``headway export``: a model in another program's format, compared with the original."""
+
+import argparse
+import sys
+
+from headway.errors import HeadwayError
+
+EXAMPLE = (
+    "headway export runs/mine --to ctranslate2 mine-ct2 --precision int8\n"
+    "headway export runs/mine --to argos en_de.argosmodel --lines a.en --reference a.de"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
+    parser.add_argument("out", metavar="OUT", help="file or directory to make; not there yet")
+    parser.add_argument(
+        "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface, onnx or argos"
+    )
+    parser.add_argument(
+        "--precision",
+        default="float32",
+        metavar="TYPE",
+        help="of the weights: float32 (default), int8, float16 or bfloat16",
+    )
+    parser.add_argument(
+        "--lines", metavar="FILE", help="compare on these (default: made from the vocabulary)"
+    )
+    parser.add_argument("--reference", metavar="FILE", help="their translations: BLEU of both")
+    parser.add_argument("--no-verify", action="store_true", help="do not compare")
+    parser.add_argument("--licence", default="", metavar="NAME", help="for the model card: mit")
+    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Export; say on standard error what was found."""
+    from headway.cli.main import limit_threads, usage_error
+    from headway.exchange.certificate import MOST_LINES
+    from headway.exchange.exporting import CERTIFICATE, export_model
+    from headway.text.readers import read_lines
+    from headway.translation import load_model
+
+    limit_threads(args.threads)
+    if args.reference and not args.lines:
+        usage_error("--reference needs --lines, what it is the translation of")
+    if args.no_verify and args.lines:
+        usage_error("--lines is of no use with --no-verify")
+    lines = list(read_lines(args.lines)) if args.lines else []
+    references = list(read_lines(args.reference)) if args.reference else []
+    if args.lines and not any(line.strip() for line in lines):
+        raise HeadwayError(f"{args.lines}: no text to compare on")
+    if references and len(references) != len(lines):
+        raise HeadwayError(
+            f"{args.lines} has {len(lines)} lines, but {args.reference} has {len(references)}"
+        )
+    done = export_model(
+        load_model(args.model),
+        args.to,
+        args.out,
+        args.precision,
+        lines=lines[:MOST_LINES],
+        references=references[:MOST_LINES],
+        verify=not args.no_verify,
+        licence=args.licence,
+    )
+    for note in done.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if done.certificate is None:
+        print(f"{args.out}: written, not compared", file=sys.stderr)
+        return 0
+    print(f"{args.out}: compared with {args.model}\n{done.certificate.to_text()}", file=sys.stderr)
+    if done.certificate.failures:
+        raise HeadwayError(
+            f"{'; '.join(done.certificate.failures)}: do not use {args.out}, see {CERTIFICATE} in it"
+        )
+    return 0

@@ -1,0 +1,1 @@
+"""Models in and out: one file a foreign format, each exact or refused, and the certificate."""
