@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from headway.serving.interpreter import Rendering
-from headway.serving.languages import Detector, name_of
+from headway.serving.languages import Detector
 from headway.serving.markup import render, translate_html
 from headway.serving.passages import Links, Passage, words
 from headway.serving.tags import parse, tokens
+from headway.text.languages import name_of
 
 TEXTS = [
     "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",

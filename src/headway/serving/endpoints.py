@@ -8,12 +8,13 @@ from typing import Any
 from headway.errors import HeadwayError
 from headway.serving.clients import Keys
 from headway.serving.interpreter import Interpreter, Rendering
-from headway.serving.languages import name_of, translatable
+from headway.serving.languages import translatable
 from headway.serving.markup import translate_html
 from headway.serving.models import Models
 from headway.serving.passages import Links
 from headway.serving.refusal import Refusal, missing, too_long
 from headway.serving.settings import ServerConfig
+from headway.text.languages import name_of
 from headway.translation import Translator
 
 

@@ -1,4 +1,4 @@
-"""The names of languages, and which one a text is in."""
+"""Which language a text is in."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -6,39 +6,16 @@ from typing import Any
 
 from headway.errors import HeadwayError
 
-# ISO 639-1, with the codes that scripts and countries distinguish in use.
-NAMES = {
-    "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian",
-    "bg": "Bulgarian", "bn": "Bengali", "bs": "Bosnian", "ca": "Catalan", "cs": "Czech",
-    "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
-    "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian",
-    "fi": "Finnish", "fr": "French", "ga": "Irish", "gl": "Galician", "gu": "Gujarati",
-    "ha": "Hausa", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian",
-    "hy": "Armenian", "id": "Indonesian", "ig": "Igbo", "is": "Icelandic", "it": "Italian",
-    "ja": "Japanese", "jv": "Javanese", "ka": "Georgian", "kk": "Kazakh", "km": "Khmer",
-    "kn": "Kannada", "ko": "Korean", "ku": "Kurdish", "ky": "Kyrgyz", "la": "Latin",
-    "lb": "Luxembourgish", "lo": "Lao", "lt": "Lithuanian", "lv": "Latvian", "mg": "Malagasy",
-    "mi": "Maori", "mk": "Macedonian", "ml": "Malayalam", "mn": "Mongolian", "mr": "Marathi",
-    "ms": "Malay", "mt": "Maltese", "my": "Burmese", "nb": "Norwegian Bokmål", "ne": "Nepali",
-    "nl": "Dutch", "nn": "Norwegian Nynorsk", "no": "Norwegian", "nr": "Southern Ndebele",
-    "nso": "Northern Sotho", "oc": "Occitan", "or": "Odia", "pa": "Punjabi", "pl": "Polish",
-    "ps": "Pashto", "pt": "Portuguese", "pt-BR": "Portuguese (Brazil)", "qu": "Quechua",
-    "ro": "Romanian", "ru": "Russian", "rw": "Kinyarwanda", "sa": "Sanskrit", "si": "Sinhala",
-    "sk": "Slovak", "sl": "Slovenian", "so": "Somali", "sq": "Albanian", "sr": "Serbian",
-    "ss": "Swati", "st": "Southern Sotho", "su": "Sundanese", "sv": "Swedish", "sw": "Swahili",
-    "ta": "Tamil", "te": "Telugu", "tg": "Tajik", "th": "Thai", "tk": "Turkmen", "tl": "Tagalog",
-    "tn": "Tswana", "tr": "Turkish", "ts": "Tsonga", "tt": "Tatar", "ug": "Uyghur",
-    "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek", "ve": "Venda", "vi": "Vietnamese",
-    "xh": "Xhosa", "yi": "Yiddish", "yo": "Yoruba", "zh": "Chinese", "zh-Hans": "Chinese",
-    "zh-Hant": "Chinese (traditional)", "zu": "Zulu",
-}  # fmt: skip
+# Other codes that clients of LibreTranslate have for some of them.
+SAME = {"pb": "pt-br", "zt": "zh-hant", "zh-hans": "zh"}
 UNSPACED = {"zh", "zh-Hans", "zh-Hant", "ja", "th", "lo", "km", "my"}  # no space after a sentence
 READ = 3_000  # characters that are looked at: the rest of a long text says nothing new
 
 
-def name_of(code: str) -> str:
-    """Return a language's English name; a code without one stands for itself."""
-    return NAMES.get(code, code)
+def plain(code: str) -> str:
+    """Return what two codes of one language have in common: case is nothing, some have two names."""
+    lowered = code.lower()
+    return SAME.get(lowered, lowered)
 
 
 def translatable(text: str) -> bool:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from headway.config import SearchConfig, merge_overrides
 from headway.errors import HeadwayError
-from headway.serving.languages import Detector, name_of
+from headway.serving.languages import Detector
 from headway.serving.refusal import Refusal
+from headway.text.languages import name_of
 from headway.translation import Translator, load_model
 
 Stamp = tuple[tuple[str, int, int], ...]
