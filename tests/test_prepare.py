@@ -42,6 +42,28 @@ def files(tmp_path: Path) -> tuple[list[Path], list[Path]]:
     return corpus(tmp_path, "train", 400, 1), corpus(tmp_path, "valid", 31, 2)
 
 
+def test_further_copies_are_the_same_text_in_other_pieces(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    once = prepare(*files, tmp_path / "once", CONFIG)
+    thrice = prepare(*files, tmp_path / "thrice", replace(CONFIG, copies=3))
+    again = prepare(*files, tmp_path / "again", replace(CONFIG, copies=3))
+    assert thrice.fingerprint == again.fingerprint
+    count = len(once.train)
+    assert len(thrice.train) == 3 * count
+    assert json.loads((tmp_path / "thrice" / "report.json").read_text())["kept"] == count
+    decode = (thrice.tokenizer.decode_source, thrice.tokenizer.decode)
+    drawn = set()
+    for i in range(3 * count):
+        pair, best = thrice.train.pair(i), once.train.pair(i % count)
+        for side in (0, 1):
+            assert decode[side](pair[side]) == decode[side](best[side])
+            if pair[side].tolist() != best[side].tolist():
+                drawn.add((i // count, side))
+    assert drawn == {(1, 0), (1, 1), (2, 0), (2, 1)}  # the first copy is as translation reads it
+    assert thrice.valid.fingerprint == once.valid.fingerprint
+
+
 def test_what_comes_out_is_what_went_in(
     files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:

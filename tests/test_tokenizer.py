@@ -7,7 +7,7 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.tokenizer import Tokenizer
+from headway.text.tokenizer import Draw, Tokenizer
 
 WORDS = [
     "the",
@@ -65,6 +65,21 @@ def test_hostile_text_comes_back_whole(subwords: str) -> None:
         assert ids[-1] == tokenizer.eos
         assert not {tokenizer.eos, tokenizer.unk, tokenizer.target_pad} & set(ids[:-1])
         assert tokenizer.decode(ids) == text
+
+
+def test_drawn_pieces_spell_the_same_text_in_other_ways() -> None:
+    tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
+    texts = [text for text, _ in pairs()] + hostile(200)
+    best = tokenizer.encode_source(texts)
+    drawn = [tokenizer.encode_source(texts, Draw(0.2, seed)) for seed in (1, 2, 1)]
+    assert drawn[0] == drawn[2]  # another call, the same pieces
+    assert drawn[0] != drawn[1]
+    for ids in drawn:
+        assert [tokenizer.decode_source(line) for line in ids] == texts
+        longer = sum(map(len, ids)) / sum(map(len, best))
+        assert 1.02 < longer < 2
+    assert tokenizer.encode_source(texts, Draw(0.0, 1)) == best
+    assert tokenizer.encode_source(texts) == best  # drawing leaves nothing behind
 
 
 def test_lone_surrogates_are_replaced(tokenizer: Tokenizer) -> None:

@@ -62,6 +62,10 @@ class TextConfig:
         int, "pairs the subwords are learned from, spread over the text; 0: all"
     ] = 1000000
     split_digits: Annotated[bool, "every digit is a piece of its own"] = False
+    copies: Annotated[
+        int, "times a training pair is written, after the first in pieces drawn anew (BPE dropout)"
+    ] = 1
+    merge_dropout: Annotated[float, "chance that a merge is left out in the further copies"] = 0.1
     max_tokens: Annotated[int, "longest training side in pieces; longer pairs are dropped"] = 256
     drop_unreadable: Annotated[
         bool, "drop lines that are not UTF-8 or no pair; else stop at the first"
@@ -78,12 +82,16 @@ class TextConfig:
 
     def problems(self) -> list[str]:
         """Return a line for each value that cannot work."""
-        return _bounds(
+        problems = _bounds(
             self,
-            positive=("vocab_size", "max_tokens"),
+            positive=("vocab_size", "max_tokens", "copies"),
+            rate=("merge_dropout",),
             unit=("character_coverage",),
             not_negative=("sample_lines", "max_characters", "max_ratio"),
         )
+        if self.copies > 1 and self.subwords != "bpe":
+            problems.append(f"copies = {self.copies} needs subwords = bpe, which has merges")
+        return problems
 
     def __post_init__(self) -> None:
         raise_all(self.problems())

@@ -20,7 +20,7 @@ from headway.errors import HeadwayError
 from headway.text.cleaning import TOKENS, Report, clean, held_out
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
 from headway.text.shards import Corpus
-from headway.text.tokenizer import Tokenizer
+from headway.text.tokenizer import Draw, Tokenizer
 
 FORMAT = 1
 CHUNK = 10_000  # pairs encoded at a time
@@ -97,6 +97,7 @@ def prepare(
     config: TextConfig,
     languages: tuple[str, str] | None = None,
     tests: Sequence[Sequence[str | Path]] = (),
+    tokenizer: Tokenizer | None = None,
 ) -> PreparedData:
     """Turn raw parallel text into a prepared directory; it appears whole or not at all.
 
@@ -107,6 +108,7 @@ def prepare(
         config: Cleaning rules and vocabulary.
         languages: Codes of source and target; default: the suffixes of two plain files.
         tests: Test sets that no training pair may come from.
+        tokenizer: Use it; None: learn one from the training text.
 
     Raises:
         HeadwayError: Naming the file and line of what is wrong.
@@ -121,7 +123,7 @@ def prepare(
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         temporary.mkdir(parents=True)
-        _prepare(train, valid, temporary, config, codes, languages, tests)
+        _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer)
         if out.exists():
             out.rmdir()
         temporary.rename(out)
@@ -140,6 +142,7 @@ def _prepare(
     codes: tuple[str, str],
     languages: tuple[str, str] | None,
     tests: Sequence[Sequence[str | Path]],
+    tokenizer: Tokenizer | None,
 ) -> None:
     report = Report()
     valid_pairs = list(read_pairs(valid, languages))
@@ -166,14 +169,13 @@ def _prepare(
         raise HeadwayError(
             f"{train[0]}: no training pairs are left after cleaning: {report.summary()}"
         )
-    every = -(-count // config.sample_lines) if config.sample_lines else 1
-    sample = islice(_spooled(spool), 0, None, every)
-    tokenizer = Tokenizer.learn(((pair.source, pair.target) for pair in sample), config)
+    if tokenizer is None:
+        every = -(-count // config.sample_lines) if config.sample_lines else 1
+        sample = islice(_spooled(spool), 0, None, every)
+        tokenizer = Tokenizer.learn(((pair.source, pair.target) for pair in sample), config)
     tokenizer.save(out)
     sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
-    corpus = Corpus.write(
-        out / "train", _short_enough(_spooled(spool), tokenizer, config, report), sizes
-    )
+    corpus = Corpus.write(out / "train", _training_ids(spool, tokenizer, config, report), sizes)
     spool.unlink()
     if not len(corpus):
         raise HeadwayError(
@@ -185,7 +187,6 @@ def _prepare(
     for side in ("source", "target"):
         text = "".join(f"{getattr(pair, side)}\n" for pair in valid_pairs)
         (out / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
-    report.kept = len(corpus)
     report.tokens = {"source": corpus.source_tokens, "target": corpus.target_tokens}
     (out / "report.json").write_text(
         json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
@@ -227,23 +228,30 @@ def _spooled(path: Path) -> Iterator[Pair]:
 
 
 def _encoded(
-    pairs: Iterable[Pair], tokenizer: Tokenizer
+    pairs: Iterable[Pair], tokenizer: Tokenizer, drawn: Draw | None = None
 ) -> Iterator[tuple[Pair, list[int], list[int]]]:
     rest = iter(pairs)
     while chunk := list(islice(rest, CHUNK)):
-        sources = tokenizer.encode_source([pair.source for pair in chunk])
-        targets = tokenizer.encode_target([pair.target for pair in chunk])
+        sources = tokenizer.encode_source([pair.source for pair in chunk], drawn)
+        targets = tokenizer.encode_target([pair.target for pair in chunk], drawn)
         yield from zip(chunk, sources, targets, strict=True)
 
 
-def _short_enough(
-    pairs: Iterable[Pair], tokenizer: Tokenizer, config: TextConfig, report: Report
+def _training_ids(
+    spool: Path, tokenizer: Tokenizer, config: TextConfig, report: Report
 ) -> Iterator[tuple[list[int], list[int]]]:
-    for pair, source, target in _encoded(pairs, tokenizer):
+    """Yield every pair as translation reads it, then all of them in each further copy."""
+    for pair, source, target in _encoded(_spooled(spool), tokenizer):
         if max(len(source), len(target)) > config.max_tokens:
             report.drop(TOKENS, pair.line, f"{pair.source} | {pair.target}")
+            report.kept -= 1
         else:
             yield source, target
+    for copy in range(1, config.copies):
+        drawn = Draw(config.merge_dropout, seed=copy)
+        for _, source, target in _encoded(_spooled(spool), tokenizer, drawn):
+            if max(len(source), len(target)) <= config.max_tokens:
+                yield source, target
 
 
 def _fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:

@@ -3,12 +3,17 @@
 Nothing is normalised and no text is lost: what has no piece becomes bytes. Control symbols are ids
 that no text can produce: ``<unk>`` 0, ``</s>`` 1, and ``<pad>``, the last id, which the sentencepiece
 model does not know of.
+
+An imported vocabulary may have fewer entries than its sentencepiece model has pieces. There ``<pad>``
+is a control piece: what stands before it are the entries, what follows means ``<unk>``. An entry that
+no text is cut into, such as ``>>deu<<``, is an unused piece; a text may begin with it.
 """
 
 import hashlib
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -17,7 +22,21 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 
 UNK, EOS = 0, 1
+PAD = "<pad>"
 SPACE = "\u2581"  # sentencepiece writes a space so; typed by a user, it becomes its three bytes
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Pieces drawn at random, the same ones for the same seed (Provilkov et al. 2020, BPE dropout).
+
+    Attributes:
+        dropout: The chance that a merge is left out each time it could be made.
+        seed: Another seed, other pieces.
+    """
+
+    dropout: float
+    seed: int
 
 
 class Tokenizer:
@@ -103,28 +122,34 @@ class Tokenizer:
 
     @property
     def joint(self) -> bool:
-        """Whether both languages share a vocabulary."""
+        """Whether both languages share a vocabulary, and one sentencepiece model."""
         return self._models[1] is None
+
+    @property
+    def models(self) -> tuple[bytes, bytes]:
+        """The serialized sentencepiece models of source and target."""
+        source, target = self._models
+        return source, source if target is None else target
 
     @property
     def source_vocab_size(self) -> int:
         """Ids of the source side, ``<pad>`` included."""
-        return int(self._source.vocab_size()) + 1
+        return self.source_pad + 1
 
     @property
     def target_vocab_size(self) -> int:
         """Ids of the target side, ``<pad>`` included."""
-        return int(self._target.vocab_size()) + 1
+        return self.target_pad + 1
 
     @property
     def source_pad(self) -> int:
         """Id of ``<pad>`` on the source side."""
-        return self.source_vocab_size - 1
+        return _pad(self._source)
 
     @property
     def target_pad(self) -> int:
         """Id of ``<pad>`` on the target side."""
-        return self.target_vocab_size - 1
+        return _pad(self._target)
 
     @property
     def fingerprint(self) -> str:
@@ -135,13 +160,22 @@ class Tokenizer:
             digest.update("\n".join(pieces).encode() + b"\n\n")
         return digest.hexdigest()
 
-    def encode_source(self, texts: Sequence[str]) -> list[list[int]]:
-        """Turn source texts into ids, each with ``</s>`` at its end."""
-        return _encode(self._source, texts)
+    def encode_source(self, texts: Sequence[str], drawn: "Draw | None" = None) -> list[list[int]]:
+        """Turn source texts into ids, each with ``</s>`` at its end.
 
-    def encode_target(self, texts: Sequence[str]) -> list[list[int]]:
-        """Turn target texts into ids, each with ``</s>`` at its end."""
-        return _encode(self._target, texts)
+        Args:
+            texts: Any text.
+            drawn: Leave merges out at random; None: the best pieces, always the same.
+        """
+        return _encode(self._source, texts, drawn)
+
+    def encode_target(self, texts: Sequence[str], drawn: "Draw | None" = None) -> list[list[int]]:
+        """Turn target texts into ids, as `encode_source` does."""
+        return _encode(self._target, texts, drawn)
+
+    def named_language(self, text: str) -> str:
+        """Return what a source text begins with if that names a target language: ``>>deu<<``."""
+        return text[: len(text) - len(_after_language(self._source, text)[1])]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Turn target ids into text, up to the first ``</s>``; ``<pad>`` says nothing."""
@@ -166,21 +200,67 @@ def _processor(model: bytes) -> Any:
     return SentencePieceProcessor(model_proto=model)
 
 
-def _encode(processor: Any, texts: Sequence[str]) -> list[list[int]]:
+def _pad(processor: Any) -> int:
+    pad = int(processor.piece_to_id(PAD))
+    return pad if processor.is_control(pad) else int(processor.vocab_size())
+
+
+def _encode(processor: Any, texts: Sequence[str], drawn: Draw | None) -> list[list[int]]:
     # Lone surrogates are no text and cannot be bytes: they become question marks.
     clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+    named = [_after_language(processor, text) for text in clean]
+    rest = [text for _, text in named]
     encoded = [
         _encode_spaces_apart(processor, text) if SPACE in text else ids
-        for text, ids in zip(clean, processor.encode(clean), strict=True)
+        for text, ids in zip(rest, _pieces_of(processor, rest, drawn), strict=True)
     ]
-    return [[*ids, EOS] for ids in encoded]
+    return [
+        [*language, *_entries(processor, text, ids), EOS]
+        for (language, text), ids in zip(named, encoded, strict=True)
+    ]
+
+
+def _after_language(processor: Any, text: str) -> tuple[list[int], str]:
+    """Part a text from the target language it begins with, as an entry, if there is such a one."""
+    if text.startswith(">>"):
+        code, end, rest = text.partition("<<")
+        entry = processor.piece_to_id(code + end)
+        if processor.is_unused(entry) or processor.is_control(entry):
+            return [entry], rest
+    return [], text
+
+
+def _entries(processor: Any, text: str, ids: list[int]) -> list[int]:
+    """Let pieces be ``<unk>`` that are no entries of an imported vocabulary.
+
+    Characters without a piece may be an entry all the same: one of the other language.
+    """
+    pad = _pad(processor)
+    if UNK not in ids and max(ids, default=0) < pad:
+        return ids
+    found = (processor.piece_to_id(piece) for piece in processor.encode(text, out_type=str))
+    return [i if EOS < i < pad else UNK for i in found]
+
+
+def _pieces_of(processor: Any, texts: list[str], drawn: Draw | None) -> Any:
+    if drawn is None:
+        return processor.encode(texts)
+    from sentencepiece import set_random_generator_seed
+
+    # A thread of sentencepiece's starts from the seed that is set when it starts: one thread, begun
+    # here, draws the same pieces on every machine.
+    set_random_generator_seed(drawn.seed)
+    return processor.encode(texts, enable_sampling=True, alpha=drawn.dropout, num_threads=1)
 
 
 def _encode_spaces_apart(processor: Any, text: str) -> list[int]:
     """Encode a text that holds U+2581 itself, which sentencepiece would take for a space.
 
-    A character that has no piece stands in for it, and its bytes are then exchanged.
+    A character that has no piece stands in for it, and its bytes are then exchanged. A vocabulary
+    without bytes has no other way to say it than a space.
     """
+    if not processor.is_byte(processor.piece_to_id("<0xE2>")):
+        return list(processor.encode(text))
     stand_in = next(
         character
         for character in map(chr, range(0x10FFFD, 0, -1))
@@ -200,14 +280,14 @@ def _encode_spaces_apart(processor: Any, text: str) -> list[int]:
 
 
 def _decode(processor: Any, ids: Sequence[int]) -> str:
-    pad = processor.vocab_size()
+    pad = _pad(processor)
     said = takewhile(lambda i: i != EOS, (int(i) for i in ids))
     return str(processor.decode([i for i in said if i != pad]))
 
 
 def _pieces(processor: Any, ids: Sequence[int]) -> list[str]:
-    pad = processor.vocab_size()
-    return ["<pad>" if i == pad else processor.id_to_piece(i) for i in ids]
+    pad = _pad(processor)
+    return [PAD if i == pad else processor.id_to_piece(i) for i in ids]
 
 
 def _learn(lines: Iterable[str], config: TextConfig) -> bytes:
