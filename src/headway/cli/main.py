@@ -169,13 +169,21 @@ def usage_error(message: str) -> NoReturn:
     raise SystemExit(2)
 
 
-def settings_from(args: argparse.Namespace, preset: str = "base") -> "Config":
-    """Resolve ``--preset``, ``--config`` and the settings on the line; mistakes exit with 2."""
+def settings_from(
+    args: argparse.Namespace, preset: str = "base", shape: "Config | None" = None
+) -> "Config":
+    """Resolve ``--preset``, ``--config`` and the settings on the line; mistakes exit with 2.
+
+    Args:
+        args: The parsed line.
+        preset: Where it names none.
+        shape: Has the sections text and model that the preset's give way to.
+    """
     from headway import config
 
     try:
         files = [args.config] if args.config else []
-        return config.load(args.preset or preset, files, args.overrides)
+        return config.load(args.preset or preset, files, args.overrides, shape=shape)
     except HeadwayError as error:
         usage_error(str(error))
 

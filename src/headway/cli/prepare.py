@@ -27,6 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--languages", metavar="CODE", nargs=2, help="default: from the suffixes of two files"
     )
     parser.add_argument(
+        "--vocabulary", metavar="MODEL", help="keep a model's pieces, to train on from it (--init)"
+    )
+    parser.add_argument(
         "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
     )
     parser.add_argument("--config", metavar="FILE", help="settings in TOML")
@@ -36,9 +39,15 @@ def run(args: argparse.Namespace) -> None:
     """Prepare, and say what was kept and dropped."""
     from headway.cli.main import settings_from
     from headway.text.prepare import prepare
+    from headway.training.initial import check_shape
+    from headway.translation.directory import load_model
 
-    config = settings_from(args)
+    kept = load_model(args.vocabulary) if args.vocabulary else None
+    config = settings_from(args, shape=kept.config if kept else None)
+    if kept:
+        check_shape(config, kept)
+    tokenizer = kept.tokenizer if kept else None
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     tests = [args.test] if args.test else []
-    data = prepare(args.train, args.valid, args.out, config.text, codes, tests)
+    data = prepare(args.train, args.valid, args.out, config.text, codes, tests, tokenizer)
     print((data.directory / "report.txt").read_text(encoding="utf-8").rstrip(), file=sys.stderr)

@@ -34,6 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", metavar="DIR", help="what `headway prepare` wrote, instead")
     parser.add_argument("--languages", nargs=2, metavar="CODE", help="of source and target: de en")
     parser.add_argument(
+        "--init", metavar="MODEL", help="begin from a model's weights and vocabulary: fine-tuning"
+    )
+    parser.add_argument(
         "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
@@ -124,6 +127,8 @@ def _check_words(directory: "RunDirectory", args: argparse.Namespace) -> None:
         )
     if args.data and (args.train or args.valid):
         raise HeadwayError("--data is prepared already: leave --train and --valid away")
+    if directory.started and args.init:
+        raise HeadwayError(f"--init {args.init}: {args.run} has begun already: give another RUN")
     settled = [name for name in args.overrides if name.startswith("text.")]
     if args.data and settled:
         raise HeadwayError(f"--{settled[0]}: settled when {args.data} was prepared")
@@ -135,19 +140,27 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
     from headway.text.prepare import PreparedData, prepare
     from headway.training import facts, processes
     from headway.training.checkpoint import remove
+    from headway.training.initial import check_shape, check_vocabulary
     from headway.training.starting import start
+    from headway.translation.directory import load_model
 
     if directory.started:
         return _resume(directory, args)
-    config = settings_from(args)
+    init = load_model(args.init) if args.init else None
+    config = settings_from(args, shape=init.config if init else None)
+    if init:
+        check_shape(config, init)
     if not args.data and processes.rank() == 0:
         remove(directory.data)  # what a start left that was interrupted
         codes = tuple(args.languages) if args.languages else None
-        prepare(args.train, args.valid, directory.data, config.text, codes)
+        kept = init.tokenizer if init else None
+        prepare(args.train, args.valid, directory.data, config.text, codes, tokenizer=kept)
         if not args.quiet:
             print(f"{directory.data / 'report.txt'}: what was kept and dropped", file=sys.stderr)
     processes.wait()
     data = PreparedData.open(args.data or directory.data)
+    if init:
+        check_vocabulary(data, init)
     return start(
         directory,
         data,
@@ -155,6 +168,7 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
         command=["headway", *sys.argv[1:]],
         train=facts.describe_files(args.train or ()),
         valid=facts.describe_files(args.valid or ()),
+        init=args.init,
     )
 
 

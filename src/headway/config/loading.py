@@ -15,6 +15,8 @@ def load(
     preset: str = "base",
     files: Sequence[str | Path] = (),
     overrides: Mapping[str, str] | None = None,
+    *,
+    shape: Config | None = None,
 ) -> Config:
     """Resolve a preset, TOML files and command-line overrides, later ones winning.
 
@@ -22,6 +24,7 @@ def load(
         preset: A name in `PRESETS`.
         files: TOML files with the tables text, model, training and search.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
+        shape: Take the sections text and model from here, not from the preset.
 
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
@@ -32,6 +35,8 @@ def load(
             f" there are {', '.join(PRESETS)}"
         )
     config = PRESETS[preset]
+    if shape is not None:
+        config = replace(config, text=shape.text, model=shape.model)
     for path in files:
         config = merge(config, read_toml(path), where=str(path))
     return merge_overrides(config, overrides or {})

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from headway.config import Config, describe
@@ -52,7 +53,7 @@ A Transformer (Vaswani et al., 2017) trained with Headway {facts["headway"]}; {w
 ## Data
 
 {data["training_pairs"]:,} training pairs, cleaned, and {data["validation_pairs"]:,} validation pairs.
-Fingerprint of the data: `{data["fingerprint"]}`; of the vocabulary: `{data["tokenizer"]}`.
+Fingerprint of the data: `{data["fingerprint"]}`; of the vocabulary: `{data["tokenizer"]}`.{_begun(facts)}
 
 ## Limits
 
@@ -72,6 +73,14 @@ in {machine["precision"]}. All settings:
 {describe(config).strip()}
 ```
 """
+
+
+def _begun(facts: Mapping[str, Any]) -> str:
+    init = facts.get("init")
+    if not init:
+        return ""
+    name = Path(init["path"]).name
+    return f"\nTraining began from the weights of the model `{name}` (sha256 `{init['sha256']}`)."
 
 
 def _scores(config: Config, pairs: int, language: str, report: ValidationReport | None) -> str:

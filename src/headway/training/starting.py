@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import torch
 
@@ -11,7 +13,7 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.kernels.build import identity
 from headway.text.prepare import PreparedData
-from headway.training import processes
+from headway.training import initial, processes
 from headway.training.facts import check_data, describe_data, with_vocabulary
 from headway.training.feed import Feed
 from headway.training.machine import Machine
@@ -31,6 +33,7 @@ def start(
     command: Sequence[str] = (),
     train: Mapping[str, str] = NOTHING,
     valid: Mapping[str, str] = NOTHING,
+    init: str | Path | None = None,
 ) -> Run:
     """Begin a run in a locked directory that holds none.
 
@@ -41,21 +44,25 @@ def start(
         command: What the user wrote, to be remembered.
         train: Name -> sha256 of the files the training data came from.
         valid: The same for the validation data.
+        init: A model directory to begin from, of the same shape and vocabulary.
     """
     config = with_vocabulary(config, data)
-    facts = {
+    facts: dict[str, Any] = {
         "headway": __version__,
         "torch": torch.__version__,
         "native": identity("training"),
         "command": list(command),
         "files": {"train": dict(train), "valid": dict(valid)},
         "data": describe_data(directory, data),
+        "init": init and initial.describe(init),
         "machine": asdict(Machine.resolve(config.training)),
         "processes": processes.count(),
         "installed": None,
         "finished": False,
     }
     run = Run(directory, data, config, facts)
+    if facts["init"]:
+        initial.begin_from(facts["init"], run.trainer.model)
     if processes.rank() == 0:
         data.tokenizer.save(directory.path)
         write_config(directory.path, config, data.languages)
@@ -93,6 +100,8 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> Run:
         )
     run = Run(directory, data, config, facts)
     logs = {"metrics_bytes": 0, "timings_bytes": 0}
+    if newest is None and facts["init"]:
+        initial.begin_from(facts["init"], run.trainer.model)
     if newest is not None:
         tensors, logs = directory.load(newest)
         run.trainer.load(tensors)
