@@ -41,8 +41,10 @@ class Keys:
         Raises:
             Refusal: 400 if there is none, 403 if it is wrong.
         """
-        if not isinstance(key, str) or not key:
+        if not key:
             raise Refusal(400, "Please contact the server operator to get an API key")
+        if not isinstance(key, str):
+            raise Refusal(403, "Invalid API key")
         given, found = _hash(key), -1
         for number, known in enumerate(self._hashes):
             if hmac.compare_digest(given, known):

@@ -45,18 +45,18 @@ class Asked:
             raise Refusal(400, f"Invalid request: {name} parameter is not a string")
         return value
 
-    def texts(self) -> list[str]:
-        """Return ``q``, one text or several, within the limits."""
+    def texts(self, limited: bool = True) -> list[str]:
+        """Return ``q``, one text or several, within the limits of what is translated."""
         q = self.fields.get("q")
         if q is None or q in ("", []):
             raise missing("q")
         texts = q if isinstance(q, list) else [q]
         if not all(isinstance(text, str) for text in texts):
             raise Refusal(400, "Invalid request: q parameter is not a string or a list of strings")
-        if len(texts) > self.limits.batch_limit:
+        if limited and len(texts) > self.limits.batch_limit:
             raise too_long(len(texts), self.limits.batch_limit)
         for text in texts:
-            if len(text) > self.limits.char_limit:
+            if limited and len(text) > self.limits.char_limit:
                 raise too_long(len(text), self.limits.char_limit)
         return list(texts)
 
@@ -68,12 +68,10 @@ class Asked:
 
     def number(self, name: str, most: int) -> int:
         """Return a count; 0 if it is not there or less."""
-        value = self.fields.get(name, 0)
+        value = self.fields.get(name)
         try:
-            if isinstance(value, bool | list | dict) or len(str(value)) > 20:
-                raise ValueError(name)
-            found = max(0, int(value or 0))
-        except (ValueError, OverflowError):
+            found = 0 if value is None else max(0, int(value))
+        except (ValueError, OverflowError, TypeError):
             raise Refusal(400, f"Invalid request: {name} parameter is not a number") from None
         if found > most:
             raise Refusal(400, f"Invalid request: {name} parameter must be <= {most}")
@@ -94,22 +92,20 @@ class Asked:
         The confidence is None unless the source is to be found out.
         """
         source, target = self.text("source"), self.text("target")
-        confidence = None
-        if source == "auto":
-            if target not in self.models.codes:
-                raise Refusal(400, f"{target[:20]} is not supported")
-            source, confidence = await self.detect(texts, target)
-            if not any(map(translatable, texts)):
-                return [], source, confidence
+        if source.lower() != "auto":
+            source, target = self.models.served(source), self.models.served(target)
+            return self.models.ways(source, target), source, None
+        target = self.models.served(target)
+        # The likeliest, even if no way leads on from it: what is read as another language than it is
+        # would come out as nonsense.
+        [(source, confidence), *_] = await self.detect(texts)
+        if not any(map(translatable, texts)):
+            return [], source, confidence
         return self.models.ways(source, target), source, confidence
 
-    async def detect(self, texts: Sequence[str], target: str = "") -> tuple[str, float]:
-        """Return the likeliest language of some texts, of those that lead to ``target``."""
-        ranked = await asyncio.to_thread(self.models.detector.rank, "\n".join(texts))
-        for code, confidence in ranked:
-            if not target or self.models.route(code, target) is not None:
-                return code, confidence
-        return ranked[0]
+    async def detect(self, texts: Sequence[str]) -> list[tuple[str, float]]:
+        """Return the likely languages of some texts, the likeliest first."""
+        return await asyncio.to_thread(self.models.detector.rank, "\n".join(texts))
 
 
 async def translate(asked: Asked) -> dict[str, Any]:
@@ -149,8 +145,8 @@ async def translate(asked: Asked) -> dict[str, Any]:
 
 async def detect(asked: Asked) -> list[dict[str, Any]]:
     """``POST /detect``."""
-    texts = asked.texts()
-    ranked = await asyncio.to_thread(asked.models.detector.rank, "\n".join(texts))
+    # Of a long text only the beginning is read: it costs no more than a short one.
+    ranked = await asked.detect(asked.texts(limited=False))
     return [{"confidence": round(value, 1), "language": code} for code, value in ranked[:3]]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from headway.errors import HeadwayError
 
-# Other codes that clients of LibreTranslate have for some of them.
+# Other codes that clients of LibreTranslate have for some languages.
 SAME = {"pb": "pt-br", "zt": "zh-hant", "zh-hans": "zh"}
 UNSPACED = {"zh", "zh-Hans", "zh-Hant", "ja", "th", "lo", "km", "my"}  # no space after a sentence
 READ = 3_000  # characters that are looked at: the rest of a long text says nothing new

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headway.config import SearchConfig, merge_overrides
 from headway.errors import HeadwayError
-from headway.serving.languages import Detector
+from headway.serving.languages import Detector, plain
 from headway.serving.refusal import Refusal
 from headway.text.languages import name_of
 from headway.translation import Translator, load_model
@@ -42,6 +42,7 @@ class Models:
                 f"--pivot {pivot}: no model speaks it; there are {', '.join(self.codes)}"
             )
         self.pivot = pivot
+        self._codes = {plain(code): code for code in self.codes}
         self.detector = Detector(self.codes)
         # Attention is read by hooks on the model, which must not see another thread's forward.
         self.locks = {id(t): threading.Lock() for t in self.pairs.values()}
@@ -62,15 +63,23 @@ class Models:
         """Return the codes that a language can be translated into, itself included."""
         return [code for code in self.codes if self.route(source, code) is not None]
 
+    def served(self, code: str) -> str:
+        """Return the code, as the models write it, of a language that a client asks for.
+
+        Raises:
+            Refusal: If it is not served.
+        """
+        found = self._codes.get(plain(code))
+        if found is None:
+            raise Refusal(400, f"{code[:20]} is not supported")
+        return found
+
     def ways(self, source: str, target: str) -> list[Translator]:
         """`route`, for what a client asks.
 
         Raises:
-            Refusal: Naming the language that is not served, or the direction.
+            Refusal: Naming the direction that is not served.
         """
-        for code in (source, target):
-            if code not in self.codes:
-                raise Refusal(400, f"{code[:20]} is not supported")
         found = self.route(source, target)
         if found is None:
             raise Refusal(

@@ -37,9 +37,9 @@ async def read_fields(request: Request, limits: ServerConfig) -> tuple[dict[str,
         return _json(body, limits), True
     pairs = _pairs(request.scope["query_string"])
     if kind == "application/x-www-form-urlencoded":
-        pairs = _pairs(body) + pairs
+        pairs += _pairs(body)
     elif kind == "multipart/form-data":
-        pairs = await _multipart(request.headers, body) + pairs
+        pairs += await _multipart(request.headers, body)
     # Line ends are made one character, so that limits do not depend on the encoding.
     fields: dict[str, Any] = {}
     for name, value in pairs:
@@ -85,7 +85,8 @@ def _json(body: bytes, limits: ServerConfig) -> dict[str, Any]:
         if depth > MAX_DEPTH:
             raise Refusal(400, "Invalid JSON format")
     try:
-        values = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+        # Some programs begin UTF-8 with a byte order mark.
+        values = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise Refusal(400, BROKEN) from None
     if not isinstance(values, dict):

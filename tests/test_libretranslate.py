@@ -1,0 +1,111 @@
+"""Rows of LibreTranslate's interface that a differential run found; each is what 1.9.6 answers."""
+
+import codecs
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from conftest import write_random_model
+from headway.serving.app import Server, make_app
+from headway.serving.languages import plain
+from headway.serving.models import load_models
+from headway.serving.settings import ServerConfig
+from headway.text.tokenizer import Tokenizer
+
+LIMITS = ServerConfig(char_limit=200, batch_limit=2, alternatives_limit=4)
+FRENCH = "une femme regarde la mer et les enfants jouent dans le jardin avec leur chien"
+
+
+@pytest.fixture(scope="module")
+def client(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """English to German, and German to French: nothing leads on from French."""
+    folders = [tmp_path_factory.mktemp("model") for _ in range(2)]
+    pairs = [("en", "de"), ("de", "fr")]
+    for folder, pair in zip(folders, pairs, strict=True):
+        write_random_model(folder, tokenizer, pair)
+    models = load_models(folders, overrides={"search.max-extra": "5"})
+    with TestClient(make_app(Server(models, LIMITS))) as found:
+        yield found
+
+
+def ask(client: TestClient, **fields: Any) -> Any:
+    return client.post("/translate", json={"q": "the cat", "source": "en", "target": "de"} | fields)
+
+
+def test_codes_are_known_in_any_case_and_by_their_other_names(client: TestClient) -> None:
+    assert ask(client, source="EN", target="De").json() == ask(client).json()
+    assert ask(client, source="AUTO", q="🎉").json()["detectedLanguage"]["language"] == "en"
+    assert {plain("zh"), plain("ZH-Hans")} == {"zh"}
+    assert plain("pt-BR") == plain("pb") != plain("pt")
+    assert plain("zt") == plain("zh-Hant") != plain("zh")
+
+
+def test_a_language_without_a_way_is_not_read_as_another(client: TestClient) -> None:
+    answer = ask(client, q=FRENCH, source="auto", target="de")
+    message = "German (de) is not available as a target language from French (fr)"
+    assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [(True, 200), (False, 200), (2.7, 200), ("2", 200), (" 2 ", 200), (-(10**30), 200),
+     ("", 400), ("2.5", 400), ("9" * 5_000, 400), (10**30, 400), (1e300, 400), ({}, 400)],
+    ids=lambda value: repr(value)[:20],
+)  # fmt: skip
+def test_alternatives_are_whatever_is_a_number(
+    client: TestClient, value: object, status: int
+) -> None:
+    answer = ask(client, alternatives=value)
+    assert answer.status_code == status
+    if status == 200:
+        assert ("alternatives" in answer.json()) == (float(value) >= 1)  # type: ignore[arg-type]
+
+
+def test_an_empty_number_of_a_form_is_none(client: TestClient) -> None:
+    fields = {"q": "the cat", "source": "en", "target": "de", "alternatives": ""}
+    answer = client.post("/translate", data=fields)
+    message = "Invalid request: alternatives parameter is not a number"
+    assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+def test_languages_are_found_in_texts_of_any_length(client: TestClient) -> None:
+    texts = [FRENCH * 9] * 5
+    for found in (
+        client.post("/detect", json={"q": texts}),
+        client.post("/detect", data={"q": texts[0]}),
+    ):
+        assert found.json()[0]["language"] == "fr"
+    assert ask(client, q=texts[0]).status_code == 400
+    assert client.get("/spec").json()["components"]["schemas"]["DetectRequest"]["properties"]["q"][
+        "type"
+    ] == "string"  # fmt: skip
+
+
+def test_the_address_wins_over_a_form(client: TestClient) -> None:
+    here, there = {"q": "the dog", "target": "de"}, {"q": "the cat", "source": "en", "target": "xx"}
+    answer = client.post("/translate", params=here, data=there)
+    assert answer.json() == ask(client, q="the dog").json()
+
+
+def test_json_may_begin_with_a_byte_order_mark(client: TestClient) -> None:
+    body = codecs.BOM_UTF8 + json.dumps({"q": "the cat", "source": "en", "target": "de"}).encode()
+    answer = client.post("/translate", content=body, headers={"content-type": "application/json"})
+    assert answer.json() == ask(client).json()
+
+
+def test_keys_that_are_no_text_are_wrong_keys(tmp_path: Path) -> None:
+    from headway.serving.clients import Keys
+    from headway.serving.refusal import Refusal
+
+    file = tmp_path / "keys"
+    file.write_text("5\nTrue\n")
+    for key in (5, True, ["5"], {"5": 5}):
+        with pytest.raises(Refusal, match="Invalid API key"):
+            Keys(file).check(key)
+    for nothing in (None, "", 0, False, []):
+        with pytest.raises(Refusal, match="get an API key"):
+            Keys(file).check(nothing)
