@@ -10,10 +10,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from conftest import write_random_model
+from headway.errors import HeadwayError
 from headway.serving.app import Server, make_app
 from headway.serving.languages import plain
 from headway.serving.models import load_models
-from headway.serving.settings import ServerConfig
+from headway.serving.settings import MOST, ServerConfig, load, unused, whole
 from headway.text.tokenizer import Tokenizer
 
 LIMITS = ServerConfig(char_limit=200, batch_limit=2, alternatives_limit=4)
@@ -109,3 +110,34 @@ def test_keys_that_are_no_text_are_wrong_keys(tmp_path: Path) -> None:
     for nothing in (None, "", 0, False, []):
         with pytest.raises(Refusal, match="get an API key"):
             Keys(file).check(nothing)
+
+
+def test_its_variables_mean_here_what_they_mean_there() -> None:
+    given = {
+        "LT_CHAR_LIMIT": "77", "LT_BATCH_LIMIT": "-1", "LT_ALTERNATIVES_LIMIT": "-1",
+        "LT_REQ_LIMIT": "-1", "LT_METRICS_AUTH_TOKEN": "token", "HEADWAY_REQ_LIMIT": "5",
+    }  # fmt: skip
+    found = load(environment=given)
+    assert found == ServerConfig(
+        char_limit=77, batch_limit=MOST, req_limit=5, metrics_token="token"
+    )
+    assert load(environment={"LT_CHAR_LIMIT": "-1", "LT_REQ_LIMIT": "-1"}).char_limit == MOST
+    with pytest.raises(HeadwayError, match=r"LT_CHAR_LIMIT must be a whole number, not 'many'"):
+        load(environment={"LT_CHAR_LIMIT": "many"})
+
+
+def test_variables_without_a_counterpart_are_named() -> None:
+    given = {
+        "LT_CHAR_LIMIT": "5", "LT_HOST": "::1", "LT_METRICS": "true", "LT_SSL": "true", "LT_CHARLIMIT": "5",
+        "LT_SUGGESTIONS": "false", "LT_DAILY_REQ_LIMIT": "-1", "LT_URL_PREFIX": "", "LTX": "1",
+    }  # fmt: skip
+    assert unused(given) == ["LT_CHARLIMIT", "LT_SSL"]
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "65536", "1.5"])
+def test_a_port_that_is_none_is_told_with_its_name(text: str) -> None:
+    assert whole("LT_PORT", "65535", 65535) == 65535
+    with pytest.raises(
+        HeadwayError, match=rf"LT_PORT {text}: must be a whole number from 0 to 65535"
+    ):
+        whole("LT_PORT", text, 65535)

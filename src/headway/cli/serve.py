@@ -1,6 +1,7 @@
 """``headway serve``: models behind HTTP, with LibreTranslate's interface."""
 
 import argparse
+import os
 
 EXAMPLE = (
     "headway serve runs/en-de\n"
@@ -13,45 +14,55 @@ SETTINGS = ("server", "search")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("models", nargs="+", metavar="MODEL", help="run or model directories")
-    parser.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1, local)")
-    parser.add_argument("--port", type=int, default=5000, help="port (default: 5000; 0: any free)")
+    parser.add_argument("--host", help="address (default: 127.0.0.1, this machine only)")
+    parser.add_argument("--port", help="port (default: 5000; 0: any free)")
     parser.add_argument("--pivot", default="", metavar="CODE", help="go through this language")
     parser.add_argument("--config", metavar="FILE", help="TOML file with a table [server]")
     parser.add_argument("--keys", metavar="FILE", help="API keys, one a line; one is required then")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+    parser.add_argument("--threads", help="processor threads (default: all)")
 
 
 def run(args: argparse.Namespace) -> None:
     """Serve until a signal ends it."""
     from headway.cli.main import limit_threads, usage_error
     from headway.errors import HeadwayError
+    from headway.serving.settings import load, unused, whole
 
-    limit_threads(args.threads)
+    def chosen(name: str, default: str) -> tuple[str, str]:
+        # What says it, and what it says: the option, or LibreTranslate's variable.
+        given, variable = getattr(args, name), f"LT_{name.upper()}"
+        if given is not None:
+            return f"--{name}", given
+        return variable, os.environ.get(variable) or default
+
+    own = {n: v for n, v in args.overrides.items() if n.startswith("server.")}
+    search = {n: v for n, v in args.overrides.items() if n.startswith("search.")}
+    try:
+        _, host = chosen("host", "127.0.0.1")
+        port = whole(*chosen("port", "5000"), 65535)
+        threads = whole(*chosen("threads", "0"), 4096)
+        limits = load(args.config, own)
+    except HeadwayError as error:
+        usage_error(str(error))
+    limit_threads(threads)
     try:
         from headway.serving.app import Server
-        from headway.serving.running import Reloader, cores, listener, serve, start_logging
+        from headway.serving.running import Reloader, cores, listener, log, serve, start_logging
     except ImportError as error:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
         ) from None
     from headway.serving.clients import Keys
     from headway.serving.models import load_models
-    from headway.serving.settings import load
 
-    if not 0 <= args.port <= 65535:
-        usage_error(f"--port {args.port}: must be 0 to 65535")
-    own = {n: v for n, v in args.overrides.items() if n.startswith("server.")}
-    search = {n: v for n, v in args.overrides.items() if n.startswith("search.")}
-    try:
-        limits = load(args.config, own)
-    except HeadwayError as error:
-        usage_error(str(error))
     keys = Keys(args.keys) if args.keys else None
-    sock = listener(args.host, args.port)  # before the models: a port in use is told at once
+    sock = listener(host, port)  # before the models: a port in use is told at once
     models = load_models(args.models, args.pivot, args.device, search)
-    workers = (args.threads or cores()) if models.threads else 1
+    workers = (threads or cores()) if models.threads else 1
     server = Server(models, limits, keys, workers)
     reloader = Reloader(server, args.models, args.pivot, args.device, search)
     start_logging()
+    if ignored := unused(os.environ):
+        log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))
     serve(server, sock, reloader)

@@ -24,13 +24,24 @@ class Keys:
     """
 
     def __init__(self, file: str | Path) -> None:
+        self.file = Path(file)
+        self._hashes: list[bytes] = []
+        self.read()
+
+    def read(self) -> None:
+        """Read the file again; if that fails the keys stay as they are.
+
+        Raises:
+            HeadwayError: If it is not text, or holds no key.
+            OSError: If it cannot be read.
+        """
         try:
-            lines = Path(file).read_text(encoding="utf-8").splitlines()
+            lines = self.file.read_text(encoding="utf-8").splitlines()
         except UnicodeDecodeError as error:
-            raise HeadwayError(f"{file}: not UTF-8 at byte {error.start}") from None
+            raise HeadwayError(f"{self.file}: not UTF-8 at byte {error.start}") from None
         keys = [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]
         if not keys:
-            raise HeadwayError(f"{file}: holds no key; write one a line")
+            raise HeadwayError(f"{self.file}: holds no key; write one a line")
         self._hashes = [_hash(key) for key in keys]
 
     def check(self, key: object) -> str:
@@ -45,13 +56,12 @@ class Keys:
             raise Refusal(400, "Please contact the server operator to get an API key")
         if not isinstance(key, str):
             raise Refusal(403, "Invalid API key")
-        given, found = _hash(key), -1
-        for number, known in enumerate(self._hashes):
-            if hmac.compare_digest(given, known):
-                found = number
-        if found < 0:
+        given, right = _hash(key), False
+        for known in self._hashes:
+            right |= hmac.compare_digest(given, known)
+        if not right:
             raise Refusal(403, "Invalid API key")
-        return f"key {found}"
+        return f"key {given.hex()}"  # the same after the file has changed
 
 
 def _hash(key: str) -> bytes:

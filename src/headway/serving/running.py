@@ -17,7 +17,7 @@ NEIGHBOURS = 256  # descriptors for other things than connections
 
 
 class Reloader:
-    """Reads the models again when told to, or when their files have changed; never half.
+    """Reads models and keys again when told to, models also when their files have changed; never half.
 
     Args:
         server: Whose models are replaced.
@@ -39,6 +39,17 @@ class Reloader:
         self.pivot, self.device, self.overrides = pivot, device, overrides
         self.seen = stamp(self.paths)
         self._busy = asyncio.Lock()
+
+    def reread_keys(self) -> None:
+        """Read the keys again; those that cannot be read leave the old ones."""
+        if self.server.keys is None:
+            return
+        try:
+            self.server.keys.read()
+        except (HeadwayError, OSError) as error:
+            log.error("the keys stay as they are: %s", error)
+        else:
+            log.info("keys read again")
 
     async def reload(self) -> bool:
         """Replace the models; requests under way end with the old ones, which stay if this fails."""
@@ -118,6 +129,7 @@ async def _serve(server: Server, sock: socket.socket, reloader: Reloader) -> Non
     tasks: set[asyncio.Task[object]] = set()
 
     def begin_reload() -> None:
+        reloader.reread_keys()
         task: asyncio.Task[object] = loop.create_task(reloader.reload())
         tasks.add(task)
         task.add_done_callback(tasks.discard)

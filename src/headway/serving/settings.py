@@ -9,9 +9,20 @@ from typing import Annotated, Any, get_type_hints
 from headway.config.loading import parse, read_toml
 from headway.errors import HeadwayError, nearest
 
-# The names that LibreTranslate's environment variables have, for settings that mean the same.
-LIBRETRANSLATE = ("char_limit", "batch_limit", "alternatives_limit", "req_limit")
 MOST = 1_000_000_000
+# LibreTranslate's environment variables for settings of ours, and what their -1, no limit, is here: for
+# alternatives the default, since each takes memory in the search; other texts end with the body's limit.
+LIBRETRANSLATE = {
+    "LT_CHAR_LIMIT": ("char_limit", str(MOST)),
+    "LT_BATCH_LIMIT": ("batch_limit", str(MOST)),
+    "LT_ALTERNATIVES_LIMIT": ("alternatives_limit", ""),
+    "LT_REQ_LIMIT": ("req_limit", "0"),
+    "LT_METRICS_AUTH_TOKEN": ("metrics_token", ""),
+}
+# Options of the command, and what is here always so.
+OPTIONS = ("LT_HOST", "LT_PORT", "LT_THREADS")
+ALWAYS = ("LT_METRICS", "LT_DISABLE_FILES_TRANSLATION")
+OFF = ("", "0", "-1", "false", "no", "off", "none")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +78,8 @@ def load(
     Args:
         file: TOML.
         overrides: ``{"server.char-limit": "500"}``; they win.
-        environment: ``HEADWAY_CHAR_LIMIT`` and so on; some names of LibreTranslate work, too
-            (``LT_CHAR_LIMIT``). The process's own unless given.
+        environment: ``HEADWAY_CHAR_LIMIT`` and so on, and those of `LIBRETRANSLATE`. The process's
+            own unless given.
 
     Raises:
         HeadwayError: With one line for each mistake, naming its file, variable or option.
@@ -101,14 +112,39 @@ def load(
             else:
                 problems.append(f"{file}: server.{name} must be a text, a number, true or false")
     environment = os.environ if environment is None else environment
+    for variable, (name, unlimited) in LIBRETRANSLATE.items():
+        text = environment.get(variable, "")
+        text = unlimited if text == "-1" else text
+        if text:
+            take(variable, name, text)
     for name in hints:
-        prefixes = ("LT_", "HEADWAY_") if name in LIBRETRANSLATE else ("HEADWAY_",)
-        for prefix in prefixes:
-            variable = prefix + name.upper()
-            if environment.get(variable):
-                take(variable, name, environment[variable])
+        variable = f"HEADWAY_{name.upper()}"
+        if environment.get(variable):
+            take(variable, name, environment[variable])
     for option, text in (overrides or {}).items():
         take(f"--{option}", option.removeprefix("server."), text)
     if problems:
         raise HeadwayError("\n".join(problems))
     return replace(ServerConfig(), **values)
+
+
+def unused(environment: Mapping[str, str]) -> list[str]:
+    """Return the names of LibreTranslate's variables that ask for something that is not done here."""
+    known = {*LIBRETRANSLATE, *OPTIONS, *ALWAYS}
+    asked = (name for name, text in environment.items() if text.strip().lower() not in OFF)
+    return sorted(name for name in asked if name.startswith("LT_") and name not in known)
+
+
+def whole(name: str, text: str, most: int) -> int:
+    """Return the number that an option or a variable says, from 0 to ``most``.
+
+    Raises:
+        HeadwayError: Naming it, if it is none.
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= most:
+        raise HeadwayError(f"{name} {text}: must be a whole number from 0 to {most}")
+    return number
