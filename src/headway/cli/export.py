@@ -7,7 +7,7 @@ from headway.errors import HeadwayError
 
 EXAMPLE = (
     "headway export runs/mine --to ctranslate2 mine-ct2 --precision int8\n"
-    "headway export runs/mine --to argos en_de.argosmodel --lines a.en --reference a.de"
+    "headway export runs/mine --to argos en_de.argosmodel --lines a.en"
 )
 
 

@@ -14,12 +14,13 @@ import torch
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.exchange.ctranslate2_binary import write_variables
+from headway.exchange.ctranslate2_reader import BESIDE, read
 from headway.exchange.ctranslate2_weights import LONGEST, rounded, weights
 from headway.exchange.place import appearing
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import Model, write_config
 
-__all__ = ["HOW", "PRECISIONS", "Engine", "refusals", "write"]
+__all__ = ["HOW", "PRECISIONS", "Engine", "read", "refusals", "write"]
 
 PRECISIONS = ("float32", "int8", "float16", "bfloat16")
 BATCH_TOKENS = 2000
@@ -66,11 +67,12 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
         variables = rounded(weights(model.transformer), precision)
         write_variables(temporary / "model.bin", variables)
         write_json(temporary / "config.json", _config(model))
-        names = ("shared",) if model.tokenizer.joint else ("source", "target")
-        for name, pieces in zip(names, vocabularies(model.tokenizer), strict=False):
-            write_json(temporary / f"{name}_vocabulary.json", pieces)
+        pieces = vocabularies(model.tokenizer)
+        names = ("shared",) if pieces[0] == pieces[1] else ("source", "target")
+        for name, entries in zip(names, pieces, strict=False):
+            write_json(temporary / f"{name}_vocabulary.json", entries)
         model.tokenizer.save(temporary)
-        write_config(temporary, model.config, model.languages, name="headway.json")
+        write_config(temporary, model.config, model.languages, name=BESIDE)
     return _notes(model, precision)
 
 

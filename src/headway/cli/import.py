@@ -1,0 +1,35 @@
+"""``headway import``: a model of another program, as a Headway model directory."""
+
+import argparse
+import sys
+
+EXAMPLE = (
+    "headway import opus-mt-en-de runs/opus-en-de\n"
+    "headway import translate-en_es.argosmodel runs/en-es\n"
+    "headway import a-ctranslate2-directory runs/mine --languages en de"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "path", metavar="PATH", help="a Marian, CTranslate2 or Argos Translate model"
+    )
+    parser.add_argument("out", metavar="OUT", help="model directory to make; not there yet")
+    parser.add_argument(
+        "--languages", nargs=2, metavar="CODE", help="of source and target, where it names none"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Import; say on standard error what it is."""
+    from headway.exchange.importing import import_model
+    from headway.model import parameter_count
+
+    languages = tuple(args.languages) if args.languages else None
+    form, model = import_model(args.path, args.out, languages)
+    print(
+        f"{args.out}: from {form}, {parameter_count(model.transformer):,} parameters,"
+        f" {' to '.join(model.languages)}; headway info {args.out} says more",
+        file=sys.stderr,
+    )

@@ -1,0 +1,95 @@
+"""An import from beginning to end: a foreign model becomes a model directory with a card."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from headway import __version__
+from headway.errors import HeadwayError
+from headway.exchange import formats
+from headway.exchange.exporting import CARD
+from headway.exchange.place import appearing
+from headway.translation.directory import Model, save_model
+
+MOST_NAMED = 50
+MOST_CARD = 1 << 20
+UNKNOWN = "und"
+
+
+def import_model(
+    path: str | Path, out: str | Path, languages: tuple[str, str] | None = None
+) -> tuple[str, Model]:
+    """Read a foreign model and write it as a model directory.
+
+    Args:
+        path: Its file or directory.
+        out: Not there yet; appears whole or not at all.
+        languages: Codes of source and target, instead of what the model says.
+
+    Returns:
+        The format, and the model.
+
+    Raises:
+        HeadwayError: Naming what is missing, foreign or damaged.
+    """
+    path, out = Path(path), Path(out)
+    with appearing(out) as temporary:
+        form, model = formats.read(path)
+        languages = languages or model.languages
+        if UNKNOWN in languages:
+            raise HeadwayError(f"{path}: names no languages: give --languages SOURCE TARGET")
+        model = replace(model, languages=languages)
+        save_model(
+            temporary,
+            model.transformer,
+            model.tokenizer,
+            model.config,
+            languages,
+            card(path, form, languages),
+        )
+    return form, model
+
+
+def card(path: Path, form: str, languages: tuple[str, str]) -> str:
+    """Say where a model came from; its own card goes along."""
+    source, target = languages
+    files = [path]
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if file.is_file()][:MOST_NAMED]
+    hashes = "\n".join(
+        f"| {file.relative_to(path) if file != path else file.name} | `{_sha256(file)}` |"
+        for file in files
+    )
+    old = path / CARD
+    own, head = "", ""
+    if path.is_dir() and old.is_file() and old.stat().st_size < MOST_CARD:
+        own = old.read_text("utf-8", "replace")
+        if own.startswith("---\n") and "\n---\n" in own[4:]:
+            inside, _, own = own[4:].partition("\n---\n")
+            licences = [line for line in inside.split("\n") if line.startswith("license:")]
+            head = "".join(f"{line}\n" for line in licences[:1])
+        own = f"\n## The original's card\n\n{own.strip()}\n"
+    return f"""---
+language:
+- {source}
+- {target}
+library_name: headway
+pipeline_tag: translation
+{head}---
+
+# Translation from {source} to {target}
+
+A Transformer imported by Headway {__version__} from `{path.name}` (format: {form}); how it was trained is
+for the original to say, and so is its licence.
+
+    echo "..." | headway translate .
+
+| file of the original | sha256 |
+|---|---|
+{hashes}
+{own}"""
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -1,0 +1,104 @@
+"""The real Argos Translate on our packages, with sockets denied: the same greedy text as Headway's.
+
+    python tests/outside/exchange_argos.py MODEL --argos PYTHON --lines FILE [--count 500]
+
+PYTHON is that of an environment of its own: ``python -m venv E; E/bin/pip install argos-translate-lt``
+(or ``argostranslate``). Lines are compared sentence by sentence as Argos Translate's splitter cuts them.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+INSIDE = r"""
+import json, socket, sys
+tried = []
+def deny(*args, **kwargs):
+    tried.append(str(args))
+    raise OSError("denied")
+socket.socket.connect = socket.socket.connect_ex = deny
+socket.create_connection = socket.getaddrinfo = deny
+import argostranslate.package, argostranslate.translate, argostranslate.sbd
+package, source, target, lines = json.load(sys.stdin)
+argostranslate.package.install_from_path(package)
+installed = argostranslate.package.get_installed_packages()[0]
+splitter = argostranslate.sbd.MiniSBDSentencizer(installed)
+translation = argostranslate.translate.get_translation_from_codes(source, target)
+found = [
+    (splitter.split_sentences(line), translation.hypotheses(line, 1)[0].value) for line in lines
+]
+try:
+    from importlib.metadata import version
+    name = "argos-translate-lt"
+    number = version(name)
+except Exception:
+    name = "argostranslate"
+    number = version(name)
+json.dump({"found": found, "tried": tried, "version": f"{name} {number}"}, sys.stdout)
+"""
+
+
+def main() -> int:
+    """Print what agreed; 1 if anything did not."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--argos", required=True)
+    parser.add_argument("--lines", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=500)
+    args = parser.parse_args()
+
+    from headway.exchange.exporting import export_model
+    from headway.translation import Translator, load_model
+
+    model = load_model(args.model)
+    lines = args.lines.read_text(encoding="utf-8").split("\n")[: args.count]
+    with tempfile.TemporaryDirectory() as place:
+        package = Path(place) / "package.argosmodel"
+        made = export_model(model, "argos", package, verify=False)
+        environment = {
+            **{
+                name: os.environ[name] for name in ("PATH", "OMP_NUM_THREADS") if name in os.environ
+            },
+            "HOME": place,
+            "XDG_DATA_HOME": f"{place}/data",
+            "XDG_CACHE_HOME": f"{place}/cache",
+            "ARGOS_BEAM_SIZE": "1",
+        }
+        done = subprocess.run(
+            [args.argos, "-c", INSIDE],
+            input=json.dumps([str(made.path), *model.languages, lines]),
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+        size = package.stat().st_size
+    if done.returncode:
+        print(done.stderr[-2000:], file=sys.stderr)
+        return 1
+    said = json.loads(done.stdout)
+    translator = Translator.load(args.model)
+    # Argos Translate lets a sentence have 256 tokens and no fewer.
+    greedy = replace(translator.search, beam=1, precision="fp32", max_extra=256)
+    sentences = [sentence for cut, _ in said["found"] for sentence in cut]
+    texts = iter(translator.translate(sentences, greedy))
+    same = 0
+    for (cut, theirs), line in zip(said["found"], lines, strict=True):
+        ours = " ".join(next(texts) for _ in cut).replace("_", " ")
+        same += ours == theirs.strip()
+        if ours != theirs.strip():
+            print(f"{line}\n  ours   {ours}\n  theirs {theirs}", file=sys.stderr)
+    print(
+        f"{said['version']}: {same} of {len(lines)} lines the same, {len(sentences)} sentences,"
+        f" {len(said['tried'])} network attempts, package of {size:,} bytes"
+    )
+    return int(same != len(lines) or bool(said["tried"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
