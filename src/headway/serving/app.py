@@ -155,7 +155,7 @@ def make_app(server: Server) -> ASGIApp:
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={HTTPException: http_error, Refusal: refusal},
+        exception_handlers={HTTPException: http_error, Refusal: refusal, Exception: own_error},
     )
     app.router.redirect_slashes = False
     gate = Gate(app, server.metrics, {route.path for route in routes}, server.limits.deadline)
@@ -209,6 +209,11 @@ async def refusal(_request: Request, error: Exception) -> Response:
     """Answer with a `Refusal`."""
     assert isinstance(error, Refusal)
     return answer_json({"error": error.message}, error.status, error.headers)
+
+
+async def own_error(_request: Request, _error: Exception) -> Response:
+    """Answer a mistake of ours; the gate tells its place in the log."""
+    return answer_json({"error": "Internal Server Error"}, 500)
 
 
 async def http_error(_request: Request, error: Exception) -> Response:
