@@ -13,6 +13,7 @@ import pytest
 from headway.config import TextConfig
 from headway.text.cleaning import (
     CONTROL,
+    COPIED,
     DUPLICATE,
     EMPTY,
     IDENTICAL,
@@ -37,6 +38,7 @@ OFF = TextConfig(
     max_ratio=0,
     drop_duplicates=False,
     drop_identical=False,
+    max_copied=0,
     drop_leaks=False,
 )
 GOOD = [Pair(f"sentence {n} of many", f"Satz {n} von vielen", n) for n in range(1, 14)]
@@ -61,6 +63,7 @@ CASES = [
     (LONG, Pair("word " * 41, "Wort " * 41, 99), {"max_characters": 203}),
     (RATIO, Pair("w" * 5, "W" * 36, 99), {"max_ratio": 3.0}),
     (IDENTICAL, Pair("Ottawa ", " Ottawa", 99), {"drop_identical": True}),
+    (COPIED, Pair("All of it, untranslated.", "ALL of it untranslated", 99), {"max_copied": 0.9}),
     (LEAK, Pair("a leak here", "Ein Leck  hier", 99), {"drop_leaks": True}),
     (DUPLICATE, Pair(f" {GOOD[6].source}", f"{GOOD[6].target}\t", 99), {"drop_duplicates": True}),
 ]
@@ -90,6 +93,17 @@ def test_limits_are_reached_not_passed() -> None:
     assert fault("s" * 16, "t" * 3, config) is None
     assert fault("s" * 17, "t" * 3, config) == RATIO
     assert fault("s" * 3, "t" * 17, config) == RATIO
+
+
+def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None:
+    config = replace(OFF, max_copied=0.5)
+    half = "zwei und one two"
+    assert fault("one two three", half, config) is None
+    assert fault("one two und", half, config) == COPIED
+    # Words are letters: numbers, signs and single letters are the same in every language.
+    assert fault("1990 - 12 : A", "1990 - 12 : A", config) is None
+    assert fault("Anna Schmidt, 7 Bonn", "Anna Schmidt, 7 Bonn", config) is None
+    assert fault("new text " + half, "x " + half, config) == COPIED
 
 
 def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> None:

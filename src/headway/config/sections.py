@@ -78,6 +78,9 @@ class TextConfig:
     )
     drop_duplicates: Annotated[bool, "keep the first of equal pairs"] = True
     drop_identical: Annotated[bool, "drop pairs whose two sides are the same text"] = True
+    max_copied: Annotated[
+        float, "largest share of a target's words copied from the source (untranslated); 0: no limit"
+    ] = 0.8
     drop_leaks: Annotated[bool, "drop training pairs that occur in the validation set"] = True
 
     def problems(self) -> list[str]:
@@ -87,7 +90,7 @@ class TextConfig:
             positive=("vocab_size", "max_tokens", "copies"),
             rate=("merge_dropout",),
             unit=("character_coverage",),
-            not_negative=("sample_lines", "max_characters", "max_ratio"),
+            not_negative=("sample_lines", "max_characters", "max_ratio", "max_copied"),
         )
         if self.copies > 1 and self.subwords != "bpe":
             problems.append(f"copies = {self.copies} needs subwords = bpe, which has merges")

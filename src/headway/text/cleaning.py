@@ -14,8 +14,11 @@ from headway.text.readers import Pair
 SHOWN = 5  # line numbers kept for each rule
 SLACK = 10  # characters added to both sides of a ratio: short sentences vary more
 
+FEW_WORDS = 4  # below, a target may well be copied: names, titles, addresses
+
 # Every control character that is not white space (Unicode category Cc).
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, as JSON can spell it: no text
 
 UNREADABLE = "cannot be read"
@@ -23,6 +26,7 @@ EMPTY = "a side is empty"
 CONTROL = "control characters"
 LONG = "more than max_characters"
 RATIO = "lengths differ by more than max_ratio"
+COPIED = "more than max_copied of the target's words stand in the source"
 IDENTICAL = "both sides are the same"
 LEAK = "also in validation or test text"
 HALF = "one side is in validation or test text"
@@ -178,7 +182,18 @@ def fault(source: str, target: str, config: TextConfig) -> str | None:
         return RATIO
     if config.drop_identical and source == target:
         return IDENTICAL
+    if config.max_copied and _copied(source, target) > config.max_copied:
+        return COPIED
     return None
+
+
+def _copied(source: str, target: str) -> float:
+    """Return the share of the target's words that the source has too; 0 if they are few."""
+    words = _WORD.findall(target.casefold())
+    if len(words) < FEW_WORDS:
+        return 0.0
+    known = set(_WORD.findall(source.casefold()))
+    return sum(word in known for word in words) / len(words)
 
 
 def held_out(pairs: Iterable[Pair]) -> set[bytes]:
