@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from headway.errors import HeadwayError
 from headway.serving import endpoints
@@ -78,7 +77,7 @@ class Server:
         return Asked(fields, typed, models, interpreter, self.limits)
 
 
-def make_app(server: Server) -> ASGIApp:
+def make_app(server: Server) -> Gate:
     """Return the application."""
 
     def posted(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
@@ -158,7 +157,7 @@ def make_app(server: Server) -> ASGIApp:
         exception_handlers={HTTPException: http_error, Refusal: refusal, Exception: own_error},
     )
     app.router.redirect_slashes = False
-    gate = Gate(app, server.metrics, {route.path for route in routes}, server.limits.deadline)
+    gate = Gate(app, server.metrics, {route.path for route in routes}, server.batcher)
     return gate
 
 

@@ -1,16 +1,19 @@
 """Around every request: headers on each answer, measurements, a log line without texts or keys."""
 
+import json
 import logging
 import math
+import re
 import time
+from http import HTTPStatus
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headway.serving.answers import answer_json
-from headway.serving.batcher import SHARE
+from headway.serving.batcher import SHARE, Batcher
 from headway.serving.metrics import Metrics
-from headway.serving.refusal import busy
+from headway.serving.refusal import Refusal, busy
 
 log = logging.getLogger("headway.serving")
 CORS = (
@@ -27,6 +30,8 @@ CORS = (
     ),
 )
 ALWAYS = 64  # requests at a time that are let in whatever they may wait
+LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*(?=\r\n)")
+HEADER = 8192  # bytes in which the end of a header is looked for when there is no time
 
 
 class Gate:
@@ -36,17 +41,21 @@ class Gate:
         app: What answers.
         metrics: Told about each answer.
         paths: Those that are served; all others are counted as one.
-        deadline: Seconds; who would wait for more than half of them is refused at once, before
-            anything is read, so that refusing does not take the time that answering needs.
+        batcher: Where requests wait.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str], deadline: float) -> None:
-        self.app, self.metrics, self.paths, self.deadline = app, metrics, paths, deadline
+    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str], batcher: Batcher) -> None:
+        self.app, self.metrics, self.paths, self.batcher = app, metrics, paths, batcher
+        self.deadline = batcher.limits.deadline
         self.posts = 0  # being answered
+        self.coming = 0  # connections let in whose first request is about to be read
         # Recent answers, and the seconds they took by the clock while others waited.
         self.done = self.busy = 0.0
         self.ended: float | None = None
         self.counted = [0, 0]  # requests that came, and that were answered or whose client left
+        self.refusals: dict[tuple[int, bool], bytes] = {}
+        self.turned = 0  # turned away since the log said so
+        self.told = -math.inf
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -67,11 +76,10 @@ class Gate:
         try:
             if scope["method"] == "OPTIONS":
                 await Response(status_code=200)(scope, receive, answer)
-            elif posted and self.posts >= ALWAYS and self.wait() > SHARE * self.deadline:
+            elif posted and self.full():
                 posted = False
-                self.metrics.count("headway_rejected_total")
-                full = busy(max(1, min(60, math.ceil(self.wait()))))
-                await answer_json({"error": full.message}, 429, full.headers)(
+                full = self.refuse()
+                await answer_json({"error": full.message}, full.status, full.headers)(
                     scope, receive, answer
                 )
             else:
@@ -101,7 +109,64 @@ class Gate:
 
     def wait(self) -> float:
         """Return how many seconds a request that comes now is likely to take."""
-        return self.posts * self.busy / self.done if self.done else 0.0
+        return (self.posts + self.coming) * self.busy / self.done if self.done else 0.0
+
+    def full(self) -> bool:
+        """Whether one more request would wait for more than half of its time."""
+        coming = self.coming
+        return self.posts + coming >= ALWAYS and (
+            self.batcher.texts + coming >= self.batcher.limits.queue_texts
+            or self.wait() > SHARE * self.deadline
+        )
+
+    def refuse(self) -> Refusal:
+        """Count a refusal and return it."""
+        self.metrics.count("headway_rejected_total")
+        return busy(max(1, min(60, math.ceil(self.wait()))))
+
+    def turn_away(self, data: bytes, last: bool = False) -> tuple[bytes, bool] | None:
+        """Refuse a request by its bytes alone, if there is no time for it.
+
+        At ten times the load that can be served nine of ten requests are refused. To read each as
+        one that is answered would take the time that answering needs, and refusals would be late.
+
+        Args:
+            data: What a client has sent since the last answer.
+            last: Whether the connection ends in any case.
+
+        Returns:
+            The answer, and whether it ends the connection; None if there is time, or if this is not
+            one whole POST: then it is read as any other.
+        """
+        if not self.full() or not data.startswith(b"POST "):
+            return None
+        end = data.find(b"\r\n\r\n", 0, HEADER) + 4
+        head = data[:end].lower()
+        lengths = LENGTH.findall(head)
+        if end < 4 or len(lengths) != 1 or len(data) != end + int(lengths[0]):
+            return None
+        if b"\r\ntransfer-encoding" in head or b"\r\nexpect" in head:
+            return None
+        refused = self.refuse()
+        first = head[: head.index(b"\r\n")]
+        last = last or first.endswith(b"1.0") or b"\r\nconnection: close\r\n" in head
+        kind = int(refused.headers["Retry-After"]), last
+        if kind not in self.refusals:
+            self.refusals[kind] = raw(refused, last)
+        path = data[5 : data.find(b" ", 5, end)].partition(b"?")[0].decode("latin-1")
+        self.metrics.count(
+            "headway_requests_total",
+            1,
+            (("endpoint", path if path in self.paths else "other"), ("status", "429")),
+        )
+        self.counted[0] += 1
+        self.counted[1] += 1
+        self.turned += 1
+        now = time.monotonic()
+        if now > self.told + 1:
+            log.info("%d requests refused: too many at once", self.turned)
+            self.turned, self.told = 0, now
+        return self.refusals[kind], last
 
     def end(self, status: int, seconds: float) -> None:
         """Learn from a request that has ended how fast they are answered."""
@@ -113,3 +178,13 @@ class Gate:
             self.ended = now
         if not self.posts:
             self.ended = None
+
+
+def raw(refusal: Refusal, last: bool) -> bytes:
+    """Return the bytes of an answer that refuses, and may end its connection."""
+    body = json.dumps({"error": refusal.message}).encode()
+    fields = [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
+    fields += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    fields += [(b"connection", b"close")] * last
+    first = f"HTTP/1.1 {refusal.status} {HTTPStatus(refusal.status).phrase}\r\n".encode()
+    return first + b"".join(b"%s: %s\r\n" % field for field in (*fields, *CORS)) + b"\r\n" + body

@@ -1,12 +1,14 @@
 """The server as a process: its socket, signals, reloads and end."""
 
 import asyncio
+import gc
 import logging
 import os
 import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from headway.errors import HeadwayError
 from headway.serving.app import Server, make_app
@@ -96,15 +98,20 @@ def serve(server: Server, sock: socket.socket, reloader: Reloader) -> None:
 async def _serve(server: Server, sock: socket.socket, reloader: Reloader) -> None:
     import uvicorn
 
-    from headway.serving.connection import HEADER_BYTES, connection_class
+    from headway.serving.connection import connection_class
+    from headway.serving.door import Door
 
     limits = server.limits
     raise_open_files(limits.connections + NEIGHBOURS)
     # Each system call lets go of the interpreter; to get it back from a search must not take longer.
     sys.setswitchinterval(0.0001)
+    # What is there now stays. To look through all of torch for garbage takes a third of a second.
+    gc.collect()
+    gc.freeze()
+    gate = make_app(server)
     config = uvicorn.Config(
-        make_app(server),
-        http=connection_class(limits),
+        gate,
+        http=connection_class(limits, gate),
         ws="none",
         log_config=None,
         access_log=False,  # it would show query strings, and texts in them
@@ -113,15 +120,26 @@ async def _serve(server: Server, sock: socket.socket, reloader: Reloader) -> Non
         forwarded_allow_ips=limits.trusted_proxies or None,
         timeout_keep_alive=max(1, int(limits.idle_seconds)),
         timeout_graceful_shutdown=int(limits.deadline + 2 * limits.idle_seconds) + 1,
-        h11_max_incomplete_event_size=HEADER_BYTES,
     )
 
     class Announcing(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
+            door = Door(sock, self.connection, gate)
+            try:
+                door.open()
+            except NotImplementedError:  # on Windows asyncio must do it
+                await super().startup(sockets)
+            else:
+                await super().startup([])
+                self.servers.append(door)  # type: ignore[arg-type]
             address = sock.getsockname()
             host = f"[{address[0]}]" if ":" in address[0] else address[0]
             log.info("listening at http://%s:%d", host, address[1])
+
+        def connection(self) -> Any:
+            return config.http_protocol_class(  # type: ignore[call-arg]
+                config=config, server_state=self.server_state, app_state=self.lifespan.state
+            )
 
     running = Announcing(config)
     server.metrics.gauges["headway_connections"] = lambda: len(running.server_state.connections)
@@ -157,7 +175,8 @@ def listener(host: str, port: int) -> socket.socket:
         HeadwayError: If the address is not ours, or in use.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol's number asyncio knows that small packets must not wait for each other (40 ms).
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))

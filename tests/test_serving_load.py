@@ -1,0 +1,230 @@
+"""More requests than can be served, and connections that ask for too much."""
+
+import json
+import re
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from headway.serving.batcher import Batcher
+from headway.serving.gate import ALWAYS, Gate
+from headway.serving.metrics import Metrics
+from headway.serving.settings import ServerConfig
+from test_serving_process import Running
+
+BODY = b'{"q": "a dog", "source": "en", "target": "de"}'
+HEAD = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+LENGTH = b"Content-Length: %d\r\n" % len(BODY)
+WHOLE = HEAD + LENGTH + b"\r\n" + BODY
+
+
+async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application that is never asked."""
+    raise AssertionError
+
+
+@pytest.fixture
+def gate() -> Gate:
+    metrics = Metrics()
+    return Gate(nothing, metrics, {"/translate"}, Batcher(1, ServerConfig(), metrics))
+
+
+def fill(gate: Gate) -> Gate:
+    gate.posts = ALWAYS
+    gate.batcher.texts = gate.batcher.limits.queue_texts
+    return gate
+
+
+def test_a_request_is_refused_by_its_bytes_only_when_there_is_no_time(gate: Gate) -> None:
+    assert gate.turn_away(WHOLE) is None
+    gate.posts = 10 * ALWAYS
+    assert gate.turn_away(WHOLE) is None  # many, but they are answered quickly
+    gate.done, gate.busy = 1.0, 0.02  # seconds for each: ten times ALWAYS wait for 12.8 of 30
+    assert gate.turn_away(WHOLE) is None
+    gate.busy = 0.025
+    answer, last = gate.turn_away(WHOLE) or (b"", True)
+    assert not last
+    assert answer.startswith(b"HTTP/1.1 429 ")
+    assert b"retry-after: 16\r\n" in answer
+    assert b"access-control-allow-origin: *\r\n" in answer
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert int(re.findall(rb"content-length: (\d+)", head)[0]) == len(body)
+    assert "try again later" in json.loads(body)["error"]
+    # Those that have been let in and are not read yet count as those that are.
+    gate.posts, gate.coming = ALWAYS, 9 * ALWAYS
+    assert gate.turn_away(WHOLE)
+    counted = {k: v for k, v in gate.metrics.counters.items() if k[0] == "headway_requests_total"}
+    labels = (("endpoint", "/translate"), ("status", "429"))
+    assert counted == {("headway_requests_total", labels): 2}
+    assert gate.metrics.counters["headway_rejected_total", ()] == 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"POST /tra",
+        b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n",
+        WHOLE[:-1],
+        WHOLE + b"POST",
+        HEAD + LENGTH + LENGTH + b"\r\n" + BODY,
+        HEAD + LENGTH + b"Transfer-Encoding: chunked\r\n\r\n" + BODY,
+        HEAD + LENGTH + b"Expect: 100-continue\r\n\r\n" + BODY,
+        HEAD + b"Content-Length: 0x2d\r\n\r\n" + BODY,
+        HEAD + b"X: " + b"x" * 9000 + b"\r\n" + LENGTH + b"\r\n" + BODY,
+    ],
+)
+def test_what_is_not_one_plain_request_is_read_as_any_other(gate: Gate, data: bytes) -> None:
+    assert fill(gate).turn_away(WHOLE)
+    assert gate.turn_away(data) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "last"),
+    [
+        (WHOLE, False),
+        (HEAD + LENGTH + b"Connection: Close\r\n\r\n" + BODY, True),
+        (WHOLE.replace(b"HTTP/1.1", b"HTTP/1.0"), True),
+    ],
+)
+def test_a_refusal_ends_the_connection_that_asks_for_it(
+    gate: Gate, data: bytes, last: bool
+) -> None:
+    answer, ends = fill(gate).turn_away(data) or (b"", None)
+    assert ends is last
+    assert (b"\r\nconnection: close\r\n" in answer) is last
+    assert b"\r\nconnection: close\r\n" in (gate.turn_away(data, last=True) or (b"", None))[0]
+
+
+@pytest.fixture(scope="module")
+def server(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    # Each sentence takes for ever, until its client leaves.
+    endless = ("--search.max-extra", "100000", "--server.queue-texts", str(ALWAYS))
+    running = Running(tmp_path_factory.mktemp("load") / "log", str(model_directory), *endless)
+    yield running
+    running.stop()
+
+
+def talk(connection: socket.socket, data: bytes) -> bytes:
+    """Send and return the next answer."""
+    connection.sendall(data)
+    return hear(connection)
+
+
+def hear(connection: socket.socket) -> bytes:
+    found = b""
+    while b"\r\n\r\n" not in found:
+        more = connection.recv(65536)
+        if not more:
+            return found
+        found += more
+    head, _, body = found.partition(b"\r\n\r\n")
+    while len(body) < int(re.findall(rb"content-length: (\d+)", head)[0]):
+        body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+def connect(server: Running) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), 20)
+
+
+@pytest.mark.slow
+def test_refusals_are_quick_on_new_and_old_connections_and_end_with_the_crowd(
+    server: Running,
+) -> None:
+    languages = [x["code"] for x in server.get("/languages")]
+    body = json.dumps({"q": "ab", "source": languages[0], "target": languages[1]}).encode()
+    request = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    old = connect(server)
+    health = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert b" 200 OK" in talk(old, health)
+    crowd = [connect(server) for _ in range(ALWAYS)]
+    try:
+        for one in crowd:
+            one.sendall(request)
+        server.wait(lambda: server.texts_are(ALWAYS))
+        for wanted in (b"429", b"429"):
+            started = time.monotonic()
+            with connect(server) as new:
+                assert talk(new, request)[9:12] == wanted
+                assert new.recv(1) == b""
+            assert time.monotonic() - started < 1
+        # In two pieces it is no less refused.
+        with connect(server) as new:
+            new.sendall(request[:50])
+            time.sleep(0.05)
+            assert talk(new, request[50:])[9:12] == b"429"
+        answer = talk(old, request)
+        assert answer[9:12] == b"429"
+        assert int(re.findall(rb"retry-after: (\d+)", answer.lower())[0]) >= 1
+        assert b" 200 OK" in talk(old, health)  # the connection goes on
+        assert server.metric("headway_rejected_total") == 4
+    finally:
+        for one in (old, *crowd):
+            one.close()
+    server.wait(lambda: server.texts_are(0))
+    with connect(server) as new:
+        new.sendall(request)
+        server.wait(lambda: server.texts_are(1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET /health HTTP/1.1\r\n" + b"X: y\r\n" * 20_000,
+        b"GET /health HTTP/1.1\r\nX: " + b"y" * 100_000,
+        b"GET /" + b"y" * 100_000,
+        b"\r\n" * 50_000,
+        b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 4_000 + b"\r\n",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n" + b"X: y\r\n" * 20_000,
+    ],
+)
+@pytest.mark.parametrize("piece", [700, 1_000_000])
+def test_headers_have_an_end(server: Running, data: bytes, piece: int) -> None:
+    with connect(server) as connection:
+        found = b""
+        try:
+            for at in range(0, len(data), piece):
+                connection.sendall(data[at : at + piece])
+            found = hear(connection)
+        except OSError:  # closed while this was sending
+            return
+        assert found[9:12] == b"400"
+
+
+@pytest.mark.slow
+def test_who_is_still_sending_reads_why_nobody_listens(server: Running) -> None:
+    with connect(server) as connection:
+        connection.sendall(HEAD + b"Content-Length: 9000000\r\n\r\n")
+        for _ in range(9):
+            connection.sendall(b"x" * 1_000_000)
+        assert hear(connection)[9:12] == b"413"
+        assert connection.recv(1) == b""
+
+
+@pytest.mark.slow
+def test_requests_in_a_row_are_answered_in_their_order(server: Running) -> None:
+    def get(path: bytes) -> bytes:
+        return b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    with connect(server) as connection:
+        connection.sendall(get(b"/health") + get(b"/languages") + get(b"/nothing"))
+        found: list[Any] = []
+        data = b""
+        while len(found) < 3:
+            data += connection.recv(65536)
+            while match := re.match(rb"(?s)(.*?)\r\n\r\n", data):
+                length = int(re.findall(rb"content-length: (\d+)", match[1])[0])
+                if len(data) < match.end() + length:
+                    break
+                found.append(json.loads(data[match.end() : match.end() + length]))
+                data = data[match.end() + length :]
+        assert found[0] == {"status": "ok"}
+        assert isinstance(found[1], list)
+        assert "error" in found[2]
