@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from headway.serving.languages import UNSPACED, translatable
 from headway.translation.splitting import sentences
 
-_BREAKS = re.compile(r"(\s*[\n\r]\s*)")
+# A run of white space is looked at once, from its beginning, however long it is.
+_BREAKS = re.compile(r"((?<!\s)\s*[\n\r]\s*)")
 _ENDS = re.compile(r"[.!?…。！？।؟][^\w\s]*\s*\S")
 WORDS = re.compile(r"\S+")
 Span = tuple[int, int]

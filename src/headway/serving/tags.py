@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 
 # A tag, without what follows an unclosed quote; possessive, so that no input takes long.
 _TAG = re.compile(r"""<(/?)([a-zA-Z][\w:-]*+)((?:[^<>"']|"[^"]*+"|'[^']*+')*+)>""")
-_BREAK = re.compile(r"\s*[\n\r]\s*")
+_BREAK = re.compile(
+    r"(?<!\s)\s*[\n\r]\s*"
+)  # begins with its run of white space, so that it is quick
 BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center",
     "col", "colgroup", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption",

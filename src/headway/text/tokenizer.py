@@ -93,13 +93,11 @@ class Tokenizer:
                 raise HeadwayError(f"{directory}: no tokenizer.model")
         models = []
         for file in files:
-            models.append(file.read_bytes())
             try:
-                # An empty file would load, as a model without pieces.
-                right = bool(models[-1]) and _processor(models[-1]).id_to_piece(EOS) == "</s>"
-            except (RuntimeError, IndexError):
-                right = False
-            if not right:
+                models.append(file.read_bytes())
+            except OSError as error:
+                raise HeadwayError(f"{file}: {error.strerror or error}") from None
+            if not _is_sound(models[-1]):
                 raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
         return cls(*models)
 
@@ -200,6 +198,18 @@ def _processor(model: bytes) -> Any:
     return SentencePieceProcessor(model_proto=model)
 
 
+def _is_sound(model: bytes) -> bool:
+    """Whether this is a sentencepiece model whose pieces can all be spelled."""
+    if not model:  # it would load, as a model without pieces
+        return False
+    try:
+        processor = _processor(model)
+        pieces = processor.id_to_piece(list(range(processor.vocab_size())))
+    except (RuntimeError, IndexError, UnicodeDecodeError):
+        return False
+    return len(pieces) > EOS and pieces[EOS] == "</s>"
+
+
 def _pad(processor: Any) -> int:
     pad = int(processor.piece_to_id(PAD))
     return pad if processor.is_control(pad) else int(processor.vocab_size())
@@ -271,12 +281,13 @@ def _encode_spaces_apart(processor: Any, text: str) -> list[int]:
         [processor.piece_to_id(f"<0x{byte:02X}>") for byte in character.encode()]
         for character in (stand_in, SPACE)
     )
+    exchanged: list[int] = []
     at = 0
     while at < len(ids):
-        if ids[at : at + len(old)] == old:
-            ids[at : at + len(old)] = new
-        at += 1
-    return ids
+        found = ids[at : at + len(old)] == old
+        exchanged += new if found else ids[at : at + 1]
+        at += len(old) if found else 1
+    return exchanged
 
 
 def _decode(processor: Any, ids: Sequence[int]) -> str:

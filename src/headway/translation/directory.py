@@ -158,6 +158,8 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
         raise HeadwayError(f"{file}: larger than any configuration ({MAX_CONFIG_BYTES} bytes)")
     try:
         values: Any = json.loads(file.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise HeadwayError(f"{file}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise HeadwayError(f"{file}: not JSON: {str(error).splitlines()[0]}") from None
     if not isinstance(values, dict) or "settings" not in values or "format" not in values:
@@ -199,6 +201,8 @@ def _read_weights(file: Path, shape: config.ModelConfig) -> Transformer:
                         f" config.json expects {expected.get(name, 'no such weight')}"
                     )
             values = {name: weights.get_tensor(name).float() for name in names}
+    except OSError as error:
+        raise HeadwayError(f"{file}: {error.strerror or error}") from None
     except SafetensorError as error:
         raise HeadwayError(f"{file}: not a whole safetensors file: {error}") from None
     for name, value in values.items():

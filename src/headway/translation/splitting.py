@@ -31,11 +31,13 @@ def sentences(line: str, language: str) -> list[str]:
     """Cut a line into its sentences, each with the white space behind it; joined they are the line."""
     from sentencex import segment
 
-    found = list(segment(language, line))
+    # The splitter takes UTF-8 only, which cannot say halves of characters: others stand in for them.
+    whole = line.encode("utf-8", "replace").decode("utf-8")
+    found = list(segment(language, whole))
     # The splitter leaves out white space at the ends of sentences: take it from the line itself.
     places, at = [], 0
     for sentence in found:
-        place = line.find(sentence, at)
+        place = whole.find(sentence, at)
         if place < 0:
             return [line]
         places.append(place)
