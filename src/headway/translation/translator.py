@@ -210,11 +210,19 @@ class Translator:
                 yield [Translation(line, 0.0, 0.0, [], [] if align else None)]
 
     def cut(self, line: str, search: SearchConfig | None = None) -> list[str]:
-        """Cut a line into parts that the model can take; joined they are the line, stripped."""
+        """Cut a line into parts that the model can take; joined they are the line, stripped.
+
+        A target language that the line names at its start (``>>deu<<``) begins every part.
+        """
         search = search or self.search
         longest = max(1, min(search.max_tokens, self.finder.positions - search.max_extra))
         stripped = line.strip()
-        return split_line(stripped, self.languages[0], self.length, longest) if stripped else []
+        if not stripped:
+            return []
+        named = self.tokenizer.named_language(stripped)
+        longest = max(1, longest - bool(named))
+        first, *others = split_line(stripped, self.languages[0], self.length, longest)
+        return [first, *(named + part for part in others)]
 
     def length(self, text: str) -> int:
         """Count a text's source tokens, ``</s>`` included."""

@@ -1,0 +1,139 @@
+"""Marian directories of random weights, made by transformers alone, in the layout of the OPUS-MT models."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from conftest import sentences, translate_words
+
+LANGUAGES = (">>deu<<", ">>nld<<")
+# What a random model may be; each is an import, and a way in which Marian models differ.
+KINDS: dict[str, dict[str, Any]] = {
+    "opus": {"activation_function": "swish", "bias": True, "scale_embedding": True},
+    "relu": {"activation_function": "relu", "bias": False, "scale_embedding": False},
+    "untied": {"share_encoder_decoder_embeddings": False, "tie_word_embeddings": False},
+    "target": {"share_encoder_decoder_embeddings": False, "bias": True},
+    "two vocabularies": {"share_encoder_decoder_embeddings": False, "separate": True},
+    "learned": {"positions": True, "bias": True},
+    "bpe": {"subwords": "bpe", "activation_function": "gelu"},
+}
+
+
+def cutter(lines: list[str], kind: str, size: int) -> Any:
+    """Learn a sentencepiece model as OPUS-MT has them: normalised, without bytes."""
+    from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+
+    model = io.BytesIO()
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=model,
+        model_type=kind,
+        vocab_size=size,
+        hard_vocab_limit=False,
+        num_threads=1,
+        minloglevel=3,
+    )
+    return SentencePieceProcessor(model_proto=model.getvalue())
+
+
+def entries(*cutters: Any) -> dict[str, int]:
+    """Number the pieces of some models as OPUS-MT does, but for one of each, which it lacks."""
+    names = ["</s>", "<unk>"]
+    for cut in cutters:
+        pieces = [cut.id_to_piece(i) for i in range(cut.vocab_size())]
+        names += [p for p in pieces[:-1] if p not in names and p not in ("<s>", "<unk>")]
+    names += [*LANGUAGES, "<pad>"]
+    return {name: number for number, name in enumerate(names)}
+
+
+def write_marian(directory: Path, kind: str, seed: int = 11) -> Path:
+    """Write a directory that `AutoModelForSeq2SeqLM` and `AutoTokenizer` load."""
+    from transformers import MarianConfig, MarianMTModel
+
+    settings = dict(KINDS[kind])
+    bias, learned = settings.pop("bias", False), settings.pop("positions", False)
+    subwords, separate = settings.pop("subwords", "unigram"), settings.pop("separate", False)
+    source = sentences(400, 1)
+    cutters = (
+        cutter(source, subwords, 71),
+        cutter([translate_words(line) for line in source], subwords, 83),
+    )
+    words = [entries(*cutters)] if not separate else [entries(cut) for cut in cutters]
+    size = max(map(len, words))
+    for numbers in words:  # transformers has one number of <pad> for both
+        pad = numbers.pop("<pad>")
+        numbers |= {f"<none{number}>": number for number in range(pad, size - 1)}
+        numbers["<pad>"] = size - 1
+    torch.manual_seed(seed)
+    config = MarianConfig(
+        vocab_size=size,
+        decoder_vocab_size=size,
+        d_model=24,
+        encoder_layers=2,
+        decoder_layers=3,
+        encoder_attention_heads=3,
+        decoder_attention_heads=3,
+        encoder_ffn_dim=37,
+        decoder_ffn_dim=37,
+        max_position_embeddings=67,
+        pad_token_id=size - 1,
+        decoder_start_token_id=size - 1,
+        eos_token_id=0,
+        forced_eos_token_id=0,
+        **{"activation_function": "relu", **settings},
+    )
+    model = MarianMTModel(config).eval()
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if "layer_norm" in name:
+                value.add_(0.3 * torch.randn_like(value))
+            elif "embed_positions" not in name:
+                value.normal_(std=0.4)
+        tables = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+        for table in (*tables, model.model.decoder.embed_tokens.weight):
+            table[-1] = 0
+        if bias:
+            model.final_logits_bias.normal_()
+        if learned:
+            for side in (model.model.encoder, model.model.decoder):
+                side.embed_positions.weight.normal_()
+    model.generation_config.bad_words_ids = [[size - 1]]
+    model.save_pretrained(directory)
+    if learned:  # which transformers does not save
+        keep_positions(directory, model)
+    (directory / "source.spm").write_bytes(cutters[0].serialized_model_proto())
+    (directory / "target.spm").write_bytes(cutters[1].serialized_model_proto())
+    for name, numbers in zip(("vocab.json", "target_vocab.json"), words, strict=False):
+        (directory / name).write_text(json.dumps(numbers), encoding="utf-8")
+    about = {
+        "tokenizer_class": "MarianTokenizer",
+        "source_lang": "en",
+        "target_lang": "de",
+        "separate_vocabs": separate,
+    }
+    (directory / "tokenizer_config.json").write_text(json.dumps(about), encoding="utf-8")
+    return directory
+
+
+def keep_positions(directory: Path, model: Any) -> None:
+    """Add the position tables to a directory's weights."""
+    from safetensors.torch import load_file, save_file
+
+    file = directory / "model.safetensors"
+    weights = load_file(file)
+    for side in ("encoder", "decoder"):
+        name = f"model.{side}.embed_positions.weight"
+        weights[name] = model.state_dict()[name].clone()
+    save_file(weights, file, metadata={"format": "pt"})
+
+
+def to_old(directory: Path) -> None:
+    """Keep the weights as older directories do: a pickle, with every copy of a tied matrix."""
+    from transformers import MarianMTModel
+
+    model = MarianMTModel.from_pretrained(directory)
+    torch.save(model.state_dict(), directory / "pytorch_model.bin")
+    (directory / "model.safetensors").unlink()
