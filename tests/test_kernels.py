@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from headway.kernels import build
 from headway.kernels.attention import Sight, attention, longest_span, native
 from headway.kernels.dropout import Mask, apply
-from headway.kernels.entropy import entropy_, plain_entropy_
+from headway.kernels.entropy import agreement_, entropy_, plain_agreement_, plain_entropy_
 from headway.kernels.linear import Linear, linear, together
 from headway.kernels.normalization import add_norm, plain_add_norm
 from headway.kernels.training import functions
@@ -110,6 +110,32 @@ def test_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> None:
         torch.testing.assert_close(
             ((1 - smoothing) * nll + smoothing * even).double(), loss.detach(), rtol=1e-6, atol=1e-6
         )
+        close([gradient], [wide.grad], ROUNDED[dtype])
+
+
+@compiled
+@pytest.mark.parametrize("dtype", [torch.float32, BF16])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("weight", [0.0, 5.0])
+def test_agreement_equals_torchs(dtype: torch.dtype, smoothing: float, weight: float) -> None:
+    torch.manual_seed(1)
+    logits, labels = (2 * torch.randn(13, 2, 101)).to(dtype), torch.randint(101, (13,))
+    labels[[4, 12]] = -1  # padding
+    wide = logits.double().requires_grad_()
+    log_p, log_q = wide[labels >= 0].log_softmax(2).unbind(1)
+    apart = F.kl_div(log_q, log_p, reduction="sum", log_target=True)
+    apart = (apart + F.kl_div(log_p, log_q, reduction="sum", log_target=True)) / 2
+    cross = F.cross_entropy(
+        wide.flatten(0, 1), labels.repeat_interleave(2), label_smoothing=smoothing,
+        reduction="sum", ignore_index=-1,
+    )  # fmt: skip
+    (cross / 2 + weight / 2 * apart).backward()
+    for function in (agreement_, plain_agreement_):
+        gradient = logits.clone()
+        nll, even, found = function(gradient, labels, smoothing, weight)
+        both = (1 - smoothing) * nll + smoothing * even
+        torch.testing.assert_close(both.double(), cross.detach() / 2, rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(found.double(), apart.detach(), rtol=1e-5, atol=1e-5)
         close([gradient], [wide.grad], ROUNDED[dtype])
 
 

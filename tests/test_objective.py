@@ -163,3 +163,59 @@ def test_packed_sentences_have_the_loss_and_gradient_of_padded_ones(norm):
     torch.testing.assert_close(found[1][0], found[0][0], rtol=1e-6, atol=0)
     for a, b in zip(found[1][1], found[0][1], strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+def small_model(dropout):
+    torch.manual_seed(3)
+    config = ModelConfig(
+        source_vocab_size=V, target_vocab_size=V, d_model=22, d_ff=17, num_heads=2,
+        num_encoder_layers=2, num_decoder_layers=2, dropout=dropout,
+    )  # fmt: skip
+    return Transformer(config).train()
+
+
+def gradients(model, loss):
+    model.zero_grad()
+    loss.backward()
+    return [p.grad.clone() for p in model.parameters()]
+
+
+@pytest.mark.parametrize("chunk", [2, 9, 1000])
+def test_two_readings_are_drawn_together(chunk):
+    model, batch = small_model(0.3), padded_batch([(5, 13), (7, 11), (3, 2)], V)
+    objective = Objective(model, 0.1, agreement=5.0)
+    objective.chunk = chunk
+    torch.manual_seed(7)
+    loss = objective(batch)
+    found = gradients(model, loss.smoothed)
+
+    torch.manual_seed(7)  # the same masks, and the loss as one writes it down
+    log_p, log_q = (
+        model(batch.source, batch.target, batch.source_segments).log_softmax(2) for _ in range(2)
+    )
+    assert not torch.equal(log_p, log_q)
+    labels = batch.target.masked_fill(batch.target_segments == 0, -1).flatten()
+    cross = sum(
+        F.cross_entropy(
+            each.flatten(0, 1), labels, ignore_index=-1, label_smoothing=0.1, reduction="sum"
+        )
+        for each in (log_p, log_q)
+    )
+    real = batch.target_segments > 0
+    apart = sum(
+        F.kl_div(a[real], b[real], log_target=True, reduction="sum")
+        for a, b in ((log_p, log_q), (log_q, log_p))
+    )
+    expected = cross / 2 + 5.0 / 2 * apart / 2
+    torch.testing.assert_close(loss.smoothed, expected)
+    for a, b in zip(found, gradients(model, expected), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_without_dropout_two_readings_are_one():
+    model, batch = small_model(0.0), padded_batch([(5, 13), (7, 11), (3, 2)], V)
+    once, twice = Objective(model, 0.1)(batch), Objective(model, 0.1, agreement=5.0)(batch)
+    torch.testing.assert_close(twice, once)
+    pairs = zip(gradients(model, twice.smoothed), gradients(model, once.smoothed), strict=True)
+    for a, b in pairs:
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)

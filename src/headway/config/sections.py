@@ -79,7 +79,8 @@ class TextConfig:
     drop_duplicates: Annotated[bool, "keep the first of equal pairs"] = True
     drop_identical: Annotated[bool, "drop pairs whose two sides are the same text"] = True
     max_copied: Annotated[
-        float, "largest share of a target's words copied from the source (untranslated); 0: no limit"
+        float,
+        "largest share of a target's words copied from the source (untranslated); 0: no limit",
     ] = 0.8
     drop_leaks: Annotated[bool, "drop training pairs that occur in the validation set"] = True
 
@@ -225,6 +226,9 @@ class TrainingConfig:
     adam_epsilon: Annotated[float, "Adam's epsilon"] = 1e-9
     clip_norm: Annotated[float, "largest gradient norm; 0, the paper's: not clipped"] = 0.0
     label_smoothing: Annotated[float, "epsilon_ls, spread evenly over the whole vocabulary"] = 0.1
+    agreement: Annotated[
+        float, "alpha of R-Drop: two readings of a batch are to agree, at twice the time; 0: off"
+    ] = 0.0
     validate_every: Annotated[int, "steps between validations"] = 1500
     checkpoint_every: Annotated[int, "steps between checkpoints (paper: 10 minutes)"] = 1500
     average: Annotated[int, "the last so many checkpoints are kept and averaged; 1: none"] = 5
@@ -260,6 +264,7 @@ class TrainingConfig:
             not_negative=(
                 "cool_steps",
                 "clip_norm",
+                "agreement",
                 "patience",
                 "validation_sentences",
                 "threads",

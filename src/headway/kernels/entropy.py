@@ -18,11 +18,7 @@ def entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Ten
         Summed over the rows, in nats: cross entropy with the right tokens, and with all tokens
         alike; the loss is (1 - epsilon) of the first and epsilon of the second.
     """
-    if labels_N.shape != logits_NV.shape[:1]:
-        raise ValueError(f"labels {list(labels_N.shape)} for logits {list(logits_NV.shape)}")
-    if labels_N.numel() and int(labels_N.max()) >= logits_NV.size(1):
-        raise IndexError(f"label {int(labels_N.max())} of {logits_NV.size(1)} tokens")
-    labels_N = labels_N.long().contiguous()
+    labels_N = _checked(labels_N, logits_NV)
     functions = native(logits_NV)
     if functions is None or not logits_NV.is_contiguous():
         return plain_entropy_(logits_NV, labels_N, smoothing)
@@ -49,3 +45,63 @@ def plain_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tup
     p_NV.scatter_add_(1, labels_N1, p_NV.new_full(labels_N1.shape, smoothing - 1))
     logits_NV.copy_(p_NV.masked_fill(~real_N[:, None], 0))
     return nll, even
+
+
+def agreement_(
+    logits_N2V: Tensor, labels_N: Tensor, smoothing: float, weight: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`entropy_` of two opinions on each label, which are to agree (Liang et al. 2021, R-Drop).
+
+    Args:
+        logits_N2V: [N, 2, V]; afterwards the gradient of the mean of the two smoothed cross
+            entropies and ``weight / 2`` times the mean of the two divergences, KL(p||q) and KL(q||p).
+        labels_N: Right tokens, [N]; negative for padding, which counts for nothing.
+        smoothing: Epsilon, spread evenly over the vocabulary.
+        weight: Alpha of the paper, whose loss is twice this one.
+
+    Returns:
+        Summed over the labels, in nats: what `entropy_` returns, as means of the two opinions, and
+        the mean of the divergences.
+    """
+    labels_N = _checked(labels_N, logits_N2V)
+    functions = native(logits_N2V)
+    if functions is None or not logits_N2V.is_contiguous():
+        return plain_agreement_(logits_N2V, labels_N, smoothing, weight)
+    sums = torch.zeros(3, dtype=torch.float64)
+    functions.agreement(
+        logits_N2V.data_ptr(), labels_N.data_ptr(), len(labels_N), logits_N2V.size(2), smoothing,
+        weight, sums.data_ptr(), TYPES[logits_N2V.dtype],
+    )  # fmt: skip
+    torch.autograd.graph.increment_version(logits_N2V)
+    return sums[0], sums[1], sums[2]
+
+
+def plain_agreement_(
+    logits_N2V: Tensor, labels_N: Tensor, smoothing: float, weight: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`agreement_` in torch's words."""
+    real_N1 = (labels_N >= 0)[:, None]
+    log_p_N2V = logits_N2V.to(torch.promote_types(logits_N2V.dtype, torch.float32)).log_softmax(2)
+    ratio_N2V = log_p_N2V - log_p_N2V.flip(1)  # of each opinion to the other
+    p_N2V = log_p_N2V.exp()
+    apart_N2 = ((p_N2V * ratio_N2V).sum(2)).masked_fill(~real_N1, 0)
+    nll, even = plain_entropy_(
+        logits_N2V.view(-1, logits_N2V.size(2)), labels_N.repeat_interleave(2), smoothing
+    )
+    towards_N2V = p_N2V * (ratio_N2V - apart_N2[:, :, None]) + p_N2V - p_N2V.flip(1)
+    logits_N2V.add_((weight / 2 * towards_N2V).masked_fill(~real_N1[:, :, None], 0)).div_(2)
+    return nll / 2, even / 2, apart_N2.sum() / 2
+
+
+def _checked(labels_N: Tensor, logits: Tensor) -> Tensor:
+    """Return the labels as native code reads them.
+
+    Raises:
+        ValueError: If there are more or fewer of them than logits.
+        IndexError: If one is not in the vocabulary.
+    """
+    if labels_N.shape != logits.shape[:1]:
+        raise ValueError(f"labels {list(labels_N.shape)} for logits {list(logits.shape)}")
+    if labels_N.numel() and int(labels_N.max()) >= logits.size(-1):
+        raise IndexError(f"label {int(labels_N.max())} of {logits.size(-1)} tokens")
+    return labels_N.long().contiguous()

@@ -24,6 +24,7 @@ ARGUMENTS = {
     "add_norm": "pppppppnnfuuutt",
     "add_norm_backward": "ppppppppnnuuutt",
     "entropy": "ppnnfpt",
+    "agreement": "ppnnffpt",
     "attention": "ppppppt",
     "longest_span": "ppnnn",
     "attention_backward": "p" * 9 + "t",

@@ -25,6 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.kernels.dropout import Dropout
 from headway.model import Transformer
@@ -67,7 +68,7 @@ class Helper:
     Args:
         model: What it copies, but for the weights.
         weights: The model's.
-        smoothing: Of the labels.
+        config: What the objective is.
         threads: It computes with.
         low_precision: Products in bfloat16.
 
@@ -80,13 +81,13 @@ class Helper:
         self,
         model: Transformer,
         weights: SharedTensors,
-        smoothing: float,
+        config: TrainingConfig,
         threads: int,
         low_precision: bool,
     ) -> None:
         shapes = [p.shape for p in model.parameters()]
         copied = _without_weights(model)
-        message = pickle.dumps((copied, shapes, smoothing, threads, low_precision))
+        message = pickle.dumps((copied, shapes, config, threads, low_precision))
         self.shared = SharedTensors(shapes)
         self.gradients = self.shared.tensors
         self.memory = 0  # most bytes it has held, beside what is shared
@@ -201,20 +202,24 @@ class _Served:
     """The copy of the model in the helping process."""
 
     def __init__(self, message: bytes, weights_file: int, gradients_file: int) -> None:
-        self.model, shapes, self.smoothing, threads, self.low_precision = pickle.loads(message)
+        self.model, shapes, self.config, threads, self.low_precision = pickle.loads(message)
         torch.set_num_threads(threads)
         self.parameters = list(self.model.parameters())
         weights = SharedTensors(shapes, weights_file)
         self.gradients = SharedTensors(shapes, gradients_file)
         for parameter, weight in zip(self.parameters, weights.tensors, strict=True):
             parameter.data = weight
-        self.objective = Objective(self.model, self.smoothing)
+        self._make_objective()
         gc.freeze()  # what is there now stays: the collector need not walk through it again
+
+    def _make_objective(self) -> None:
+        config = self.config
+        self.objective = Objective(self.model, config.label_smoothing, config.agreement)
 
     def gradient(self, settings: Any, arrays: list[Any], tokens: int, seed: int) -> list[float]:
         if settings is not None:
             _follow(self.model, settings)
-            self.objective = Objective(self.model, self.smoothing)
+            self._make_objective()
         torch.manual_seed(seed)
         share = [_batch(*each) for each in arrays]
         sums = gradient(self.objective, share, tokens, self.low_precision)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from headway.kernels.entropy import entropy_
+from headway.kernels.entropy import agreement_, entropy_
 from headway.model import Transformer
 from headway.text.batches import Batch
 
@@ -24,7 +24,8 @@ class Loss(NamedTuple):
     """Sums over label tokens; divide by their number for a mean.
 
     Attributes:
-        smoothed: Label-smoothed cross entropy, which training minimises (a scalar).
+        smoothed: Label-smoothed cross entropy, which training minimises (a scalar); with
+            ``agreement``, the divergence of the two opinions added.
         nll: Negative log-likelihood in nats, without smoothing: what perplexity is made of
             (a scalar that takes part in no gradient).
     """
@@ -60,24 +61,27 @@ def chunked_loss(
     parameters: Iterable[Tensor],
     smoothing: float,
     chunk: int = 1024,
+    agreement: float = 0.0,
 ) -> Loss:
     """`plain_loss` of ``project(hidden_ND)`` that never holds the logits of all positions.
 
     The gradient is computed on the way forward, chunk by chunk, while a chunk's logits are there.
 
     Args:
-        hidden_ND: The decoder's last hidden states, [N, D].
+        hidden_ND: The decoder's last hidden states, [N, D]; with ``agreement`` [N, 2, D].
         labels_N: Right tokens, [N]; negative where there is padding.
         project: Hidden states [..., D] to logits [..., V].
         parameters: What ``project`` uses and training changes.
         smoothing: Epsilon, 0 to 1.
         chunk: Positions projected at once.
+        agreement: Weight of the divergence between two opinions on each label (`agreement_`).
     """
     if torch.is_grad_enabled():
         smoothed, nll = _Chunked.apply(  # type: ignore[no-untyped-call]
-            hidden_ND, labels_N, project, smoothing, chunk, *parameters
+            hidden_ND, labels_N, project, smoothing, chunk, agreement, *parameters
         )
         return Loss(smoothed, nll)
+    assert not agreement, "there is one opinion only without dropout"
     parts = [
         plain_loss(project(hidden), labels, smoothing)
         for hidden, labels in zip(hidden_ND.split(chunk), labels_N.split(chunk), strict=True)
@@ -97,17 +101,25 @@ class _Chunked(torch.autograd.Function):
         project: Callable[[Tensor], Tensor],
         smoothing: float,
         chunk: int,
+        agreement: float,
         *parameters: Tensor,
     ) -> tuple[Tensor, Tensor]:
         hidden_grads, parameter_grads = [], [torch.zeros_like(p) for p in parameters]
         nll = torch.zeros((), device=hidden_ND.device)
-        even = torch.zeros_like(nll)
+        even, apart = torch.zeros_like(nll), torch.zeros_like(nll)
         for hidden, labels in zip(hidden_ND.split(chunk), labels_N.split(chunk), strict=True):
             with torch.enable_grad():
                 hidden = hidden.detach().requires_grad_()
-                logits = project(hidden)
+                logits = project(hidden.flatten(0, -2))
             gradient = logits.detach()
-            chunk_nll, chunk_even = entropy_(gradient, labels, smoothing)
+            if agreement:
+                twins_N2V = gradient.unflatten(0, (-1, 2))
+                chunk_nll, chunk_even, chunk_apart = agreement_(
+                    twins_N2V, labels, smoothing, agreement
+                )
+                apart += chunk_apart
+            else:
+                chunk_nll, chunk_even = entropy_(gradient, labels, smoothing)
             nll += chunk_nll
             even += chunk_even
             grads = torch.autograd.grad(logits, (hidden, *parameters), gradient)
@@ -116,7 +128,8 @@ class _Chunked(torch.autograd.Function):
                 total += grad
         ctx.grads = [torch.cat(hidden_grads), *parameter_grads]
         ctx.mark_non_differentiable(nll)
-        return (1 - smoothing) * nll + smoothing * even, nll
+        smoothed = (1 - smoothing) * nll + smoothing * even
+        return smoothed + agreement / 2 * apart, nll
 
     @staticmethod
     @once_differentiable
@@ -125,7 +138,7 @@ class _Chunked(torch.autograd.Function):
             raise RuntimeError("this loss can be differentiated only once")
         grads, ctx.grads = ctx.grads, None
         hidden_grad, *parameter_grads = (grad.mul_(grad_outputs[0]) for grad in grads)
-        return hidden_grad, None, None, None, None, *parameter_grads
+        return hidden_grad, None, None, None, None, None, *parameter_grads
 
 
 class Objective:
@@ -134,29 +147,41 @@ class Objective:
     Args:
         model: The model.
         smoothing: Epsilon of label smoothing; validation measures with 0.
+        agreement: Read each batch twice, with dropout of its own each time, and add so many times
+            half the divergence between what the two readings expect (R-Drop; not in the paper).
     """
 
-    def __init__(self, model: Transformer, smoothing: float) -> None:
+    def __init__(self, model: Transformer, smoothing: float, agreement: float = 0.0) -> None:
         self.model = model
         self.smoothing = smoothing
+        self.agreement = agreement
         self.chunk = max(1, LOGITS_AT_ONCE // model.config.target_vocab_size)
         self.parameters = _used(model.logits, model)
 
     def __call__(self, batch: Batch) -> Loss:
         """Return the sums over the batch's label tokens."""
-        memory_BSD = self.model.encode(batch.source, batch.source_segments)
-        # Padding is on the right: no label sees it, so the decoder needs no target segments.
-        segments = batch.target_segments if batch.packed else None
-        hidden_BTD = self.model.decode(batch.target, memory_BSD, segments, batch.source_segments)
         labels_BT = batch.target.masked_fill(batch.target_segments == 0, PADDING)
+        if self.agreement:
+            readings = [self._read(batch).flatten(0, 1) for _ in range(2)]
+            hidden, chunk = torch.stack(readings, 1), self.chunk // 2  # [N, 2, D]
+        else:
+            hidden, chunk = self._read(batch).flatten(0, 1), self.chunk
         return chunked_loss(
-            hidden_BTD.flatten(0, 1),
+            hidden,
             labels_BT.flatten(),
             self.model.logits,
             self.parameters,
             self.smoothing,
-            self.chunk,
+            chunk,
+            self.agreement,
         )
+
+    def _read(self, batch: Batch) -> Tensor:
+        """Return the decoder's last hidden states, [B, T, D]."""
+        memory_BSD = self.model.encode(batch.source, batch.source_segments)
+        # Padding is on the right: no label sees it, so the decoder needs no target segments.
+        segments = batch.target_segments if batch.packed else None
+        return self.model.decode(batch.target, memory_BSD, segments, batch.source_segments)
 
 
 @torch.enable_grad()

@@ -62,9 +62,7 @@ class Trainer:
         self.device = next(model.parameters()).device
         self.steps = 0
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
-        self.workers = Workers(
-            model, config.label_smoothing, torch.get_num_threads(), precision == "bf16"
-        )
+        self.workers = Workers(model, config, torch.get_num_threads(), precision == "bf16")
         self.optimizer = torch.optim.Adam(
             self.parameters.values(),
             betas=(config.adam_beta1, config.adam_beta2),

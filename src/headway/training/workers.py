@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from headway.config import TrainingConfig
 from headway.model import Transformer
 from headway.text.batches import Batch, split
 from headway.training.helper import Helper, SharedTensors, gradient
@@ -27,18 +28,18 @@ class Workers:
 
     Args:
         model: Its parameters get the gradients; they move into memory that processes can share.
-        smoothing: Of the labels.
+        config: What the objective is.
         threads: Cores to use.
         low_precision: Products in bfloat16.
     """
 
     def __init__(
-        self, model: Transformer, smoothing: float, threads: int, low_precision: bool
+        self, model: Transformer, config: TrainingConfig, threads: int, low_precision: bool
     ) -> None:
         self.model = model
         self.parameters = list(model.parameters())
-        self.objective = Objective(model, smoothing)
-        self.smoothing = smoothing
+        self.objective = Objective(model, config.label_smoothing, config.agreement)
+        self.config = config
         self.threads = threads
         self.low_precision = low_precision
         # No sharing on another device than the CPU, nor of numbers that are not all of one type.
@@ -97,7 +98,7 @@ class Workers:
             each = self.threads // self.most
             for _ in range(self.most - 1):
                 self.helpers.append(
-                    Helper(self.model, self.weights, self.smoothing, each, self.low_precision)
+                    Helper(self.model, self.weights, self.config, each, self.low_precision)
                 )
             for helper in self.helpers:
                 helper.finish()

@@ -179,6 +179,78 @@ static void entropy_rows(T* logits, const int64_t* labels, int64_t N, int64_t V,
     sums[1] += total_even;
 }
 
+// What `agreement_rows` knows of one row of logits.
+struct Softmax {
+    std::vector<float> score, share;
+    double log_z = 0, mean = 0;
+
+    template <typename T> void read(const T* scores, int64_t V) {
+        score.resize(V), share.resize(V);
+        float largest = -INFINITY, all_scores = 0, z = 0;
+#pragma omp simd reduction(max : largest) reduction(+ : all_scores)
+        for (int64_t j = 0; j < V; j++) {
+            score[j] = to_float(scores[j]);
+            largest = std::max(largest, score[j]);
+            all_scores += score[j];
+        }
+#pragma omp simd reduction(+ : z)
+        for (int64_t j = 0; j < V; j++) {
+            share[j] = exponential(score[j] - largest);
+            z += share[j];
+        }
+        for (int64_t j = 0; j < V; j++) share[j] /= z;
+        log_z = double(largest) + std::log(double(z));
+        mean = double(all_scores) / double(V);
+    }
+};
+
+// Rows 2n and 2n + 1 of the logits [2N, V] are two opinions on label n. They become the gradient of half the sum of their label-smoothed cross entropies
+// and, `weight` times, half the sum of the divergences of each from the other; sums[2] is the sum of the latter, without weight.
+template <typename T>
+static void agreement_rows(T* logits, const int64_t* labels, int64_t N, int64_t V, float smoothing,
+                           float weight, double* sums) {
+    double total_nll = 0, total_even = 0, total_apart = 0;
+#pragma omp parallel reduction(+ : total_nll, total_even, total_apart)
+    {
+        Softmax one, other;
+#pragma omp for schedule(static)
+        for (int64_t n = 0; n < N; n++) {
+            T *first = logits + 2 * n * V, *second = first + V;
+            if (labels[n] < 0) {
+                std::fill(first, first + 2 * V, from_float<T>(0));
+                continue;
+            }
+            one.read(first, V), other.read(second, V);
+            const float shift = float(one.log_z - other.log_z);
+            const float *a = one.score.data(), *b = other.score.data();
+            const float *p = one.share.data(), *q = other.share.data();
+            float p_from_q = 0, q_from_p = 0;
+#pragma omp simd reduction(+ : p_from_q, q_from_p)
+            for (int64_t j = 0; j < V; j++) {
+                const float ratio = a[j] - b[j] - shift;  // log p - log q
+                p_from_q += p[j] * ratio;
+                q_from_p -= q[j] * ratio;
+            }
+            total_nll += 0.5 * (one.log_z + other.log_z - a[labels[n]] - b[labels[n]]);
+            total_even += 0.5 * (one.log_z + other.log_z - one.mean - other.mean);
+            total_apart += 0.5 * (double(p_from_q) + double(q_from_p));
+            const float even = smoothing / float(V), right = 1.0f - smoothing, half = weight / 2;
+            auto opinion = [&](int64_t j, float target) {
+                const float ratio = a[j] - b[j] - shift, apart = p[j] - q[j];
+                first[j] = from_float<T>(
+                    0.5f * (p[j] - target + half * (p[j] * (ratio - p_from_q) + apart)));
+                second[j] = from_float<T>(
+                    0.5f * (q[j] - target - half * (q[j] * (ratio + q_from_p) + apart)));
+            };
+            for (int64_t j = 0; j < V; j++) opinion(j, even);
+            opinion(labels[n], even + right);
+        }
+    }
+    sums[0] += total_nll;
+    sums[1] += total_even;
+    sums[2] += total_apart;
+}
+
 #include "attention.h"
 
 // Element types come as a flag: 0 float, 1 bf16.
@@ -234,6 +306,14 @@ HEADWAY void entropy(void* logits, const int64_t* labels, int64_t N, int64_t V, 
         entropy_rows((bf16*)logits, labels, N, V, smoothing, sums);
     else
         entropy_rows((float*)logits, labels, N, V, smoothing, sums);
+}
+
+HEADWAY void agreement(void* logits, const int64_t* labels, int64_t N, int64_t V, float smoothing,
+                       float weight, double* sums, int type) {
+    if (type)
+        agreement_rows((bf16*)logits, labels, N, V, smoothing, weight, sums);
+    else
+        agreement_rows((float*)logits, labels, N, V, smoothing, weight, sums);
 }
 
 HEADWAY void attention(const Heads* heads, const void* q, const void* k, const void* v, void* out,
