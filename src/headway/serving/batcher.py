@@ -26,7 +26,7 @@ T = TypeVar("T")
 SHARE = 0.5  # of the deadline that a request may expect to wait: later answers would come too late
 LARGEST = 64  # parts in a batch: larger ones gain little, and all wait for the slowest
 BEHIND = 5  # how much nicer than the event loop threads are: it gets three quarters if it must
-TOLD = 8  # answers given out at a time: others' requests are looked at in between
+TOLD = 4  # answers given out at a time: others' requests are looked at in between
 
 
 @dataclass(eq=False)

@@ -9,9 +9,9 @@ from headway.serving.gate import Gate
 
 WAITING = 1024  # connections that the system holds until they are taken
 FIRST = 8192  # bytes of a request that are looked at before it has a connection
-TURN = 128  # taken at a time: answers and refusals to others go on in between
+TURN = 64  # taken at a time: answers and refusals to others go on in between
 LET_IN = 8  # of them that get a connection
-REST = 0.01  # seconds between two turns when there is no time for anybody
+REST = 0.005  # seconds between two turns when there is no time for anybody
 PAUSE = 0.5  # seconds without new connections when there are no descriptors for them
 
 
@@ -43,17 +43,19 @@ class Door:
         self.loop.add_reader(self.sock, self.accept)
         self.sock.listen(WAITING)
 
-    def accept(self, let_in: int = LET_IN) -> int:
+    def accept(self) -> int:
         """Take some of the connections that wait.
 
-        Args:
-            let_in: At most so many of those that are not turned away.
+        In a crowd only as many are let in as are answered meanwhile; the rest is turned away even if
+        there is room by then. Else those that are to be refused would wait behind those let in.
 
         Returns:
             How many it took.
         """
+        crowd = self.gate.crowd()
+        let_in = self.gate.pace(REST) if crowd else LET_IN
         taken = 0
-        while let_in and taken < TURN:
+        while taken < TURN and (let_in > 0 or crowd):
             try:
                 client, _address = self.sock.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
@@ -65,7 +67,7 @@ class Door:
                 data = client.recv(FIRST, socket.MSG_DONTWAIT)
             except OSError:  # nothing yet, or it has left
                 data = b""
-            refused = self.gate.turn_away(data, last=True) if data else None
+            refused = self.gate.turn_away(data, True, let_in <= 0) if data else None
             taken += 1
             if refused is not None:
                 self._answer(client, refused[0])
@@ -76,7 +78,7 @@ class Door:
             task = self.loop.create_task(self._let_in(client, data))
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
-        if taken and self.gate.full():
+        if taken and crowd:
             # To wake up for each would cost more than to refuse it, and the translators their time.
             self._rest(REST)
         return taken
@@ -119,7 +121,7 @@ class Door:
         """Take the connections that are there already, and then no more."""
         self.closed = True
         self.loop.remove_reader(self.sock)
-        while self.accept(WAITING):
+        while self.accept():
             pass
         self.sock.close()
 

@@ -56,6 +56,7 @@ class Gate:
         self.refusals: dict[tuple[int, bool], bytes] = {}
         self.turned = 0  # turned away since the log said so
         self.told = -math.inf
+        self.filled = -math.inf  # when there was last no time for one more
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -124,7 +125,17 @@ class Gate:
         self.metrics.count("headway_rejected_total")
         return busy(max(1, min(60, math.ceil(self.wait()))))
 
-    def turn_away(self, data: bytes, last: bool = False) -> tuple[bytes, bool] | None:
+    def crowd(self) -> bool:
+        """Whether requests have been turned away for lack of time within a second."""
+        return time.monotonic() < self.filled + 1
+
+    def pace(self, seconds: float) -> int:
+        """Return how many requests to let in meanwhile: somewhat more than are answered."""
+        return 1 + int(1.5 * seconds * self.done / self.busy) if self.busy else ALWAYS
+
+    def turn_away(
+        self, data: bytes, last: bool = False, at_once: bool = False
+    ) -> tuple[bytes, bool] | None:
         """Refuse a request by its bytes alone, if there is no time for it.
 
         At ten times the load that can be served nine of ten requests are refused. To read each as
@@ -133,12 +144,17 @@ class Gate:
         Args:
             data: What a client has sent since the last answer.
             last: Whether the connection ends in any case.
+            at_once: Refuse it even if there would be time.
 
         Returns:
             The answer, and whether it ends the connection; None if there is time, or if this is not
             one whole POST: then it is read as any other.
         """
-        if not self.full() or not data.startswith(b"POST "):
+        if not at_once:
+            if not self.full():
+                return None
+            self.filled = time.monotonic()
+        if not data.startswith(b"POST "):
             return None
         end = data.find(b"\r\n\r\n", 0, HEADER) + 4
         head = data[:end].lower()
