@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--comet", action="store_true", help="also run an installed comet-score on the result"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--engine", default="headway", help="headway (default) or ctranslate2")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
@@ -38,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the score sheet, or a log-probability a line."""
     from headway.cli.main import limit_threads, search_from
+    from headway.exchange.engine import choose_engine
     from headway.text.readers import read_lines
     from headway.translation import Translator
 
@@ -52,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
         raise HeadwayError(
             f"{args.source} has {len(sources)} lines, but {args.reference} has {len(references)}"
         )
-    translator = Translator.load(args.model, args.device)
+    translator = choose_engine(Translator.load(args.model, args.device), args.engine)
     if args.per_line:
         for score in translator.score(sources, references):
             print(f"{score:.6f}")

@@ -19,6 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pivot", default="", metavar="CODE", help="go through this language")
     parser.add_argument("--config", metavar="FILE", help="TOML file with a table [server]")
     parser.add_argument("--keys", metavar="FILE", help="API keys, one a line; one is required then")
+    parser.add_argument("--engine", default="headway", help="headway (default) or ctranslate2")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", help="processor threads (default: all)")
 
@@ -58,10 +59,10 @@ def run(args: argparse.Namespace) -> None:
 
     keys = Keys(args.keys) if args.keys else None
     sock = listener(host, port)  # before the models: a port in use is told at once
-    models = load_models(args.models, args.pivot, args.device, search)
+    models = load_models(args.models, args.pivot, args.device, search, args.engine)
     workers = (threads or cores()) if models.threads else 1
     server = Server(models, limits, keys, workers)
-    reloader = Reloader(server, args.models, args.pivot, args.device, search)
+    reloader = Reloader(server, args.models, args.pivot, args.device, search, args.engine)
     start_logging()
     if ignored := unused(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))

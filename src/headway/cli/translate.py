@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="one JSON object a line, with all of it"
     )
+    parser.add_argument("--engine", default="headway", help="headway (default) or ctranslate2")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
@@ -38,11 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output."""
     from headway.cli.main import limit_threads, search_from
+    from headway.exchange.engine import choose_engine
     from headway.translation import Translator
 
     limit_threads(args.threads)
     search = search_from(args)
-    translator = Translator.load(args.model, args.device)
+    translator = choose_engine(Translator.load(args.model, args.device), args.engine)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to translate")
     for lines in arriving(sys.stdin.fileno()):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway.config import SearchConfig, merge_overrides
 from headway.errors import HeadwayError
+from headway.exchange.engine import choose_engine
 from headway.serving.languages import Detector, plain
 from headway.serving.refusal import Refusal
 from headway.text.languages import name_of
@@ -92,7 +93,7 @@ class Models:
     @property
     def threads(self) -> bool:
         """Whether all engines let several batches run at once."""
-        return all(t.finder.engine(t.search.precision).threads for t in self.pairs.values())
+        return all(t.finder.parallel(t.search.precision) for t in self.pairs.values())
 
 
 def load_models(
@@ -100,6 +101,7 @@ def load_models(
     pivot: str = "",
     device: str = "auto",
     overrides: Mapping[str, str] | None = None,
+    engine: str = "headway",
 ) -> Models:
     """Read model directories and make their engines.
 
@@ -108,6 +110,7 @@ def load_models(
         pivot: See `Models`.
         device: auto, cpu, cuda or cuda:N.
         overrides: ``{"search.beam": "2"}``, instead of the models' own settings.
+        engine: headway or ctranslate2.
 
     Raises:
         HeadwayError: Naming the directory or file that is missing or damaged, or a package.
@@ -128,6 +131,7 @@ def load_models(
             model.languages,
             model.path,
         )
+        choose_engine(translator, engine)
         # Weights are packed and the first memory taken before a client waits.
         translator.translate("1", replace(translator.search, max_extra=1))
         found.append(translator)

@@ -28,6 +28,7 @@ class Reloader:
         pivot: The same.
         device: The same.
         overrides: The same.
+        engine: The same.
     """
 
     def __init__(
@@ -37,8 +38,9 @@ class Reloader:
         pivot: str,
         device: str,
         overrides: Mapping[str, str],
+        engine: str = "headway",
     ) -> None:
-        self.server, self.paths = server, list(paths)
+        self.server, self.paths, self.engine = server, list(paths), engine
         self.pivot, self.device, self.overrides = pivot, device, overrides
         self.seen = stamp(self.paths)
         self._busy = asyncio.Lock()
@@ -60,7 +62,7 @@ class Reloader:
             seen = stamp(self.paths)
             try:
                 models = await asyncio.to_thread(
-                    load_models, self.paths, self.pivot, self.device, self.overrides
+                    load_models, self.paths, self.pivot, self.device, self.overrides, self.engine
                 )
             except (HeadwayError, OSError) as error:
                 log.error("the models stay as they are: %s", error)

@@ -47,6 +47,10 @@ class Finder:
             self._engines[precision] = make_engine(self.model, precision)
         return self._engines[precision]
 
+    def parallel(self, precision: str) -> bool:
+        """Whether several batches may run at once."""
+        return self.engine(precision).threads
+
     def limit(self, source: Sequence[int], search: SearchConfig, prefix: int = 0) -> int:
         """Return the most tokens that the translation of some source ids may have."""
         return min(len(source) + search.max_extra + prefix, self.positions)
