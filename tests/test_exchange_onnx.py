@@ -125,3 +125,11 @@ def test_what_cannot_be_said_is_refused(name: str) -> None:
     assert onnx.refusals(config) == []
     [reason] = onnx.refusals(replace(config, **REFUSED[name]))
     assert reason.startswith(name)
+
+
+def test_graphs_hold_nothing_that_is_not_used(
+    tokenizer: Tokenizer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    onnx.write(random_model(tokenizer), tmp_path / "out", "float32")
+    onnx.Engine(tmp_path / "out")
+    assert capfd.readouterr().err == ""  # onnxruntime would say so

@@ -110,7 +110,6 @@ def _config(model: Model, size: int, precision: str) -> dict[str, Any]:
         "pad_token_id": size - 1,
         "eos_token_id": Tokenizer.eos,
         "decoder_start_token_id": size - 1,
-        "forced_eos_token_id": Tokenizer.eos,
         "share_encoder_decoder_embeddings": shared(shape),
         "tie_word_embeddings": tied(shape),
         "is_encoder_decoder": True,
@@ -131,7 +130,7 @@ def _generation(model: Model, size: int) -> dict[str, Any]:
         "forced_eos_token_id": Tokenizer.eos,
         "bad_words_ids": [[size - 1]],
         "num_beams": search.beam,
-        "max_length": position_rows(model.config.model) // 2,
+        "max_new_tokens": position_rows(model.config.model) // 2,
     }
     if search.beam > 1:  # greedy search has no use for it, and transformers says so
         values["length_penalty"] = matched_penalty(search.alpha)

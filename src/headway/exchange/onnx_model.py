@@ -71,13 +71,14 @@ class Parts:
         width, layers = self.config.d_model, list(enumerate(model.decoder.layers))
         ids = g.input("input_ids", np.int64, "batch", 1 if past else "target")
         seen = _seen(g, g.input("encoder_attention_mask", np.int64, "batch", "source"))
-        hidden, earlier, first = "", "", g.integers(0)
+        hidden = earlier = ""
         held: list[dict[str, Memory]] = []
         if past:
             kinds = {"decoder": "past", "encoder": "source"}
             held = [{k: self._held(g, i, k, n) for k, n in kinds.items()} for i, _ in layers]
             first = g.op("Shape", held[0]["decoder"].keys, start=2, end=3)
         else:
+            first = g.integers(0)
             hidden = g.input("encoder_hidden_states", np.float32, "batch", "source", width)
             earlier = _earlier(g, ids)
         table = stretched(model.target_table.weight, self.size)

@@ -1,0 +1,56 @@
+"""Which configurations an export says exactly: 500 lines each, of models of random weights.
+
+    .venv/bin/python tests/outside/exchange_configurations.py FORMAT [LINES]
+
+One line for each configuration: the reason why it is refused, or how many greedy translations are the same
+and by how much log-probabilities differ at most. Ends with 1 if one is neither refused nor exact.
+"""
+
+import logging
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from conftest import sentences, translate_words
+from headway.config import TextConfig
+from headway.exchange import formats
+from headway.exchange.certificate import certify
+from headway.text.tokenizer import Tokenizer
+from test_exchange_huggingface import REFUSED, SHAPES, random_model
+from test_exchange_onnx import MORE
+
+
+def main(name: str, count: int = 500) -> int:
+    """Print the table of a format."""
+    torch.set_num_threads(1)
+    logging.disable(logging.WARNING)
+    form, failed = formats.writer(name), 0
+    lines = sentences(count, 9, 15)
+    pairs = [(line, translate_words(line)) for line in sentences(400, 1)]
+    joint = Tokenizer.learn(pairs, TextConfig(vocab_size=331))
+    two = Tokenizer.learn(pairs, TextConfig(vocab_size=311, joint_vocab=False))
+    shapes = {**SHAPES, **MORE, **{f"refused? {key}": value for key, value in REFUSED.items()}}
+    for label, changes in [*shapes.items(), ("two vocabularies", {"tying": "none"})]:
+        model = random_model(two if label == "two vocabularies" else joint, **changes)
+        reasons = form.refusals(model.config.model)
+        if reasons:
+            print(f"{label:24} refused: {'; '.join(reasons)}")
+            continue
+        with tempfile.TemporaryDirectory() as top:
+            notes = form.write(model, Path(top) / "out", "float32")
+            found = certify(model, form.Engine(Path(top) / "out"), name, "float32", notes, lines)
+        failed += bool(found.failures)
+        print(
+            f"{label:24} {found.identical} of {found.lines} the same, {found.ties} ties,"
+            f" {found.largest_difference or 0:.1e}",
+            flush=True,
+        )
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], *map(int, sys.argv[2:])))
