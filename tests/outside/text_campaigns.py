@@ -1,0 +1,115 @@
+"""Any text through a trained model, and untrained models in any search; each campaign prints figures.
+
+    python tests/outside/text_campaigns.py CAMPAIGN MODEL [--size 1.0] [--text FILE]
+
+neutral    2,000 sentences alone, sorted, shuffled and in random batches: the same texts
+hostile    100,000 strange texts through the tokenizer, 500 of them through the model; time by length
+endless    10,000 random inputs of untrained models of all kinds, in all ways of searching
+
+``--size 0.1`` runs a tenth; ``--text`` gives the sentences of ``neutral``. The exit code is 1 if a promise
+is broken. Nothing but headway is needed.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from headway.config import SearchConfig
+from headway.serving.passages import Passage
+from headway.serving.tags import parse
+from headway.text.tokenizer import Tokenizer
+from headway.translation import Translator
+from strange_texts import WORDS, strange_texts
+from text_promises import comes_back, ends, growth, neutral
+
+FAILED: list[str] = []
+
+
+def tell(name: str, value: object, broken: list[str] | None = None) -> None:
+    """Print a figure, and what was broken."""
+    print(f"{name:<60} {value}", flush=True)
+    for line in (broken or [])[:5]:
+        print(f"  {line}")
+    FAILED.extend(broken or [])
+
+
+def neutral_campaign(model: str, size: float, text: Path | None) -> None:
+    """Promise 18."""
+    translator = Translator.load(model)
+    if text is None:
+        lines = list(strange_texts(int(2_000 * size), 3, longest=500))
+        lines = [" ".join(line.split()) or WORDS[0] for line in lines]
+    else:
+        lines = text.read_text(encoding="utf-8").split("\n")
+        lines = (lines * int(2_000 * size // len(lines) + 1))[: int(2_000 * size)]
+    for precision in ("fp32", "int8"):
+        search = SearchConfig(precision=precision)  # type: ignore[arg-type]
+        broken, worst = neutral(translator, lines, search)
+        tell(f"{precision}: texts that differ, of {4 * len(lines)}", len(broken), broken)
+        tell(
+            f"{precision}: largest difference of a log-probability (target <= 1e-5)",
+            f"{worst:.1e}",
+            [f"{precision}: {worst}"] * (worst > 1e-5),
+        )
+
+
+def hostile_campaign(model: str, size: float, _text: Path | None) -> None:
+    """Promise 19."""
+    tokenizer = Tokenizer.load(model)
+    translator = Translator.load(model)
+    started = time.monotonic()
+    broken, seen = comes_back(tokenizer, strange_texts(int(100_000 * size), 5))
+    tell(f"texts that do not come back, of {seen}", len(broken), broken)
+    tell("seconds", round(time.monotonic() - started, 1))
+    some = list(strange_texts(int(500 * size), 6, longest=2_000))
+    failed = []
+    for text in some:
+        try:
+            translator.translate([text])
+        except Exception as error:  # any is one too many
+            failed.append(f"{type(error).__name__}: {text[:40]!r}")
+    tell(f"texts that cannot be translated, of {len(some)}", len(failed), failed)
+    for name, work in {
+        "encoding": lambda text: tokenizer.encode_source([text]),
+        "encoding and decoding": lambda text: tokenizer.decode_source(
+            tokenizer.encode_source([text])[0]
+        ),
+        "cutting into parts": translator.cut,
+        "taking passages apart": lambda text: Passage.of(text, "en"),
+        "taking HTML apart": parse,
+    }.items():
+        broken, most = growth(work, 20_000)  # type: ignore[arg-type]
+        tell(f"{name}: time(2n) / time(n) at most (target <= 2.3)", f"{most:.2f}", broken)
+
+
+def endless_campaign(model: str, size: float, _text: Path | None) -> None:
+    """Promise 20."""
+    broken, largest = ends(Tokenizer.load(model), int(10_000 * size), seed=11)
+    tell(f"searches that broke a promise, of {int(10_000 * size)}", len(broken), broken)
+    tell("longest translation, as a share of its limit", round(largest, 3))
+
+
+def main() -> int:
+    """Run the campaign that the arguments name."""
+    campaigns = {
+        "neutral": neutral_campaign,
+        "hostile": hostile_campaign,
+        "endless": endless_campaign,
+    }
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("campaign", choices=campaigns)
+    parser.add_argument("model")
+    parser.add_argument("--size", type=float, default=1.0)
+    parser.add_argument("--text", type=Path)
+    args = parser.parse_args()
+    campaigns[args.campaign](args.model, args.size, args.text)
+    return int(bool(FAILED))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
