@@ -23,13 +23,58 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-# Long campaigns: kills in the middle of training, a browser, a server under fire. MODEL is a model to serve;
-# each file in tests/outside says at its top what it needs.
+# Long campaigns, hours of them together: `make -k test-outside MODEL=runs/en-de`, or one part by its name.
+# MODEL is a model to serve, English to German; `make demo` makes the default. Each file in tests/outside says
+# at its top what it needs; what needs programs of others gets them in an environment of its own.
 MODEL ?= runs/demo
-test-outside: $(VENV)/.installed
+BROWSER ?= /usr/bin/chromium
+TOOLS := build/outside
+PARTS := crash server texts files network libretranslate fuzz browser slots
+PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
+PACKAGES_schemathesis := "schemathesis==4.32.5"
+PACKAGES_playwright := "playwright==1.65.2"
+.PHONY: $(PARTS:%=outside-%)
+
+test-outside: $(PARTS:%=outside-%)
+
+outside-crash: $(VENV)/.installed
 	$(BIN)/python tests/crash.py --kills 20
+
+outside-server: $(VENV)/.installed
 	for name in bodies slow vanish restarts memory overload raw; do \
 		$(BIN)/python tests/outside/serving_campaigns.py $$name $(MODEL) || exit 1; done
+
+outside-texts: $(VENV)/.installed
+	for name in neutral hostile endless; do \
+		$(BIN)/python tests/outside/text_campaigns.py $$name $(MODEL) || exit 1; done
+
+outside-files: $(VENV)/.installed
+	$(BIN)/python tests/outside/damaged_models.py
+
+outside-network: $(VENV)/.installed
+	$(BIN)/python tests/outside/network.py
+
+outside-slots: $(VENV)/.installed
+	$(BIN)/python tests/outside/slots.py runs/demo
+
+outside-libretranslate: $(VENV)/.installed $(TOOLS)/libretranslate/.installed
+	$(BIN)/python tests/outside/libretranslate.py --model $(MODEL) \
+		--libretranslate $(TOOLS)/libretranslate/bin/libretranslate
+
+outside-fuzz: $(VENV)/.installed $(TOOLS)/schemathesis/.installed
+	$(BIN)/python tests/outside/serving_fuzz.py $(MODEL) \
+		--schemathesis $(TOOLS)/schemathesis/bin/schemathesis
+
+outside-browser: $(VENV)/.installed $(TOOLS)/playwright/.installed
+	$(TOOLS)/playwright/bin/python tests/outside/browser.py --python $(BIN)/python --browser $(BROWSER)
+	$(TOOLS)/playwright/bin/python tests/outside/browser.py --python $(BIN)/python --browser $(BROWSER) \
+		--model $(MODEL)
+
+.PRECIOUS: $(TOOLS)/%/.installed
+$(TOOLS)/%/.installed:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES_$*)
+	touch $@
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

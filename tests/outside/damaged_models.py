@@ -80,6 +80,8 @@ def main() -> int:
                     at, outcome = number + 1, Outcome(*rest[1:])
                     kind = outcome.what.partition(":")[0]
                     counts[kind] += 1
+                    if not at % 1_000:
+                        print(f"{at - first} done", file=sys.stderr, flush=True)
                     slowest = max(slowest, outcome.seconds)
                     largest = max(largest, outcome.megabytes)
                     bad = kind not in ("refused", "translated")
