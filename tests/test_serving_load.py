@@ -64,6 +64,27 @@ def test_a_request_is_refused_by_its_bytes_only_when_there_is_no_time(gate: Gate
     assert gate.metrics.counters["headway_rejected_total", ()] == 2
 
 
+def test_answers_that_come_in_batches_tell_the_pace_of_batches(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    for _ in range(40):
+        now += 2.0  # seconds a batch
+        for _ in range(64):
+            gate.posts = 500
+            gate.end(200, 20.0)
+    assert 0.8 < gate.wait() * 32 / 499 < 1.2  # 64 in 2 seconds, also just after a batch
+    paced = gate.pace(1.0)
+    assert 40 < paced < 60
+    # A few that come now and then say nothing of how fast a crowd is answered.
+    gate.posts = 3
+    for _ in range(3):
+        now += 100.0
+        gate.end(200, 0.1)
+    assert gate.pace(1.0) == paced
+
+
 @pytest.mark.parametrize(
     "data",
     [

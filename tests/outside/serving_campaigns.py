@@ -1,6 +1,6 @@
 """A server under attack, overload and restarts; each campaign is one command that prints figures.
 
-    python tests/outside/serving_campaigns.py CAMPAIGN MODEL [--size 1.0] [--log FILE]
+    python tests/outside/serving_campaigns.py CAMPAIGN MODEL [--size 1.0] [arguments of headway serve]
 
 bodies     a stream of 1 GB with and without a length, a gzip bomb, a million form fields
 slow       500 half-open and 500 idle connections beside honest clients
@@ -409,7 +409,7 @@ def main() -> None:
     parser.add_argument("campaign", choices=[*names, "restarts"])
     parser.add_argument("model")
     parser.add_argument("--size", type=float, default=1.0)
-    args = parser.parse_args()
+    args, further = parser.parse_known_args()
     if args.campaign == "restarts":
         asyncio.run(restarts(args.model, args.size))
     else:
@@ -417,7 +417,7 @@ def main() -> None:
             "overload": ["--server.deadline", "5"],
             "raw": ["--server.idle-seconds", "1"],
         }
-        extra = options.get(args.campaign, [])
+        extra = options.get(args.campaign, []) + further
         cores = sorted(os.sched_getaffinity(0))
         apart = args.campaign in APART and len(cores) > 1
         server = Server(args.model, *extra, cores=set(cores[:-1]) if apart else None)

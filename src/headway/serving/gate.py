@@ -188,12 +188,15 @@ class Gate:
         """Learn from a request that has ended how fast they are answered."""
         self.posts -= 1
         now = time.monotonic()
-        if status == 200:
-            took = seconds if self.ended is None else now - self.ended
-            self.done, self.busy = 0.95 * self.done + 1, 0.95 * self.busy + took
-            self.ended = now
-        if not self.posts:
+        if self.posts < ALWAYS // 2:  # how often they come, not how fast they are answered
             self.ended = None
+        elif status == 200:
+            if self.ended is not None:
+                # Answers of a batch come together: what counts is time, not the last few answers.
+                took = now - self.ended
+                kept = math.exp(-took / (SHARE * self.deadline))
+                self.done, self.busy = kept * self.done + 1, kept * self.busy + took
+            self.ended = now
 
 
 def raw(refusal: Refusal, last: bool) -> bytes:
