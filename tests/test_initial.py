@@ -56,6 +56,7 @@ def test_it_begins_from_the_weights_and_keeps_the_pieces(model, other_text, tmp_
 
 def test_before_the_first_step_it_is_the_model(model, other_text, tmp_path):
     run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, model))
+    run.begin()
     weights = load_model(model).transformer.state_dict()
     for name, value in run.trainer.model.state_dict().items():
         assert torch.equal(value, weights[name]), name
@@ -70,7 +71,9 @@ def test_before_the_first_step_it_is_the_model(model, other_text, tmp_path):
 
 def test_a_model_that_changed_before_the_first_checkpoint_is_noticed(model, other_text, tmp_path):
     copy = shutil.copytree(model, tmp_path / "model")
-    opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, copy)).directory.unlock()
+    run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, copy))
+    run.begin()
+    run.directory.unlock()
     weights = copy / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
     with pytest.raises(HeadwayError, match="not the model any more that this run begins from"):

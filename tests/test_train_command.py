@@ -20,7 +20,7 @@ from headway.cli.train import Signals, open_run, train
 from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.text.prepare import PreparedData
-from headway.training import validation
+from headway.training import rehearsal, validation
 from headway.training.feed import Feed
 from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
@@ -274,7 +274,7 @@ def test_a_longer_run_is_not_finished_until_it_is(undisturbed, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (["--training.seed", "5"], "training.seed is 1, not 5"),
+        (["--training.seed", "5"], r"training.seed is 1, not 5; .* --data \S+/run/data its data"),
         (["--training.batch-tokens", "141"], "training.batch_tokens is 140, not 141"),
         (["--preset", "tiny"], "model.d_model is 22, not 128"),
         (["--train", "VALID", "VALID"], "is another file than before"),
@@ -342,6 +342,37 @@ def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):
         pass
     run.directory.unlock()
     assert_equal_runs(path, undisturbed)
+
+
+def test_a_rehearsal_that_fails_settles_nothing(corpus, undisturbed, tmp_path, monkeypatch):
+    """What its message says to change can be changed, and a kill in it is no harm either."""
+    path = tmp_path / "run"
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    monkeypatch.setattr(rehearsal, "remove", lambda path: None)  # as if killed before it
+    larger = {"training__micro_batch_tokens": 140, "training__average": 5}
+    with pytest.raises(HeadwayError, match=r"1,000 are free: .* with training\.average"):
+        dispatch(command(path, corpus, **larger))
+    monkeypatch.undo()
+    assert dispatch(command(path, corpus)) == 0
+    assert_equal_runs(path, undisturbed)
+
+
+def test_the_average_and_the_threads_of_a_run_may_change(corpus, undisturbed, tmp_path, capsys):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    with contextlib.closing(train(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 7)
+    run.directory.unlock()
+    run = opened(path, ["train", str(path), "--training.average", "1", "--training.threads", "2"])
+    assert "2 threads, not 1: the last bits may come out otherwise" in capsys.readouterr().err
+    assert run.facts["machine"]["threads"] == torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+    for _ in train(run):
+        pass
+    run.directory.unlock()
+    assert (RunDirectory(path).steps(), (path / "averaged").exists()) == ([15, 17], False)
+    assert metrics(path) == metrics(undisturbed)[:-1]  # all but the validation of the average
 
 
 @pytest.fixture
@@ -532,7 +563,8 @@ def test_going_back_before_the_first_checkpoint_is_due(corpus, tmp_path, monkeyp
 def test_a_run_that_diverges_for_good_stops_in_one_line(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, set(range(8, 18)))
     path = tmp_path / "run"
-    with pytest.raises(HeadwayError, match=r"diverged, after 3 returns to earlier .*rate_scale"):
+    diverged = r"diverged, after 3 returns to earlier .* start another RUN with --data \S+/run/data"
+    with pytest.raises(HeadwayError, match=diverged):
         dispatch(command(path, corpus, training__max_failures=1))
     assert all(
         weight.isfinite().all()

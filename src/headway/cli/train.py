@@ -55,6 +55,7 @@ def train(run: "Run") -> "Generator[Event, None, None]":
         A `StepReport` a step, `Progress` during and a `ValidationReport` after validation, and
         `Notice` for what a user should be told.
     """
+    run.begin()
     try:
         while True:
             if run.checkpoint_due:
@@ -184,16 +185,21 @@ def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None"
     differences = facts.changes(stored, config)
     for side in ("train", "valid"):
         differences += facts.other_files(known["files"][side], getattr(args, side) or ())
+    where = args.data or known["data"]["directory"] or directory.data
     if differences:
         raise HeadwayError(
             f"{args.run}: goes on with its own settings and data only: {'; '.join(differences)};"
-            f" {', '.join(facts.MAY_CHANGE)} may change, for all else start another run"
+            f" {', '.join(facts.MAY_CHANGE)} may change, for all else start another RUN; with"
+            f" --data {where} its data need not be prepared again"
         )
     ends = [(c.training.max_steps, c.training.patience) for c in (stored, config)]
     if known["finished"] and ends[0] == ends[1]:
         return None
-    where = args.data or known["data"]["directory"] or directory.data
-    return resume(directory, PreparedData.open(where), config)
+    run = resume(directory, PreparedData.open(where), config)
+    before, now = known["machine"]["threads"], run.facts["machine"]["threads"]
+    if now != before and not args.quiet:
+        print(f"{now} threads, not {before}: the last bits may come out otherwise", file=sys.stderr)
+    return run
 
 
 def _wanted(stored: "Config", args: argparse.Namespace) -> "Config":

@@ -11,8 +11,12 @@ from headway.errors import HeadwayError
 from headway.text.prepare import PreparedData
 from headway.training.run_directory import RunDirectory
 
-# Settings that are no part of what a step computes, so a run may change them on the way.
-MAY_CHANGE = ("training.max_steps", "training.patience", "training.tensorboard", "search")
+# Settings that are no part of what a step computes, so a run may change them on the way; threads
+# change last bits.
+MAY_CHANGE = (
+    "training.max_steps", "training.patience", "training.average", "training.threads",
+    "training.tensorboard", "search",
+)  # fmt: skip
 
 
 def with_vocabulary(config: Config, data: PreparedData) -> Config:

@@ -90,6 +90,11 @@ class Run:
         on_time = self.at_end or self.step % self.config.training.validate_every == 0
         return on_time and self.step > self.state.validated
 
+    def begin(self) -> None:
+        """Make the directory a run, with these settings from now on; until then nothing is settled."""
+        if processes.rank() == 0 and not self.directory.started:
+            self.directory.write_facts(self.facts)
+
     def advance(self) -> list[Event]:
         """Take one optimizer step on the next data and log it."""
         started = time.perf_counter()
@@ -179,8 +184,9 @@ class Run:
         if self.state.roll_backs == ROLL_BACKS:
             raise HeadwayError(
                 f"{self.directory.path}: step {self.step} diverged, after {ROLL_BACKS} returns to"
-                " earlier weights: lower training.rate_scale, raise training.warmup_steps, or look"
-                " at bad-batches/"
+                " earlier weights: look at bad-batches/, or start another RUN with"
+                f" --data {self.data.directory} and a lower training.rate_scale or more"
+                " training.warmup_steps"
             )
         tensors, _ = self.directory.load(good)
         self.trainer.load(tensors, random=False)

@@ -32,7 +32,7 @@ class RunDirectory:
     """A run on disk.
 
     ``run.json`` (facts: data, tokenizer, machine, command) makes a directory a run and is written
-    last. ``metrics.jsonl`` holds only what is a function of data, settings and seed;
+    when all was rehearsed. ``metrics.jsonl`` holds only what is a function of data, settings and seed;
     ``timings.jsonl`` what was read from a clock.
 
     Args:

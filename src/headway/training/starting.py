@@ -16,11 +16,11 @@ from headway.text.prepare import PreparedData
 from headway.training import initial, processes
 from headway.training.facts import check_data, describe_data, with_vocabulary
 from headway.training.feed import Feed
-from headway.training.machine import Machine
+from headway.training.machine import Machine, processors
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.state import State
-from headway.translation.directory import write_config
+from headway.translation.directory import read_config, write_config
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -35,7 +35,7 @@ def start(
     valid: Mapping[str, str] = NOTHING,
     init: str | Path | None = None,
 ) -> Run:
-    """Begin a run in a locked directory that holds none.
+    """Prepare a run in a locked directory that holds none; `Run.begin` makes it one.
 
     Args:
         directory: Where.
@@ -66,7 +66,6 @@ def start(
     if processes.rank() == 0:
         data.tokenizer.save(directory.path)
         write_config(directory.path, config, data.languages)
-        directory.write_facts(facts)
     return run
 
 
@@ -84,6 +83,9 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> Run:
     """
     facts = directory.facts()
     check_data(directory, data, facts)
+    stored, _ = read_config(directory.path)
+    if config.training.threads != stored.training.threads:
+        facts["machine"]["threads"] = config.training.threads or processors()
     # The same data may lie elsewhere by now, and the run has more to do.
     facts |= {"data": describe_data(directory, data), "finished": False}
     Machine(**facts["machine"]).check()
