@@ -94,9 +94,21 @@ struct Weights {
     const int32_t* surplus;  // [N], what unsigned inputs add to a sum; int8 only
 };
 
+// Few rows are too few sums to hide the latency of an addition: then more columns at once.
+constexpr int FEW = 4;
+constexpr int flat(long rows) {
+    const bool many = MOST_ROWS > 6;  // registers
+    return rows == 1 ? 8 : rows == 2 && many ? 6 : rows <= 3 || many ? 4 : PARTS;
+}
+
+// The most sums that come out at once.
+constexpr int ROOM =
+    WIDE * std::max({MOST_ROWS * PARTS, flat(1), 2 * flat(2), 3 * flat(3), FEW * flat(FEW)});
+
 // ROWS x COLUMNS sums at once, all in registers; COLUMNS counts registers of WIDE outputs.
 template <class Format, int ROWS, int COLUMNS>
 static void tile(const Rows& x, long row, const Weights& w, long column, float* out) {
+    static_assert(ROWS * COLUMNS * WIDE <= ROOM, "they fit where they go");
     typename Format::Sum sums[ROWS][COLUMNS] = {};
     const int32_t* in = x.words + row * x.stride;
     const long panel_bytes = w.groups * PARTS * REGISTER;
@@ -142,22 +154,17 @@ constexpr std::array<Tile, sizeof...(I)> tiles(std::index_sequence<I...>) {
     return {tile<Format, I + 1, PARTS>...};
 }
 
-// Few rows are too few sums to hide the latency of an addition: then more columns at once.
-constexpr int flat(long rows) {
-    const bool many = MOST_ROWS > 6;  // registers
-    return rows == 1 ? 8 : rows == 2 && many ? 6 : rows <= 3 || many ? 4 : PARTS;
-}
-
 // Calls sink(row, rows, column, columns, y) with every piece y [rows, columns] of the product,
 // for each row in ascending columns. The inputs of a block of rows stay in the cache.
 template <class Format, class Sink>
 static void multiply(const Rows& x, long rows, const Weights& w, Sink&& sink) {
     static constexpr auto TILES = tiles<Format>(std::make_index_sequence<MOST_ROWS>());
-    alignas(64) float y[MOST_ROWS * PANEL];
+    alignas(64) float y[ROOM];
     long column = 0;
-    if (rows <= 4) {
+    if (rows == 0) return;
+    if (rows <= FEW) {
         static constexpr Tile FLAT[] = {tile<Format, 1, flat(1)>, tile<Format, 2, flat(2)>,
-                                        tile<Format, 3, flat(3)>, tile<Format, 4, flat(4)>};
+                                        tile<Format, 3, flat(3)>, tile<Format, FEW, flat(FEW)>};
         const long columns = flat(rows) * WIDE;
         for (; column + columns <= w.width; column += columns) {
             FLAT[rows - 1](x, 0, w, column, y);
