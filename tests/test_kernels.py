@@ -94,6 +94,18 @@ def test_add_norm_equals_its_twin(x_type: torch.dtype, y_type: torch.dtype, p: f
 
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
+@pytest.mark.parametrize("size", [1e20, 1e38, torch.inf, torch.nan])
+def test_a_row_too_large_to_normalize_is_no_number(dtype: torch.dtype, size: float) -> None:
+    """torch makes zeros of it, which pass for numbers."""
+    x, y, one, zero = torch.randn(3, 67), torch.randn(3, 67), torch.ones(67), torch.zeros(67)
+    x[1] = torch.linspace(-size, size, 67)
+    found = gradients(lambda *a: add_norm(*a, 1e-5, 0.0), x.to(dtype), y.to(dtype), one, zero)
+    for t in found[:3]:  # the output, and the gradients of x and y
+        assert t.isnan().any(1).tolist() == t.isnan().all(1).tolist() == [False, True, False]
+
+
+@compiled
+@pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> None:
     torch.manual_seed(1)

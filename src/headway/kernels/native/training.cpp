@@ -73,7 +73,9 @@ static void add_norm_rows(const X* x, const Y* y, const float* weight, const flo
             mean /= float(D);
 #pragma omp simd reduction(+ : variance)
             for (int64_t j = 0; j < D; j++) variance += (sums[j] - mean) * (sums[j] - mean);
-            const float scale = 1.0f / std::sqrt(variance / float(D) + epsilon);
+            // Numbers too large to square must not pass for zeros.
+            const float scale =
+                std::isfinite(variance) ? 1.0f / std::sqrt(variance / float(D) + epsilon) : NAN;
             inverse[n] = scale;
             Y* outs = out + n * D;
             Y* normals = normal + n * D;
