@@ -39,7 +39,16 @@ def ask(model: str, lines: str, answers: str) -> None:
             log_p = translator.model(ids, target, real)[0].log_softmax(-1)
         said = log_p.gather(1, target[0][:, None])[:, 0].tolist()
         shown = translator.tokenizer.decode(best.tokens)
-        found.append({"text": text, "translation": shown, "target": best.tokens, "log_p": said})
+        limit = translator.finder.limit(source, search)
+        found.append(
+            {
+                "text": text,
+                "translation": shown,
+                "limit": limit,
+                "target": best.tokens,
+                "log_p": said,
+            }
+        )
     Path(answers).write_text(json.dumps(found), encoding="utf-8")
 
 
@@ -62,7 +71,9 @@ def compare(out: str, answers: str, kind: str = "torch") -> int:
         batch = tokenizer(texts, return_tensors="pt", padding=True)
         longest = batch.input_ids.shape[1] + 50
         answer = model.generate(**batch, num_beams=1, max_new_tokens=longest)
-        shown = tokenizer.batch_decode(answer, skip_special_tokens=True)
+        # Each line has a limit of its own, at which ours ends; generate has one for all.
+        ended = [row[1 : case["limit"]] for case, row in zip(part, answer.tolist(), strict=True)]
+        shown = tokenizer.batch_decode(ended, skip_special_tokens=True)
         same += sum(case["translation"] == text for case, text in zip(part, shown, strict=True))
         width = max(len(case["target"]) for case in part)
         pad = model.config.pad_token_id
