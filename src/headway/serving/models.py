@@ -133,7 +133,7 @@ def load_models(
         )
         choose_engine(translator, engine)
         # Weights are packed and the first memory taken before a client waits.
-        translator.translate("1", replace(translator.search, max_extra=1))
+        translator.translate("1", replace(translator.search, max_extra=20))
         found.append(translator)
     models = Models(found, pivot)
     models.detector.rank("a")  # reads its tables
