@@ -3,8 +3,8 @@
     python3 -m venv /tmp/lt && /tmp/lt/bin/pip install libretranslate==1.9.6
     .venv/bin/python tests/outside/libretranslate.py --libretranslate /tmp/lt/bin/libretranslate --model runs/en-de
 
-The model, English to German, is made a package of Argos Translate, so that LibreTranslate translates offline
-with the same weights; three directions are served of it. Where LibreTranslate answers 5xx ours must not.
+The model, English to German, is exported as packages of Argos Translate, so that LibreTranslate translates
+offline with the same weights; three directions are served of it. Where LibreTranslate answers 5xx ours must not.
 Disagreements that are meant are in LISTED and, with their reasons, in docs/serving.md; any other, and one
 that is listed but gone, makes the exit code 1.
 """
@@ -134,7 +134,7 @@ def running(name: str, command: list[str], folder: Path, env: dict[str, str]) ->
             words, stdout=log, stderr=log, cwd=folder, env=os.environ | LIMITS | env
         )
     try:
-        found, deadline = Server(name, port), time.monotonic() + 120
+        found, deadline = Server(name, port), time.monotonic() + 300
         while True:
             try:
                 if found.ask(Case("", "GET", "/health")).status == 200:
@@ -219,15 +219,17 @@ def main() -> int:
         python = str(args.libretranslate.parent.absolute() / "python")
         home = {"HOME": name, "OMP_NUM_THREADS": "1", "LT_THREADS": "2"}
         home |= {f"XDG_{kind}_HOME": f"{name}/{kind}" for kind in ("DATA", "CONFIG", "CACHE")}
-        maker = [sys.executable, str(Path(__file__).parent / "argos_package.py"), str(args.model)]
-        subprocess.run([*maker, name, *("-".join(pair) for pair in PAIRS)], check=True)
+        models = directions(args.model, folder)
+        packages = [f"{model}.argosmodel" for model in models]
+        headway = [sys.executable, "-m", "headway.cli.main"]
+        for model, package in zip(models, packages, strict=True):
+            export = ["export", model, package, "--to", "argos", "--no-verify"]
+            subprocess.run([*headway, *export], check=True)
         install = "import sys; from argostranslate.package import install_from_path as install; [install(p) for p in sys.argv[1:]]"
-        packages = [str(path) for path in folder.glob("*.argosmodel")]
         subprocess.run([python, "-c", install, *packages], check=True, env=os.environ | home)
         theirs = [str(args.libretranslate.absolute()), "--port", "{port}"]
         theirs.append("--disable-files-translation")
-        ours = [sys.executable, "-m", "headway.cli.main", "serve", *directions(args.model, folder)]
-        ours += ["--pivot", "de", "--port", "{port}"]
+        ours = [*headway, "serve", *models, "--pivot", "de", "--port", "{port}"]
         metrics = {"LT_METRICS": "true"}
         with (
             running("theirs", theirs, folder, home | metrics) as a,
