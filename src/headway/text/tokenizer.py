@@ -254,7 +254,8 @@ def _entries(processor: Any, text: str, ids: list[int]) -> list[int]:
 
 def _pieces_of(processor: Any, texts: list[str], drawn: Draw | None) -> Any:
     if drawn is None:
-        return processor.encode(texts)
+        # For a list threads are started, which takes longer than a sentence.
+        return [processor.encode(texts[0])] if len(texts) == 1 else processor.encode(texts)
     from sentencepiece import set_random_generator_seed
 
     # A thread of sentencepiece's starts from the seed that is set when it starts: one thread, begun
