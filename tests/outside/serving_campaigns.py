@@ -344,8 +344,11 @@ async def memory(server: Server, size: float) -> None:
         found = server.metrics()
         points.append((number * total // 20, found["process_resident_memory_bytes"]))
         files.add(found["process_open_fds"])
+        tell(f"memory after {(number + 1) * total // 20:,}, MB", points[-1][1] / 1e6)
     slope = statistics.linear_regression(*zip(*points[4:], strict=True)).slope
     tell("memory, bytes a request (target <= 100)", slope, slope <= 100)
+    late = statistics.linear_regression(*zip(*points[10:], strict=True)).slope
+    tell("the same over the second half", late)
     tell("open files, most - least", max(files) - min(files), max(files) - min(files) <= 16)
 
 
