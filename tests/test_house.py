@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 ROOMS = [
     "errors", "config", "kernels", "model", "text", "translation", "evaluation", "training",
-    "exchange", "pictures", "serving", "checks", "cli",
+    "exchange", "pictures", "paper", "serving", "checks", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -1,0 +1,1 @@
+"""The paper's claims as experiments: each measures the package itself, and says what came out."""
