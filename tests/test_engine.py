@@ -4,6 +4,7 @@ Sizes are primes, so that every width needs padding; vectors are whole in `WIDE`
 """
 
 import random
+import shutil
 import subprocess
 from collections.abc import Sequence
 from ctypes import CDLL
@@ -408,6 +409,24 @@ def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
             # Few rows have kernels of their own, each number of them another.
             for size in ({}, *({"steps": 3, "count": 1, "beams": beams} for beams in range(1, 6))):
                 assert distance(walk(ours, model, **size), walk(theirs, model, **size)) <= least
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("clang++") is None, reason="no clang++")
+def test_compilers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But where one fuses a product with a sum and the other does not."""
+    monkeypatch.setenv("CXX", "clang++")
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
+    found, reason = build._load.__wrapped__("decoding")
+    assert found is not None, reason
+    other = decoding.declared(found)
+    for shape in SHAPES.values():
+        model = model_of(shape)
+        for precision, most in (("fp32", 1e-5), ("int8", 0.05)):
+            ours = NativeEngine(model, precision, library())
+            theirs = NativeEngine(model, precision, other)
+            assert distance(walk(ours, model), walk(theirs, model)) <= most
 
 
 PRODUCTS = """

@@ -1,5 +1,6 @@
 """Native functions equal their plain twins, gradients included."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,7 +97,7 @@ def test_add_norm_equals_its_twin(x_type: torch.dtype, y_type: torch.dtype, p: f
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("size", [1e20, 1e38, torch.inf, torch.nan])
 def test_a_row_too_large_to_normalize_is_no_number(dtype: torch.dtype, size: float) -> None:
-    """torch makes zeros of it, which pass for numbers."""
+    """PyTorch makes zeros of it, which pass for numbers."""
     x, y, one, zero = torch.randn(3, 67), torch.randn(3, 67), torch.ones(67), torch.zeros(67)
     x[1] = torch.linspace(-size, size, 67)
     found = gradients(lambda *a: add_norm(*a, 1e-5, 0.0), x.to(dtype), y.to(dtype), one, zero)
@@ -338,3 +339,58 @@ def test_a_damaged_library_is_built_again(
     assert "can be written by others" in build._load("training")[1]
     build._load.cache_clear()
     build.library.cache_clear()
+
+
+@pytest.fixture
+def own_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A library of one line, and a cache to build it in."""
+    sources = tmp_path / "native"
+    sources.mkdir()
+    (sources / "one.cpp").write_text('#include "a.h"\nextern "C" int one() { return A + B; }\n')
+    (sources / "a.h").write_text('#include "b.h"\n#define A 1\n')
+    (sources / "b.h").write_text("#pragma once\n#define B 0\n")
+    (sources / "other.h").write_text("")
+    monkeypatch.setattr(build, "SOURCES", sources)
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
+    return sources
+
+
+@compiled
+def test_a_build_is_named_after_what_it_includes(own_sources: Path) -> None:
+    first = build._plan("one")[1]
+    (own_sources / "other.h").write_text("#define OTHER")
+    assert build._plan("one")[1] == first
+    for name in ("one.cpp", "a.h", "b.h"):
+        before = build._plan("one")[1]
+        (own_sources / name).write_text((own_sources / name).read_text() + "// longer\n")
+        assert build._plan("one")[1] != before
+
+
+@compiled
+def test_the_last_builds_are_kept(own_sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "KEPT", 2)
+    cache, builds = build.cache_directory(), []
+    cache.mkdir(0o700)
+    strange = cache / "other-1.so"
+    strange.touch()
+    for number in range(3):
+        (own_sources / "b.h").write_text(f"#define B {number}")
+        assert build.pending("one")
+        found = build._load.__wrapped__("one")[0]
+        assert found is not None
+        assert not build.pending("one")
+        assert found.one() == 1 + number
+        builds.append(build._plan("one")[1])
+        os.utime(builds[-1], (number, number))
+    kept = {path.with_suffix(end) for path in builds[1:] for end in (".so", ".sha256")}
+    assert set(cache.iterdir()) == {*kept, strange}
+
+
+def test_what_cannot_be_built_is_not_pending(
+    own_sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("HEADWAY_NATIVE", "0"), ("CXX", "/no/compiler")):
+        monkeypatch.setenv(name, value)
+        assert not build.pending("one")
+        assert value in build._load.__wrapped__("one")[1]
+        monkeypatch.delenv(name)

@@ -1,7 +1,8 @@
 """Compiles the native functions once a machine and loads them; without a compiler there are none.
 
 The library lies in the user's cache, under a name made of its sources, its compiler, its flags and
-the processor, so that a change of any makes another. ``HEADWAY_NATIVE=0`` leaves it out.
+the processor, so that a change of any makes another; the last few are kept. ``HEADWAY_NATIVE=0``
+leaves it out.
 """
 
 import ctypes
@@ -9,6 +10,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -19,9 +21,11 @@ from pathlib import Path
 import torch
 
 SOURCES = Path(__file__).with_name("native")
-FLAGS = ("-O3", "-march=native", "-std=c++17", "-fopenmp", "-fno-math-errno", "-fno-trapping-math",
+PROCESSOR = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
+FLAGS = ("-O3", PROCESSOR, "-std=c++17", "-fno-math-errno", "-fno-trapping-math",
          "-ffp-contract=fast", "-fPIC", "-shared", "-Wall")  # fmt: skip
 TIMEOUT = 300  # seconds; it takes some ten
+KEPT = 8  # builds of a library: for other processors, compilers and versions
 
 
 @functools.cache
@@ -44,25 +48,70 @@ def identity(name: str) -> str:
     return Path(found._name).stem if found is not None else ""
 
 
+def pending(name: str) -> bool:
+    """Whether `library` will have to compile it first."""
+    try:
+        return not _whole(_plan(name)[1])
+    except (LookupError, OSError, ValueError, subprocess.SubprocessError):
+        return False
+
+
 @functools.cache
 def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
-    if os.environ.get("HEADWAY_NATIVE") == "0":
-        return None, "HEADWAY_NATIVE=0"
-    found = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
-    if not found:
-        return None, "no C++ compiler (g++ or clang++) was found"
-    # torch brings its own OpenMP library; two of them in one process fight over the cores.
-    runtime = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))[:1]
-    source = SOURCES / f"{name}.cpp"
     try:
-        command = [*shlex.split(found), *FLAGS, str(source), *map(str, runtime)]
-        target = cache_directory() / f"{name}-{_fingerprint(command)}.so"
+        command, target = _plan(name)
         if not _whole(target):
             _compile(command, target)
+            _prune(target.parent, name)
         return ctypes.CDLL(str(target)), ""
+    except LookupError as error:
+        return None, str(error.args[0])
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         detail = getattr(error, "stderr", None) or str(error)
-        return None, f"{found} could not build {source.name}: {str(detail).strip()[-500:]}"
+        return None, f"{_compiler()} could not build {name}.cpp: {str(detail).strip()[-500:]}"
+
+
+def _compiler() -> str:
+    return os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++") or ""
+
+
+def _plan(name: str) -> tuple[list[str], Path]:
+    """Return the command that compiles a library, and where the library is to lie.
+
+    Raises:
+        LookupError: If there is to be none.
+    """
+    if os.environ.get("HEADWAY_NATIVE") == "0":
+        raise LookupError("HEADWAY_NATIVE=0")
+    if not _compiler():
+        raise LookupError("no C++ compiler (g++ or clang++) was found")
+    command = shlex.split(_compiler())
+    version = subprocess.run(
+        [*command, "--version"], capture_output=True, text=True, timeout=TIMEOUT
+    ).stdout
+    sources = _sources(SOURCES / f"{name}.cpp")
+    command += [*FLAGS, str(sources[0])]
+    if "clang" in version:  # its OpenMP library is none of torch's: one thread
+        command += ["-fopenmp-simd"]
+    else:  # torch brings this one itself; two in one process fight over the cores
+        runtime = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))[:1]
+        command += ["-fopenmp", *map(str, runtime)]
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(path.read_bytes())
+    for part in (*command, version, processor(), sys.platform):
+        digest.update(part.encode())
+    return command, cache_directory() / f"{name}-{digest.hexdigest()[:16]}.so"
+
+
+def _sources(path: Path) -> list[Path]:
+    """Return a source and all that it includes of ours, each once."""
+    found = [path]
+    for path in found:  # grows on the way
+        for name in re.findall(r'^#include "(.+)"', path.read_text("utf-8"), re.MULTILINE):
+            if path.with_name(name) not in found:
+                found.append(path.with_name(name))
+    return found
 
 
 def cache_directory() -> Path:
@@ -89,6 +138,14 @@ def _compile(command: list[str], target: Path) -> None:
         built.replace(target)
 
 
+def _prune(directory: Path, name: str) -> None:
+    """Delete all builds of a library but the newest; who uses one keeps it."""
+    builds = sorted(directory.glob(f"{name}-*.so"), key=lambda path: -path.stat().st_mtime)
+    for path in builds[KEPT:]:
+        for old in (path, path.with_suffix(".sha256")):
+            old.unlink(missing_ok=True)
+
+
 def _whole(target: Path) -> bool:
     """Whether the library is there, uncut, and nobody else could have written it."""
     digest = target.with_suffix(".sha256")
@@ -106,18 +163,6 @@ def _check_owner(path: Path) -> None:
     about = path.stat()
     if about.st_uid != os.geteuid() or about.st_mode & 0o022:
         raise OSError(f"{path} belongs to or can be written by others; set HEADWAY_CACHE")
-
-
-def _fingerprint(command: list[str]) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(SOURCES.iterdir()):
-        digest.update(path.read_bytes())
-    version = subprocess.run(
-        [command[0], "--version"], capture_output=True, text=True, timeout=TIMEOUT
-    ).stdout
-    for part in (*command, version, processor(), sys.platform):
-        digest.update(part.encode())
-    return digest.hexdigest()[:16]
 
 
 def processor() -> str:

@@ -155,7 +155,8 @@ inline bool may_see(const Heads& h, const Span& span, int64_t i, float* allowed)
 template <typename X>
 void attend(const Heads& h, const X* q, const X* k, const X* v, X* out, float* log_z) {
     const std::vector<Span> all = spans(h);
-    const auto [most_T, most_S] = largest(all);
+    const auto sizes = largest(all);  // clang takes no [most_T, most_S] into a parallel region
+    const int64_t most_T = sizes.first, most_S = sizes.second;
     const int64_t Kp = up(h.K), Vp = up(h.V), most = up(most_S);
 #pragma omp parallel
     {
@@ -207,7 +208,8 @@ template <typename X>
 void attend_gradients(const Heads& h, const X* q, const X* k, const X* v, const X* grad,
                       const float* log_z, X* grad_q, X* grad_k, X* grad_v) {
     const std::vector<Span> all = spans(h);
-    const auto [most_T, most_S] = largest(all);
+    const auto sizes = largest(all);
+    const int64_t most_T = sizes.first, most_S = sizes.second;
     const int64_t Kp = up(h.K), Vp = up(h.V), most = up(most_S), H = h.H;
 #pragma omp parallel
     {

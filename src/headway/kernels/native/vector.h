@@ -44,9 +44,17 @@ HEADWAY_INLINE Vector first_lanes(long count) {
     return lane < static_cast<int32_t>(count) ? all(1) : all(0);
 }
 
-template <int DISTANCE> HEADWAY_INLINE Vector rotated(const Vector& x) {
+template <int N> HEADWAY_INLINE Vector rotated(const Vector& x) {
+#if defined(__clang__)
+    constexpr int M = LANES - 1;
+    return __builtin_shufflevector(x, x, N & M, (N + 1) & M, (N + 2) & M, (N + 3) & M, (N + 4) & M,
+                                   (N + 5) & M, (N + 6) & M, (N + 7) & M, (N + 8) & M, (N + 9) & M,
+                                   (N + 10) & M, (N + 11) & M, (N + 12) & M, (N + 13) & M,
+                                   (N + 14) & M, (N + 15) & M);
+#else  // GCC has the other from 12 on
     const Integers lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return __builtin_shuffle(x, (lane + DISTANCE) & (LANES - 1));
+    return __builtin_shuffle(x, (lane + N) & (LANES - 1));
+#endif
 }
 
 HEADWAY_INLINE float sum(Vector x) {
