@@ -111,6 +111,6 @@ def _run(x: Tensor, mask: Mask) -> Tensor:
     assert functions is not None
     x = x.contiguous()
     y = torch.empty_like(x)
-    rows, kind = x.numel() // x.size(-1), TYPES[x.dtype]
-    functions.dropout(x.data_ptr(), y.data_ptr(), rows, x.size(-1), *mask, kind, kind)
+    rows = x.numel() // x.size(-1)
+    functions.dropout(x.data_ptr(), y.data_ptr(), rows, x.size(-1), *mask, TYPES[x.dtype])
     return y

@@ -20,7 +20,7 @@ LETTERS = {
     "t": ctypes.c_int,
 }
 ARGUMENTS = {
-    "dropout": "ppnnuuutt",
+    "dropout": "ppnnuuut",
     "add_norm": "pppppppnnfuuutt",
     "add_norm_backward": "ppppppppnnuuutt",
     "entropy": "ppnnfpt",

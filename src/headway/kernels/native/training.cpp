@@ -36,17 +36,17 @@ static void keep_factors(Dropout drop, int64_t row, int64_t D, float* factor) {
     }
 }
 
-template <typename X, typename Y>
-static void dropout_rows(const X* x, Y* y, int64_t N, int64_t D, Dropout drop) {
+template <typename T>
+static void dropout_rows(const T* x, T* y, int64_t N, int64_t D, Dropout drop) {
 #pragma omp parallel
     {
         std::vector<float> factor(D + 1);
 #pragma omp for schedule(static)
         for (int64_t n = 0; n < N; n++) {
             keep_factors(drop, n, D, factor.data());
-            const X* xs = x + n * D;
-            Y* ys = y + n * D;
-            for (int64_t j = 0; j < D; j++) ys[j] = from_float<Y>(to_float(xs[j]) * factor[j]);
+            const T* xs = x + n * D;
+            T* ys = y + n * D;
+            for (int64_t j = 0; j < D; j++) ys[j] = from_float<T>(to_float(xs[j]) * factor[j]);
         }
     }
 }
@@ -259,14 +259,10 @@ static void agreement_rows(T* logits, const int64_t* labels, int64_t N, int64_t 
 #define HEADWAY extern "C" __attribute__((visibility("default")))
 
 HEADWAY void dropout(const void* x, void* y, int64_t N, int64_t D, uint32_t low, uint32_t high,
-                     uint32_t threshold, int x_type, int y_type) {
+                     uint32_t threshold, int type) {
     Dropout drop{low, high, threshold};
-    if (x_type && y_type)
+    if (type)
         dropout_rows((const bf16*)x, (bf16*)y, N, D, drop);
-    else if (x_type)
-        dropout_rows((const bf16*)x, (float*)y, N, D, drop);
-    else if (y_type)
-        dropout_rows((const float*)x, (bf16*)y, N, D, drop);
     else
         dropout_rows((const float*)x, (float*)y, N, D, drop);
 }
