@@ -20,7 +20,8 @@ from conftest import sentences
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.kernels import build, decoding
-from headway.model import Transformer
+from headway.model import Positions, Transformer, embeddings
+from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator, beam_search, make_engine, sample
 from headway.translation.engine import Engine, NativeEngine, PlainEngine, resolve_precision
@@ -335,6 +336,21 @@ def test_learned_positions_end_and_sinusoids_grow() -> None:
         )
         < 1e-5
     )
+
+
+def test_a_table_that_another_thread_grows_never_shrinks(monkeypatch: pytest.MonkeyPatch) -> None:
+    positions, grown = Positions("sinusoidal", 6, 5), []
+
+    def meanwhile(length: int, d_model: int) -> Tensor:
+        if not grown:
+            grown.append(None)
+            grown.append(positions.reaching(100))
+        return sinusoids(length, d_model)
+
+    monkeypatch.setattr(embeddings, "sinusoids", meanwhile)
+    found = positions(torch.zeros(1, 7, 6))[0]
+    assert torch.equal(found, sinusoids(7, 6))
+    assert positions.reaching(100) is positions.table is grown[1]
 
 
 @pytest.mark.parametrize(

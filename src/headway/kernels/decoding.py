@@ -130,7 +130,7 @@ class State:
         model: Model,
         sources: Sequence[Sequence[int]],
         beams: int,
-        positions: tuple[Tensor | None, Tensor | None],
+        positions: Sequence[Tensor | None],
     ) -> None:
         self.library, self.model, self.positions = library, model, positions
         self.vocab_size = int(model.target_vocab)

@@ -108,19 +108,28 @@ class Positions(nn.Module):
             return x_BTD
         end = start + x_BTD.size(1)
         if segments_BT is None:
-            self._reach(end)
-            return x_BTD + self.table[start:end]
+            return x_BTD + self.reaching(end)[start:end]
         position_BT = positions_in_segments(segments_BT)
-        if end > self.table.size(0):  # only then is it worth to look: packed rows are long
-            self._reach(int(position_BT.max()) + 1)
-        return x_BTD + F.embedding(position_BT, self.table)
+        table = self.table
+        if end > table.size(0):  # only then is it worth to look: packed rows are long
+            table = self.reaching(int(position_BT.max()) + 1)
+        return x_BTD + F.embedding(position_BT, table)
 
-    def _reach(self, length: int) -> None:
-        if length <= self.table.size(0):
-            return
+    def reaching(self, length: int) -> Tensor:
+        """Return a table of at least so many rows; other threads may ask for others meanwhile.
+
+        Raises:
+            HeadwayError: If a learned table has too few.
+        """
+        table = self.table
+        if length <= table.size(0):
+            return table
         if self.kind == "learned":
             raise HeadwayError(
-                f"{length} positions, but model.max_positions = {self.table.size(0)} were learned"
+                f"{length} positions, but model.max_positions = {table.size(0)} were learned"
             )
         with torch.inference_mode(False):  # the table outlives the translation that needed it
-            self.table = sinusoids(2 * length, self.table.size(1)).to(self.table)
+            table = sinusoids(2 * length, table.size(1)).to(table)
+        if table.size(0) > self.table.size(0):
+            self.table = table
+        return table

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.kernels import build, decoding
-from headway.model import Positions, SelfAttention, Transformer
+from headway.model import SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
 from headway.translation.rounding import rounded
 from headway.translation.sampling import Drawing
@@ -189,21 +189,15 @@ class NativeEngine:
         choices: Sequence[Ids] | None = None,
     ) -> Hypotheses:
         """Begin hypotheses; see `Engine`."""
-        tables = (
-            self._table(self.positions[0], max(map(len, sources))),
-            self._table(self.positions[1], limit),
-        )
+        lengths = max(map(len, sources)), limit
+        tables = [
+            None if positions.kind == "none" else positions.reaching(length)
+            for positions, length in zip(self.positions, lengths, strict=True)
+        ]
         state = decoding.State(self.library, self.weights, sources, beams, tables)
         if choices is not None:
             state.restrict(choices)
         return NativeHypotheses(self, state)
-
-    def _table(self, positions: Positions, length: int) -> Tensor | None:
-        if positions.kind == "none":
-            return None
-        # To ask for the place behind the last makes sinusoids grow, and a learned table complain.
-        positions(torch.empty(1, 0, self.config.d_model), start=length)
-        return positions.table
 
     def _stack(self, stack: Stack) -> Array[decoding.Layer]:
         return (decoding.Layer * len(stack.layers))(*map(self._layer, stack.layers))
