@@ -353,6 +353,13 @@ def test_a_table_that_another_thread_grows_never_shrinks(monkeypatch: pytest.Mon
     assert positions.reaching(100) is positions.table is grown[1]
 
 
+@native
+def test_a_tied_table_is_kept_once() -> None:
+    for shape, count in (({}, 1), ({"tying": "target"}, 2), ({"tying": "none"}, 2)):
+        weights = NativeEngine(model_of(shape), "fp32", library()).weights
+        assert len({weights.source_table, weights.target_table}) == count
+
+
 @pytest.mark.parametrize(
     "shape",
     [

@@ -155,6 +155,7 @@ class NativeEngine:
         d_k, d_v = config.head_widths
         source, target = model.source_embedding.weight, model.target_table.weight
         tied = target if model.output.weight is None else model.output.weight
+        source_table = self._tensor(source)
         self.encoder = self._stack(model.encoder)
         self.decoder = self._stack(model.decoder)
         self.weights = decoding.Model(
@@ -173,8 +174,8 @@ class NativeEngine:
             embedding_scale=model.source_embedding.scale,
             encoder=self.encoder,
             decoder=self.decoder,
-            source_table=self._tensor(source),
-            target_table=self._tensor(target),
+            source_table=source_table,
+            target_table=source_table if target is source else self._tensor(target),
             logits=self._linear(tied * model.output.scale, model.output.bias),
         )
         for row, stack in enumerate((model.encoder, model.decoder)):
