@@ -16,10 +16,12 @@ from headway.checks import self_check
 from headway.cli.translate import arriving
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.kernels import decoding
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator
 from headway.translation.alignment import link_words, word_numbers
+from headway.translation.engine import NativeEngine
 from headway.translation.growing import grow
 from headway.translation.splitting import join_parts, split_line
 from headway.translation.translator import resolve_device
@@ -195,6 +197,21 @@ def test_self_check_sees_padding(translator: Translator, monkeypatch: pytest.Mon
     monkeypatch.setattr(translator.model, "encode", lambda source, segments=None: encode(source))
     failed = [finding.name for finding in self_check(translator) if not finding.passed]
     assert "padding changes no prediction" in failed
+
+
+@pytest.mark.skipif(decoding.library() is None, reason="no native code")
+@pytest.mark.parametrize("precision", ["auto", "int8"])
+def test_self_check_sees_a_broken_engine(
+    translator: Translator, tokenizer: Tokenizer, precision: str
+) -> None:
+    own = Translator(translator.model, tokenizer, SearchConfig(precision=precision))
+    assert all(finding.passed for finding in self_check(own))
+    engine = own.finder.engine(precision)
+    assert isinstance(engine, NativeEngine)
+    engine.weights.attention_scale = 0
+    failed = [finding.name for finding in self_check(own) if not finding.passed]
+    known = "fp32" if precision == "auto" else precision
+    assert failed == [f"what translates says what the model says, {known}"]
 
 
 def test_lines_arrive_as_they_come_and_whole() -> None:

@@ -1,4 +1,4 @@
-"""Five relations that every translation model must satisfy, measured on a given one in seconds.
+"""Six relations that every translation model must satisfy, measured on a given one in seconds.
 
 Mask and cache bugs train well and score well on training data; these relations break at once.
 """
@@ -6,15 +6,19 @@ Mask and cache bugs train well and score well on training data; these relations 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.model import Transformer
 from headway.translation import Translator
+from headway.translation.engine import Engine, PlainEngine, resolve_precision
 
 # fp32 sums in another order differ by about 1e-6 of the largest logit.
 TOLERANCE = 1e-4
+# Of the largest logit: where a number lies between two rounded ones, the last bit of fp32 decides.
+ROUNDED = {"fp32": 1e-4, "bf16": 0.03, "int8": 0.05}
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,16 @@ def self_check(translator: Translator, sentences: Sequence[str] = ()) -> Iterato
     yield Finding(
         "a sentence alone is translated as in a batch", same == total, f"{same} of {total} the same"
     )
+    configured = translator.search.precision
+    engines = {"fp32": "fp32", resolve_precision(configured, translator.device): configured}
+    for precision, name in engines.items():
+        engine, twin = translator.finder.engine(name), PlainEngine(model, precision)
+        far = engine_distance(engine, twin, model, sources)
+        yield Finding(
+            f"what translates says what the model says, {precision}",
+            far <= ROUNDED[precision],
+            f"largest difference {far:.1e} of the largest logit",
+        )
 
 
 @torch.inference_mode()
@@ -110,6 +124,35 @@ def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float
         logits[pad] = -torch.inf
         worst = max(worst, float(logits.max() - logits[token]))
     return worst
+
+
+@torch.inference_mode()
+def engine_distance(
+    engine: Engine, twin: Engine, model: Transformer, sources: list[list[int]]
+) -> float:
+    """Let two engines read the same tokens while hypotheses change places and a sentence leaves.
+
+    Returns:
+        The largest difference of their logits, over the largest logit.
+    """
+    beams, steps, pad = 2, 8, model.config.target_vocab_size - 1
+    sources, chooser = sources[:4], np.random.default_rng(1)
+    both = [e.start(sources, beams, steps) for e in (engine, twin)]
+    kept, tokens = np.arange(len(sources)), np.full(len(sources) * beams, pad)
+    worst = largest = 0.0
+    for step in range(steps):
+        ours, theirs = (started.logits(tokens).float().cpu() for started in both)
+        worst, largest = max(worst, _largest(ours - theirs)), max(largest, _largest(theirs))
+        kept = np.arange(len(kept))
+        if step == steps // 2 and len(kept) > 1:
+            kept = kept[1:]
+            for started in both:
+                started.keep(kept)
+        rows = (kept[:, None] * beams + chooser.integers(0, beams, (len(kept), beams))).flatten()
+        for started in both:
+            started.reorder(rows)
+        tokens = chooser.integers(2, pad, len(rows))
+    return worst / largest
 
 
 CHECKS: dict[str, Callable[[Transformer, list[list[int]]], float]] = {
