@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.main import VERBS
+from headway.cli.main import VERBS, dispatch
+from headway.kernels import build
 
 BIN = Path(sys.executable).parent / "headway"
 
@@ -120,3 +121,28 @@ def test_a_closed_pipe_is_no_error() -> None:
         f"{BIN} config | head -1", shell=True, capture_output=True, text=True, check=False
     )
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("verb", ["translate", "evaluate", "check", "info", "serve"])
+def test_native_code_that_is_missing_or_takes_seconds_is_told(
+    verb: str,
+    model_directory: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(build, "library", lambda name: None)
+    monkeypatch.setattr(build, "pending", lambda name: name == "decoding")
+    monkeypatch.setattr(build, "why_not", lambda name: f"no {name} today")
+    monkeypatch.setattr("headway.serving.running.serve", lambda *args: args[1].close())
+    text = tmp_path / "text"
+    text.write_text("the cat\n")
+    options = {"evaluate": [f"--{side}={text}" for side in ("source", "reference")]}
+    options["serve"] = ["--port=0"]
+    with text.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        words = [verb, str(model_directory), *options.get(verb, ())]
+        assert dispatch([*words, *(["--device=cpu"] if verb != "info" else [])]) == 0
+    first, second, *_ = capsys.readouterr().err.splitlines()
+    assert first.startswith("compiling native code once")
+    assert second.endswith("no decoding today")

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the score sheet, or a log-probability a line."""
-    from headway.cli.main import limit_threads, search_from
+    from headway.cli.main import limit_threads, native_code, search_from
     from headway.exchange.engine import choose_engine
     from headway.text.readers import read_lines
     from headway.translation import Translator
@@ -64,6 +64,8 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.evaluation import comet_score, score_sheet
 
+    if args.engine == "headway":
+        native_code("decoding", translator.device)
     with open_output(args.output) as file:  # before the minutes that translating may take
         hypotheses = [found[0].text for found in translator.stream(sources, search)]
         file.writelines(f"{line}\n" for line in hypotheses)

@@ -22,11 +22,13 @@ def run(args: argparse.Namespace) -> None:
     """Print the model's facts."""
     from dataclasses import asdict
 
+    from headway.cli.main import native_code
     from headway.config import ModelConfig, TrainingConfig, describe
     from headway.model import parameter_count
     from headway.translation import load_model
 
     found = load_model(args.model)
+    native_code("decoding", found.transformer.source_embedding.weight.device)
     shape = found.config.model
     embeddings = sum(p.numel() for n, p in found.transformer.named_parameters() if "embedding" in n)
     count = parameter_count(found.transformer)

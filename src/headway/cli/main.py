@@ -18,6 +18,8 @@ from headway import __version__
 from headway.errors import HeadwayError, nearest
 
 if TYPE_CHECKING:
+    import torch
+
     from headway.config import Config, SearchConfig
 
 VERBS = {
@@ -211,6 +213,18 @@ def limit_threads(threads: int) -> None:
         import torch
 
         torch.set_num_threads(threads)
+
+
+def native_code(name: str, device: "torch.device") -> None:
+    """Say on standard error if a processor's native code has to be compiled, or cannot be had."""
+    from headway.kernels import build
+
+    if device.type != "cpu":
+        return
+    if build.pending(name):
+        print("compiling native code once for this machine: some ten seconds", file=sys.stderr)
+    if reason := build.why_not(name):
+        print(f"without native code, which is several times faster: {reason}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Serve until a signal ends it."""
-    from headway.cli.main import limit_threads, usage_error
+    from headway.cli.main import limit_threads, native_code, usage_error
     from headway.errors import HeadwayError
     from headway.serving.settings import load, unused, whole
 
@@ -56,9 +56,12 @@ def run(args: argparse.Namespace) -> None:
         ) from None
     from headway.serving.clients import Keys
     from headway.serving.models import load_models
+    from headway.translation.translator import resolve_device
 
     keys = Keys(args.keys) if args.keys else None
     sock = listener(host, port)  # before the models: a port in use is told at once
+    if args.engine == "headway":
+        native_code("decoding", resolve_device(args.device))
     models = load_models(args.models, args.pivot, args.device, search, args.engine)
     workers = (threads or cores()) if models.threads else 1
     server = Server(models, limits, keys, workers)

@@ -83,7 +83,8 @@ def run(args: argparse.Namespace) -> int:
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
     import torch
 
-    from headway.kernels.build import identity, why_not
+    from headway.cli.main import native_code
+    from headway.kernels.build import identity
     from headway.training import processes
     from headway.training.rehearsal import rehearse
     from headway.training.run_directory import RunDirectory
@@ -94,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         if processes.rank() == 0:
             directory.lock()
+            if not args.quiet:
+                native_code("training", torch.device("cpu"))
         processes.wait()
         training = open_run(directory, args)
         if training is None:
@@ -110,8 +113,6 @@ def run(args: argparse.Namespace) -> int:
                 f"begun with torch {training.facts['torch']}, this is {torch.__version__}:"
                 " the last bits may come out otherwise"
             )
-        if reason := why_not("training"):
-            display.say(f"without native code, which is several times faster: {reason}")
         if training.facts["native"] != identity("training"):
             display.say("begun with other native code: the last bits may come out otherwise")
         return follow(training, display)

@@ -38,13 +38,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output."""
-    from headway.cli.main import limit_threads, search_from
+    from headway.cli.main import limit_threads, native_code, search_from
     from headway.exchange.engine import choose_engine
     from headway.translation import Translator
 
     limit_threads(args.threads)
     search = search_from(args)
     translator = choose_engine(Translator.load(args.model, args.device), args.engine)
+    if args.engine == "headway":
+        native_code("decoding", translator.device)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to translate")
     for lines in arriving(sys.stdin.fileno()):
