@@ -33,6 +33,8 @@ VERBS = {
     "compare": "compare two systems, with significance",
     "export": "write a model in another program's format, compared with the original",
     "import": "turn a model of another program into a Headway model directory",
+    "treebank": "bracketed trees to training data for a parser",
+    "parse": "the constituents of English sentences, as bracketed trees",
     "average": "average checkpoints of a run into a model",
     "picture": "draw what a sentence attends to, as a picture or a page",
     "heads": "what each attention head does, and what BLEU is lost without it",

@@ -1,0 +1,39 @@
+"""``headway treebank``: bracketed trees to training data for a parser."""
+
+import argparse
+import sys
+
+EXAMPLE = """\
+headway treebank data/trees --train train.tree --valid valid.tree
+headway train runs/parser --data data/trees --preset tiny --model.tying none"""
+SETTINGS = ("text",)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("out", metavar="DIR", help="where it goes; not there yet, or empty")
+    parser.add_argument(
+        "--train", nargs="+", metavar="FILE", required=True, help="trees, one a line"
+    )
+    parser.add_argument("--valid", nargs="+", metavar="FILE", required=True, help="alike")
+    parser.add_argument("--preset", metavar="NAME", help="whose vocabulary size (default tiny)")
+    parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [text]")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write the directory and say what is in it."""
+    from headway.cli.main import settings_from
+    from headway.paper.treebank import prepare_treebank, read_treebank
+
+    config = settings_from(args, preset="tiny").text
+    train, valid = (
+        [tree for path in paths for tree in read_treebank(path)]
+        for paths in (args.train, args.valid)
+    )
+    data = prepare_treebank(train, valid, args.out, config)
+    sizes = data.tokenizer.source_vocab_size, data.tokenizer.target_vocab_size
+    print(
+        f"{args.out}: {len(data.train)} trees to train on, {len(data.valid)} to validate;"
+        f" {sizes[0]} pieces of words, {sizes[1]} labels and parts of speech",
+        file=sys.stderr,
+    )
