@@ -1,0 +1,67 @@
+"""The layer types of Table 1 as translators, trained alike on the same text (paper: section 4)."""
+
+from dataclasses import replace
+
+from headway.paper.results import Claim, Table, say, verdict
+from headway.paper.rivals import RIVALS
+from headway.paper.trial import Trial
+from headway.paper.work import Job, Work
+
+KERNEL, WINDOW = 3, 8
+
+
+def translators(work: Work) -> tuple[Table, list[Claim]]:
+    """Train encoder-decoders that differ in what mixes positions, and in nothing else."""
+    base = work.base
+    jobs = [
+        Job(
+            f"table 1, {rival.name}",
+            replace(
+                base,
+                model=replace(
+                    base.model,
+                    encoder_mixer=rival.word,
+                    decoder_mixer=rival.word,
+                    window=WINDOW if rival.name == "restricted" else 0,
+                    kernel_size=KERNEL,
+                ),
+            ),
+            seed=seed,
+        )
+        for rival in RIVALS
+        for seed in work.seeds
+    ]
+    trials = work.trials(jobs)
+    seeds = len(work.seeds)
+    groups = {rival.name: trials[i * seeds : (i + 1) * seeds] for i, rival in enumerate(RIVALS)}
+    rows = tuple(
+        (
+            name,
+            say([t.bleu for t in group]),
+            say([t.perplexity for t in group]),
+            round(sum(t.tokens_per_second for t in group) / seeds),
+            group[0].parameters,
+        )
+        for name, group in groups.items()
+    )
+    table = Table(
+        "Translators that differ in their mixers alone",
+        ("layer", "BLEU", "perplexity", "tokens/s", "parameters"),
+        rows,
+        f"{seeds} seeds, means with 95 % intervals by Student's t; r = {WINDOW}, k = {KERNEL}."
+        " Encoder-decoder attention is the same in all.",
+    )
+    return table, [_beside(name, groups) for name in groups if name != "self-attention"]
+
+
+def _beside(name: str, groups: dict[str, list[Trial]]) -> Claim:
+    pairs = zip(groups["self-attention"], groups[name], strict=True)
+    differences = [a.bleu - b.bleu for a, b in pairs]
+    return Claim(
+        f"Self-attention in place of {name} translates better.",
+        "not compared",
+        f"{say(differences, sign=True)} BLEU",
+        verdict(differences, 1),
+        "paired by seed; the paper itself compares with published systems only",
+        "4 and 6.1",
+    )
