@@ -21,12 +21,15 @@ from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.text.prepare import PreparedData
 from headway.training import rehearsal, validation
+from headway.training import run as run_module
 from headway.training.feed import Feed
+from headway.training.helper import HelperEnded
 from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport
+from headway.training.workers import Workers
 from headway.translation import Translator, load_model
 from headway.translation.shortlist import Shortlist
 
@@ -205,7 +208,24 @@ def test_a_run_that_is_left_is_saved_and_goes_on(kind, step, corpus, undisturbed
     assert_equal_runs(path, undisturbed)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_work_of_minutes_is_saved_beside_the_series(corpus, undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_module, "SECONDS", 0.0)
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    for event in train(run):
+        if isinstance(event, StepReport) and event.step == 9:
+            assert RunDirectory(path).steps() == [3, 6, 8]
+            shutil.copytree(path, tmp_path / "killed")
+    run.directory.unlock()
+    assert_equal_runs(path, undisturbed)
+    monkeypatch.undo()
+    assert dispatch(["train", str(tmp_path / "killed"), "--quiet"]) == 0
+    assert_equal_runs(tmp_path / "killed", undisturbed)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
+)
 def test_a_signal_saves_and_leaves(number, code, corpus, undisturbed, tmp_path, monkeypatch):
     path = tmp_path / "run"
     original = Display.show
@@ -229,8 +249,44 @@ def test_the_second_signal_does_not_wait(monkeypatch):
     with Signals() as signals:
         os.kill(os.getpid(), signal.SIGTERM)
         assert (signals.received, ends) == (signal.SIGTERM, [])
+        os.kill(os.getpid(), signal.SIGHUP)  # as systemd sends it behind
+        assert (signals.received, ends) == (signal.SIGTERM, [])
         os.kill(os.getpid(), signal.SIGINT)
         assert ends == [130]
+
+
+def test_nohup_is_heard():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Signals() as signals:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not signals.received
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_helper_that_ends_for_good_costs_one_step(corpus, undisturbed, tmp_path, monkeypatch):
+    original = Workers.accumulate
+
+    def accumulate(self, micro_batches, tokens):
+        if tokens == wanted:
+            raise HelperEnded("a helping process of this training ended")
+        return original(self, micro_batches, tokens)
+
+    wanted = next(line["tokens"] for line in metrics(undisturbed) if line["step"] == 8)
+    monkeypatch.setattr(Workers, "accumulate", accumulate)
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    with pytest.raises(HelperEnded):
+        for _ in train(run):
+            pass
+    run.directory.unlock()
+    monkeypatch.undo()
+    last = [line["step"] for line in metrics(path)][-1]
+    assert 3 < last == RunDirectory(path).steps()[-1]
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert_equal_runs(path, undisturbed)
 
 
 def test_a_finished_run_says_so_and_stays_as_it_is(undisturbed, corpus, capsys):

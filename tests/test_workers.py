@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from headway.config import ModelConfig, TrainingConfig
-from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.text.batches import split
 from headway.training import helper, workers
@@ -171,14 +170,39 @@ def test_helpers_follow_the_model():
             torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6)
 
 
-def test_a_helper_that_was_killed_is_named():
-    trainer = small_trainer()
+def test_a_helper_that_was_killed_is_replaced_and_nothing_is_lost():
+    trainer, twin = small_trainer(dropout=0.3), small_trainer(dropout=0.3)
+    batches = [random_batch(31, rows=6, longest=9, seed=seed) for seed in range(4)]
+    for step, batch in enumerate(batches):
+        for each in (trainer, twin):
+            torch.manual_seed(step)
+            if each is trainer and step == 2:
+                each.workers.helpers[0]._process.kill()
+                with pytest.warns(UserWarning, match=r"\(SIGKILL\); started again"):
+                    report = each.step([batch])
+            else:
+                report = each.step([batch])
+            each.seen = report, torch.get_rng_state()
+        assert trainer.seen[0] == twin.seen[0]
+        assert torch.equal(trainer.seen[1], twin.seen[1])
+    for ours, theirs in zip(trainer.model.parameters(), twin.model.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+@pytest.mark.filterwarnings("ignore:a helping process")
+def test_a_helper_that_is_killed_again_is_named(monkeypatch):
+    trainer = small_trainer(dropout=0.3)
     batch = random_batch(31, rows=6, longest=9, seed=4)
     trainer.step([batch])
-    trainer.workers.helpers[0]._process.kill()
-    for _ in range(2):
-        with pytest.raises(HeadwayError, match=r"helping process .* \(SIGKILL\)"):
+    before = torch.get_rng_state()
+    with monkeypatch.context() as patch:
+        patch.setattr(helper, "START", "import os; os.kill(os.getpid(), 9); {path}, {files}")
+        trainer.workers.helpers[0]._process.kill()
+        with pytest.raises(helper.HelperEnded, match=r"\(SIGKILL\), and again .*threads 1"):
             trainer.step([batch])
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(p.grad is None for p in trainer.model.parameters())
+    trainer.step([batch])  # with memory again there, it goes on
 
 
 def test_a_helper_ends_with_its_trainer():

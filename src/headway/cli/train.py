@@ -51,14 +51,20 @@ def train(run: "Run") -> "Generator[Event, None, None]":
     Args:
         run: New or resumed. Close the iterator (`contextlib.closing`) when you leave it early.
 
+    Raises:
+        HelperEnded: If a helping process ended for good; the run is saved.
+
     Yields:
         A `StepReport` a step, `Progress` during and a `ValidationReport` after validation, and
         `Notice` for what a user should be told.
     """
+    from headway.training import processes
+    from headway.training.helper import HelperEnded
+
     run.begin()
     try:
         while True:
-            if run.checkpoint_due:
+            if run.checkpoint_due or run.save_due:
                 run.save()
             if run.validation_due:
                 yield from run.validate()
@@ -69,6 +75,10 @@ def train(run: "Run") -> "Generator[Event, None, None]":
         yield from run.finish()
     except GeneratorExit:
         run.save()
+        raise
+    except HelperEnded:
+        if processes.count() == 1:  # others would wait for a gradient, not for a checkpoint
+            run.save()
         raise
 
 
@@ -219,7 +229,7 @@ def _wanted(stored: "Config", args: argparse.Namespace) -> "Config":
 
 
 def follow(run: "Run", display: Display) -> int:
-    """Train, show what happens, and save and leave on SIGINT or SIGTERM; returns the exit code."""
+    """Train, show what happens, and save and leave on a signal; returns the exit code."""
     from headway.training import processes
     from headway.training.tensorboard import TensorBoard
     from headway.training.trainer import StepReport
@@ -247,15 +257,17 @@ def follow(run: "Run", display: Display) -> int:
 
 
 class Signals:
-    """Remembers the first SIGINT or SIGTERM; the second ends the process at once."""
+    """Remembers the first SIGINT, SIGTERM or SIGHUP; the second but SIGHUP ends the process."""
 
     def __init__(self) -> None:
         self.received = 0
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Signals":
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self._before[number] = signal.signal(number, self._receive)
+        if self._before[signal.SIGHUP] == signal.SIG_IGN:  # as nohup wants it
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -263,6 +275,7 @@ class Signals:
             signal.signal(number, handler)
 
     def _receive(self, number: int, _: FrameType | None) -> None:
-        if self.received:
+        # Whoever closes a terminal sends more than one SIGHUP: it, its shell and the system.
+        if self.received and number != signal.SIGHUP:
             os._exit(128 + number)  # nothing to tidy up: a run survives kill -9
-        self.received = number
+        self.received = self.received or number

@@ -39,6 +39,10 @@ START = (
 )
 
 
+class HelperEnded(HeadwayError):
+    """A helping process is there no more."""
+
+
 class SharedTensors:
     """Float32 tensors in memory that other processes can hold too.
 
@@ -129,14 +133,14 @@ class Helper:
         """Wait for the sums of `gradient`, which is in `gradients`, or at first for its readiness.
 
         Raises:
-            HeadwayError: If the process has ended.
+            HelperEnded: If the process has ended.
             Exception: What went wrong in it.
         """
         self._busy = False
         try:
             answer, held = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
-            raise HeadwayError(self._ended()) from None
+            raise self._ended() from None
         # Pages that both processes hold count once.
         self.memory = max(self.memory, held - 2 * self.shared.nbytes)
         if isinstance(answer, BaseException):
@@ -147,16 +151,13 @@ class Helper:
         try:
             self._connection.send_bytes(message)
         except OSError:
-            raise HeadwayError(self._ended()) from None
+            raise self._ended() from None
         self._busy = True
 
-    def _ended(self) -> str:
+    def _ended(self) -> HelperEnded:
         code = self._process.wait(10)
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return (
-            f"a helping process of this training ended ({how}); SIGKILL mostly means that memory ran"
-            " out: go on with the same command, or with less memory by --training.threads 1"
-        )
+        return HelperEnded(f"a helping process of this training ended ({how})")
 
 
 def gradient(

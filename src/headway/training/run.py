@@ -24,6 +24,7 @@ from headway.training.averaging import average_weights
 from headway.training.card import model_card
 from headway.training.checkpoint import one_line
 from headway.training.feed import Feed
+from headway.training.helper import HelperEnded
 from headway.training.machine import Machine
 from headway.training.run_directory import RunDirectory
 from headway.training.state import Event, Notice, State
@@ -33,6 +34,7 @@ from headway.translation.directory import load_model, save_model
 from headway.translation.shortlist import learn
 
 SHORTLIST_PAIRS = 100_000  # that a shortlist is learned from, at most
+SECONDS = 600.0  # of work that may be lost at most (paper: checkpoints every 10 minutes)
 ROLL_BACKS = 3  # with less than a checkpoint's interval of good steps between; then a run stops
 TIMED = 10  # steps between two lines of timings.jsonl
 
@@ -62,6 +64,7 @@ class Run:
         self.feed = Feed(data, config.training, device)
         self.state = State()
         self.saved = -1
+        self._clock = time.monotonic()  # of the last checkpoint
         self._seconds, self._tokens = 0.0, 0
 
     @property
@@ -85,6 +88,11 @@ class Run:
         return self.at_end or self.step % self.config.training.checkpoint_every == 0
 
     @property
+    def save_due(self) -> bool:
+        """Whether there is much to lose: a checkpoint outside the series is in order."""
+        return bool(processes.highest(int(time.monotonic() - self._clock > SECONDS)))
+
+    @property
     def validation_due(self) -> bool:
         """Whether this step is to be validated and was not yet."""
         on_time = self.at_end or self.step % self.config.training.validate_every == 0
@@ -96,10 +104,20 @@ class Run:
             self.directory.write_facts(self.facts)
 
     def advance(self) -> list[Event]:
-        """Take one optimizer step on the next data and log it."""
+        """Take one optimizer step on the next data and log it.
+
+        Raises:
+            HelperEnded: If a helping process ended for good; the run is as before.
+        """
         started = time.perf_counter()
+        position = self.feed.epoch, self.feed.index
         micro_batches = self.feed.next()
-        report = self.trainer.step(micro_batches)
+        try:
+            report = self.trainer.step(micro_batches)
+        except HelperEnded:  # the step did not happen, and what is saved now is before it
+            self.trainer.steps -= 1
+            self.feed = Feed(self.data, self.config.training, self.trainer.device, *position)
+            raise
         self._log(event="step", **asdict(report))
         self._time(report, time.perf_counter() - started)
         events: list[Event] = [report]
@@ -126,7 +144,7 @@ class Run:
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)
         processes.wait()
-        self.saved = self.step
+        self.saved, self._clock = self.step, time.monotonic()
 
     def validate(self) -> Iterator[Event]:
         """Validate the model as it is; keep it if it is the best so far."""
@@ -171,7 +189,7 @@ class Run:
                 shortlist.save(path)
 
     def _series(self) -> list[int]:
-        """The run's own checkpoints, which are kept and averaged; an interruption's are not."""
+        """The run's own checkpoints, which are kept and averaged; the others only save work."""
         every = self.config.training.checkpoint_every
         return [step for step in self.directory.steps() if step % every == 0]
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from headway.config import TrainingConfig
 from headway.model import Transformer
 from headway.text.batches import Batch, split
-from headway.training.helper import Helper, SharedTensors, gradient
+from headway.training.helper import Helper, HelperEnded, SharedTensors, gradient
 from headway.training.objective import Objective
 
 # Below so many target tokens a share's matrix products are too small to pay for a process.
@@ -61,11 +61,40 @@ class Workers:
     def accumulate(self, micro_batches: Sequence[Batch], tokens: int) -> Tensor:
         """Add the gradient of the micro-batches' loss over ``tokens`` to the model's parameters.
 
+        Where a helping process ends, all are started again, once, and compute the same.
+
         Returns:
             Their loss and nll, summed over target tokens, [2].
+
+        Raises:
+            HelperEnded: If one ends again; the generator is as before.
         """
-        if self.most > 1 and not self.helpers and len(shares(micro_batches, self.most)) > 1:
+        generator = torch.get_rng_state()
+        try:
+            return self._accumulate(micro_batches, tokens)
+        except HelperEnded as error:
+            warnings.warn(f"{error}; started again, the step is taken again", stacklevel=2)
+        torch.set_rng_state(generator)
+        try:
             self._start_helpers()
+            return self._accumulate(micro_batches, tokens)
+        except (HelperEnded, OSError) as error:
+            self.helpers = []
+            torch.set_rng_state(generator)
+            raise HelperEnded(
+                f"{error}, and again at once; SIGKILL mostly means that memory ran out: go on with"
+                " the same command, or with less memory by --training.threads 1"
+            ) from None
+
+    def _accumulate(self, micro_batches: Sequence[Batch], tokens: int) -> Tensor:
+        if self.most > 1 and not self.helpers and len(shares(micro_batches, self.most)) > 1:
+            try:
+                self._start_helpers()
+            except Exception as error:  # a system without them, or a model that cannot be sent
+                warnings.warn(
+                    f"no helping process for training, it is slower: {error}", stacklevel=3
+                )
+                self.helpers, self.most = [], 1
         mine, *others = shares(micro_batches, self.most)
         if not others:
             return gradient(self.objective, mine, tokens, self.low_precision)
@@ -92,19 +121,16 @@ class Workers:
         return torch.stack(sums).sum(0)
 
     def _start_helpers(self) -> None:
-        """Start a process for every share but the first; without them threads go into operations."""
-        try:
-            self.weights = SharedTensors(p.shape for p in self.parameters)
-            each = self.threads // self.most
-            for _ in range(self.most - 1):
-                self.helpers.append(
-                    Helper(self.model, self.weights, self.config, each, self.low_precision)
-                )
-            for helper in self.helpers:
-                helper.finish()
-        except Exception as error:  # a system without them, or a model that cannot be sent
-            warnings.warn(f"no helping process for training, it is slower: {error}", stacklevel=2)
-            self.helpers, self.most = [], 1
+        """Start a process for every share but the first; what there were before end."""
+        self.helpers = []
+        self.weights = self.weights or SharedTensors(p.shape for p in self.parameters)
+        each = self.threads // self.most
+        for _ in range(self.most - 1):
+            self.helpers.append(
+                Helper(self.model, self.weights, self.config, each, self.low_precision)
+            )
+        for helper in self.helpers:
+            helper.finish()
 
     def _share_weights(self) -> None:
         """Move the weights into shared memory, where they stay unless somebody takes them out."""
