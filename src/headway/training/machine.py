@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import resource
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
+from headway.kernels.processor import has_bf16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,7 @@ class Machine:
         Raises:
             HeadwayError: If the wanted device is not there.
         """
+        cls.check(config.device)
         device = config.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -43,28 +46,36 @@ class Machine:
                 config.precision
                 if config.precision != "auto"
                 else "bf16"
-                if _fast_bf16(device)
+                if has_bf16(torch.device(device))
                 else "fp32"
             ),
             threads=config.threads or processors(),
-        ).check()
+        )
 
-    def check(self) -> "Machine":
-        """Return self if the device can be used here.
+    @classmethod
+    def check(cls, device: str, otherwise: str = "use cpu") -> None:
+        """Refuse a device that cannot be used here.
+
+        Args:
+            device: "auto", "cpu", "cuda" or "cuda:N".
+            otherwise: What the user is to do instead.
 
         Raises:
-            HeadwayError: Otherwise.
+            HeadwayError: Saying so.
         """
-        kind = self.device.partition(":")[0]
-        if kind not in ("cpu", "cuda"):
+        if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
+            raise HeadwayError(f"training.device = '{device}' must be auto, cpu, cuda or cuda:N")
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if device.startswith("cuda") and int(device[5:] or 0) >= count:
+            there = f"cuda:0 to cuda:{count - 1}" if count else "no CUDA device"
             raise HeadwayError(
-                f"training.device = '{self.device}' must be auto, cpu, cuda or cuda:N"
+                f"training.device = '{device}', but torch sees {there} here: {otherwise}"
             )
-        if kind == "cuda" and not torch.cuda.is_available():
-            raise HeadwayError(
-                f"training.device = '{self.device}', but torch sees no CUDA device here: use cpu"
-            )
-        return self
+
+    @property
+    def emulates(self) -> bool:
+        """Whether the precision has no instructions here, and takes several times longer than fp32."""
+        return self.precision == "bf16" and not has_bf16(torch.device(self.device))
 
     def prepare(self) -> torch.device:
         """Set the number of threads, keep freed memory, and return the device."""
@@ -80,17 +91,6 @@ class Machine:
 def processors() -> int:
     """Count the processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _fast_bf16(device: str) -> bool:
-    """Whether bf16 products are faster than fp32 ones: only with instructions made for them.
-
-    oneDNN also says that it "supports" bf16 on processors that merely emulate it, several times
-    slower than fp32.
-    """
-    if device != "cpu":
-        return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
-    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
 def keep_large_allocations() -> None:

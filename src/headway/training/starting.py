@@ -88,7 +88,10 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> Run:
         facts["machine"]["threads"] = config.training.threads or processors()
     # The same data may lie elsewhere by now, and the run has more to do.
     facts |= {"data": describe_data(directory, data), "finished": False}
-    Machine(**facts["machine"]).check()
+    Machine.check(
+        facts["machine"]["device"],
+        f"go on where it is, or start another RUN with --data {data.directory}",
+    )
     if facts["processes"] != processes.count():
         raise HeadwayError(
             f"{directory.path}: started with {facts['processes']} processes, which share its"

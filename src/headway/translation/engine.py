@@ -15,7 +15,8 @@ from torch.nn import functional as F
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.kernels import build, decoding
+from headway.kernels import decoding
+from headway.kernels.processor import has_bf16
 from headway.model import SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
 from headway.translation.rounding import rounded
@@ -81,7 +82,7 @@ def resolve_precision(name: str, device: torch.device) -> str:
         return "bf16" if device.type == "cuda" else "fp32"
     if name == "int8" and device.type == "cuda":
         raise HeadwayError("search.precision = 'int8' is for processors; a GPU has bf16")
-    if name == "bf16" and device.type == "cpu" and "bf16" not in build.processor():
+    if name == "bf16" and device.type == "cpu" and not has_bf16(device):
         raise HeadwayError(
             "search.precision = 'bf16': this processor has no instructions for it; use fp32 or int8"
         )
