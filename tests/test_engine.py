@@ -392,7 +392,8 @@ def test_a_precision_that_is_not_to_be_had_is_one_line(monkeypatch: pytest.Monke
     assert [resolve_precision("auto", device) for device in (cpu, card)] == ["fp32", "bf16"]
     with pytest.raises(HeadwayError, match="int8"):
         resolve_precision("int8", card)
-    monkeypatch.setattr(build, "processor", lambda: "flags: avx2")
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: False)
     with pytest.raises(HeadwayError, match="no instructions"):
         resolve_precision("bf16", cpu)
 

@@ -680,9 +680,40 @@ def test_bf16_only_on_processors_made_for_it(avx512, amx, monkeypatch):
     assert fixed.precision == "fp32"
 
 
-def test_an_unknown_device_is_refused():
-    with pytest.raises(HeadwayError, match=r"training.device = 'gpu' must be auto, cpu, cuda"):
-        Machine.resolve(TrainingConfig(device="gpu"))
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ("gpu", "must be auto, cpu, cuda or cuda:N"),
+        ("cpu:1", "must be auto, cpu, cuda or cuda:N"),
+        ("cuda:7", "torch sees cuda:0 to cuda:1 here"),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused(device, message, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(HeadwayError, match=f"training.device = '{device}'.* {message}"):
+        Machine.resolve(TrainingConfig(device=device))
+    assert Machine.resolve(TrainingConfig(device="cuda:1", precision="fp32")).device == "cuda:1"
+
+
+def test_a_run_from_a_better_machine_says_what_it_lacks_here(undisturbed, tmp_path, monkeypatch):
+    path, said = tmp_path / "run", []
+    shutil.copytree(undisturbed, path)
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: False)
+    monkeypatch.setattr(Display, "say", lambda self, text: said.append(text))
+    monkeypatch.setattr(module, "follow", lambda run, display: 0)
+    more = ["train", str(path), "--training.max-steps"]
+    facts = RunDirectory(path).facts()
+    for steps, precision in (("18", "fp32"), ("19", "bf16")):
+        facts["machine"]["precision"] = precision
+        RunDirectory(path).write_facts(facts)
+        assert dispatch([*more, steps]) == 0
+        assert any("takes several times longer" in text for text in said) == (precision == "bf16")
+    facts["machine"]["device"] = "cuda:1"
+    RunDirectory(path).write_facts(facts)
+    with pytest.raises(HeadwayError, match=r"no CUDA device here: go on where it is, .*--data"):
+        dispatch([*more, "20"])
 
 
 @pytest.mark.slow

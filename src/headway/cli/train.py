@@ -96,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.main import native_code
     from headway.kernels.build import identity
     from headway.training import processes
+    from headway.training.machine import Machine
     from headway.training.rehearsal import rehearse
     from headway.training.run_directory import RunDirectory
 
@@ -122,6 +123,12 @@ def run(args: argparse.Namespace) -> int:
             display.say(
                 f"begun with torch {training.facts['torch']}, this is {torch.__version__}:"
                 " the last bits may come out otherwise"
+            )
+        if Machine(**training.facts["machine"]).emulates:
+            display.say(
+                "bf16 has no instructions on this processor, and takes several times longer than"
+                f" fp32: go on elsewhere, or start another RUN with --data {training.data.directory}"
+                " --training.precision fp32"
             )
         if training.facts["native"] != identity("training"):
             display.say("begun with other native code: the last bits may come out otherwise")
