@@ -1,4 +1,4 @@
-"""The one error of a user's mistake."""
+"""The one error of a user's mistake, and how errors of others are told apart."""
 
 import difflib
 from collections.abc import Iterable
@@ -9,6 +9,14 @@ class HeadwayError(ValueError):
 
     The command prints it without a traceback and exits with 1. Anything else that escapes is a bug.
     """
+
+
+def memory_ran_out(error: BaseException) -> bool:
+    """Whether an error says so; torch has a type for it on a GPU and only words on a processor."""
+    words = ("allocate memory", "not enough memory", "out of memory")
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(word in str(error) for word in words)
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

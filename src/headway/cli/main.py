@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from headway import __version__
-from headway.errors import HeadwayError, nearest
+from headway.errors import HeadwayError, memory_ran_out, nearest
 
 if TYPE_CHECKING:
     import torch
@@ -67,6 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"headway: {where}{error.strerror or error}", file=sys.stderr)
+        code = 1
+    except (RuntimeError, MemoryError) as error:
+        if not memory_ran_out(error):
+            raise
+        smaller = "--training.micro-batch-tokens, --search.batch-tokens"
+        print(f"headway: memory ran out: smaller batches take less ({smaller})", file=sys.stderr)
         code = 1
     except KeyboardInterrupt:
         code = INTERRUPTED

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from headway.config import SearchConfig
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, memory_ran_out
 from headway.training import processes
 from headway.training.checkpoint import TEMPORARY, read_checkpoint, remove, write_checkpoint
 from headway.training.run import Run
@@ -105,7 +105,9 @@ def _time_batches(run: Run) -> float:
         started = time.perf_counter()
         try:
             run.trainer.workers.accumulate([batch], batch.target_tokens).tolist()
-        except torch.OutOfMemoryError:
+        except (RuntimeError, MemoryError) as error:
+            if not memory_ran_out(error):
+                raise
             raise HeadwayError(
                 f"training.micro_batch_tokens = {run.config.training.micro_batch_tokens}: the"
                 f" largest batch ({padded(rows):,} padded tokens) does not fit in the memory of"
