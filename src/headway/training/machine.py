@@ -89,8 +89,10 @@ class Machine:
 
 
 def processors() -> int:
-    """Count the processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Count the processors this process may use; ``torchrun``'s of one machine have equal shares."""
+    usable = getattr(os, "sched_getaffinity", None)
+    count = len(usable(0)) if usable else os.cpu_count() or 1
+    return max(1, count // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def keep_large_allocations() -> None:

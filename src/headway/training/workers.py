@@ -44,7 +44,7 @@ class Workers:
         self.low_precision = low_precision
         # No sharing on another device than the CPU, nor of numbers that are not all of one type.
         fit = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in self.parameters)
-        self.most = min(threads, MOST_SHARES) if fit else 1
+        self.most = most_shares(threads) if fit else 1
         self.helpers: list[Helper] = []  # they start when there is work for them
         self.weights: SharedTensors | None = None
 
@@ -104,7 +104,7 @@ class Workers:
         try:
             for helper, share, seed in zip(helpers, others, seeds, strict=True):
                 helper.start(share, tokens, seed)
-            torch.set_num_threads(self.threads // self.most)
+            torch.set_num_threads(self._share_of_threads(0))
             sums = [gradient(self.objective, mine, tokens, self.low_precision)]
             sums += [helper.finish() for helper in helpers]
         except BaseException:
@@ -124,13 +124,17 @@ class Workers:
         """Start a process for every share but the first; what there were before end."""
         self.helpers = []
         self.weights = self.weights or SharedTensors(p.shape for p in self.parameters)
-        each = self.threads // self.most
-        for _ in range(self.most - 1):
+        for number in range(1, self.most):
+            each = self._share_of_threads(number)
             self.helpers.append(
                 Helper(self.model, self.weights, self.config, each, self.low_precision)
             )
         for helper in self.helpers:
             helper.finish()
+
+    def _share_of_threads(self, number: int) -> int:
+        """Deal out the threads; this process, 0, has the most to do."""
+        return self.threads // self.most + (number < self.threads % self.most)
 
     def _share_weights(self) -> None:
         """Move the weights into shared memory, where they stay unless somebody takes them out."""
@@ -139,6 +143,11 @@ class Workers:
             if parameter.data_ptr() != shared.data_ptr():
                 shared.copy_(parameter.detach())
                 parameter.data = shared
+
+
+def most_shares(threads: int) -> int:
+    """Choose how many processes take the threads: a second thread in one is worth 0.6 of a process."""
+    return max(range(1, min(threads, MOST_SHARES) + 1), key=lambda n: n * (threads // n) ** 0.7)
 
 
 def shares(micro_batches: Sequence[Batch], most: int) -> list[list[Batch]]:
