@@ -19,7 +19,7 @@ from headway.model import Transformer
 from headway.text.prepare import PreparedData, prepare
 from headway.training.facts import with_vocabulary
 from headway.training.feed import Feed
-from headway.training.machine import Machine
+from headway.training.machine import Machine, settle
 from headway.training.trainer import Trainer
 
 POINTS = 15
@@ -35,6 +35,7 @@ def losses(
     device = machine.prepare()
     torch.manual_seed(seed)
     trainer = Trainer(Transformer(config.model).to(device), config.training, precision)
+    settle()
     feed = Feed(data, config.training, device)
     return [trainer.step(feed.next()).loss for _ in range(steps)]
 

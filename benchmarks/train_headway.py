@@ -12,7 +12,7 @@ from worker import Ids, serve, training
 from headway.model import Transformer, parameter_count
 from headway.text.batches import Batch, make_batch
 from headway.text.shards import Corpus
-from headway.training.machine import Machine
+from headway.training.machine import Machine, settle
 from headway.training.trainer import Trainer
 
 
@@ -24,6 +24,7 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     torch.manual_seed(1)
     model = Transformer(config.model).to(device)
     trainer = Trainer(model, config.training, machine.precision)
+    settle()
     pad = task["vocab_size"] - 1
 
     def ready(source: list[Ids], target: list[Ids]) -> Batch:

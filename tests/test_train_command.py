@@ -1,4 +1,5 @@
 import contextlib
+import importlib
 import json
 import math
 import os
@@ -7,20 +8,22 @@ import signal
 import subprocess
 import sys
 from dataclasses import asdict
+from importlib import util
 from pathlib import Path
 
 import pytest
 import torch
 
 from crash import digest, write_corpus
+from headway import training as training_package
 from headway.cli import train as module
 from headway.cli.display import Display
-from headway.cli.main import dispatch, parse
+from headway.cli.main import dispatch, main, parse
 from headway.cli.train import Signals, open_run, train
 from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.text.prepare import PreparedData
-from headway.training import rehearsal, validation
+from headway.training import machine, rehearsal, validation
 from headway.training import run as run_module
 from headway.training.feed import Feed
 from headway.training.helper import HelperEnded
@@ -354,6 +357,57 @@ def test_data_that_was_prepared_otherwise_is_refused(size, valid, what, undistur
         dispatch(["train", str(undisturbed), "--training.max-steps", "23", "--data", data])
 
 
+def test_the_library_leaves_the_process_as_it_is(corpus, tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(machine.gc, "freeze", lambda: calls.append("freeze"))
+    monkeypatch.setattr(machine, "keep_large_allocations", lambda: calls.append("keep"))
+    run = opened(tmp_path / "run", command(tmp_path / "run", corpus))
+    next(event for event in train(run) if isinstance(event, StepReport))
+    run.directory.unlock()
+    assert calls == []
+    monkeypatch.setattr(module, "follow", lambda run, display: 0)
+    assert dispatch(["train", str(tmp_path / "run"), "--quiet"]) == 0
+    assert calls == ["keep", "freeze"]
+
+
+def test_memory_that_ran_out_on_a_processor_is_one_line(corpus, tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    monkeypatch.setattr(
+        Workers, "accumulate", lambda self, batches, tokens: torch.empty(1 << 60) / tokens
+    )
+    with pytest.raises(HeadwayError, match=r"micro_batch_tokens = 70: .* does not fit"):
+        dispatch(command(path, corpus))
+    assert not RunDirectory(path).started
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "memory ran out"),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 3 GiB"), "memory ran out"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: 3 bytes"), "memory ran out"),
+        (RuntimeError("a mistake of ours"), None),
+    ],
+)
+def test_memory_that_ran_out_anywhere_is_one_line(error, said, monkeypatch, capsys):
+    def run(args):
+        raise error
+
+    monkeypatch.setattr(module, "run", run)
+    with pytest.raises(SystemExit if said else RuntimeError):
+        main(["train", "anywhere"])
+    found = capsys.readouterr().err
+    assert said is None or (said in found and found.count("\n") == 1)
+
+
+@pytest.mark.parametrize("missing", ["fcntl", "resource"])
+def test_a_system_that_cannot_train_is_one_line(missing, monkeypatch):
+    found = util.find_spec
+    monkeypatch.setattr(util, "find_spec", lambda name: None if name == missing else found(name))
+    with pytest.raises(HeadwayError, match="training needs Linux or macOS"):
+        importlib.reload(training_package)
+
+
 def test_a_second_trainer_is_refused(undisturbed):
     directory = RunDirectory(undisturbed)
     directory.lock()
@@ -654,6 +708,13 @@ def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
     assert validated == [5, 10, 15, 15]  # the best, two no better, the average
     assert dispatch(["train", str(path), "--quiet"]) == 0
     assert [v["step"] for v in metrics(path) if v["event"] == "validation"] == validated
+
+
+def test_processes_of_one_machine_share_its_processors(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(12))
+    for local, threads in (("1", 12), ("5", 2), ("17", 1)):
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", local)
+        assert Machine.resolve(TrainingConfig(device="cpu")).threads == threads
 
 
 def test_resuming_keeps_the_number_of_threads(undisturbed, tmp_path):

@@ -21,12 +21,26 @@ def random_batch(vocab_size, *, rows, longest, seed):
     return padded_batch((1 + torch.randint(longest, (rows, 2))).tolist(), vocab_size)
 
 
+CONFIG = ModelConfig(source_vocab_size=31, target_vocab_size=31, d_model=16, d_ff=24, num_heads=2)
+
+
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch):
     before = torch.get_num_threads()
     monkeypatch.setattr(workers, "SMALLEST_SHARE", 1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("threads", range(1, 40))
+def test_no_thread_is_left_idle(threads):
+    torch.set_num_threads(threads)
+    found = workers.Workers(Transformer(CONFIG), TrainingConfig(), threads, False)
+    dealt = [found._share_of_threads(number) for number in range(found.most)]
+    assert sum(dealt) == threads
+    assert max(dealt) - min(dealt) <= 1
+    assert threads % found.most <= 1 + threads // 9  # more than the slowest process can use
+    assert found.most == min(threads, 8) or threads > 9
 
 
 def steps(threads, pieces, dropout=0.0, attention_dropout=0.0, count=3):

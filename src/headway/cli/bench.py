@@ -65,7 +65,9 @@ def measure(
     """Run the benchmark that was asked for."""
     from headway.checks.bench_training import bench_training
     from headway.checks.bench_translation import bench_translation
+    from headway.training.machine import settle
 
+    settle()  # as `headway train` does
     if work == "train":
         return bench_training(config, text, repeats=repeats)
     return bench_translation(config, text, cells, repeats=repeats)

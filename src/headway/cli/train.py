@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.main import native_code
     from headway.kernels.build import identity
     from headway.training import processes
-    from headway.training.machine import Machine
+    from headway.training.machine import Machine, settle
     from headway.training.rehearsal import rehearse
     from headway.training.run_directory import RunDirectory
 
@@ -113,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
         if training is None:
             print(f"{args.run}: finished; raise --training.max-steps to go on", file=sys.stderr)
             return 0
+        settle()
         display = Display(training, quiet=args.quiet or processes.rank() > 0)
         display.say(
             f"{args.run}: goes on from step {training.step}"

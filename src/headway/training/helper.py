@@ -6,7 +6,6 @@ numbers travel.
 """
 
 import copy
-import gc
 import mmap
 import os
 import pickle
@@ -30,7 +29,7 @@ from headway.errors import HeadwayError
 from headway.kernels.dropout import Dropout
 from headway.model import Transformer
 from headway.text.batches import Batch
-from headway.training.machine import keep_large_allocations
+from headway.training.machine import settle
 from headway.training.objective import Objective
 
 LINE = 16  # floats of a cache line, on which every tensor begins
@@ -180,13 +179,13 @@ def gradient(
 
 def serve(connection_file: int, weights_file: int, gradients_file: int) -> None:
     """Answer another process's `Helper` until that ends."""
-    keep_large_allocations()
     connection = Connection(connection_file)
     with suppress(EOFError, ConnectionError):  # nobody is there any more
         message = connection.recv_bytes()
         answer: Any = (0.0, 0.0)
         try:
             served = _Served(message, weights_file, gradients_file)
+            settle()
         except Exception as error:
             answer = _noted(error)
         while True:
@@ -211,7 +210,6 @@ class _Served:
         for parameter, weight in zip(self.parameters, weights.tensors, strict=True):
             parameter.data = weight
         self._make_objective()
-        gc.freeze()  # what is there now stays: the collector need not walk through it again
 
     def _make_objective(self) -> None:
         config = self.config

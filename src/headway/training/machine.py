@@ -1,6 +1,7 @@
 """What a run computes with: device, precision, threads, and how memory is kept."""
 
 import ctypes
+import gc
 import os
 import re
 import resource
@@ -78,9 +79,8 @@ class Machine:
         return self.precision == "bf16" and not has_bf16(torch.device(self.device))
 
     def prepare(self) -> torch.device:
-        """Set the number of threads, keep freed memory, and return the device."""
+        """Set the number of threads, and return the device."""
         torch.set_num_threads(self.threads)
-        keep_large_allocations()
         device = torch.device(self.device)
         if self.device == "cuda":  # torchrun numbers the processes of a machine
             device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
@@ -93,6 +93,15 @@ def processors() -> int:
     usable = getattr(os, "sched_getaffinity", None)
     count = len(usable(0)) if usable else os.cpu_count() or 1
     return max(1, count // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+
+
+def settle() -> None:
+    """Set up a process that does nothing but train: for a command, or a helping process.
+
+    What is there now stays: the collector need not walk through it again at every step.
+    """
+    keep_large_allocations()
+    gc.freeze()
 
 
 def keep_large_allocations() -> None:

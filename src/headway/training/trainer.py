@@ -3,7 +3,6 @@
 Paper: sections 5.1, 5.3 and 5.4.
 """
 
-import gc
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,8 +68,6 @@ class Trainer:
             eps=config.adam_epsilon,
             fused=True,
         )
-        # What is there now stays: the collector need not walk through it again at every step.
-        gc.freeze()
         for parameter in self.parameters.values():
             # Adam would make the same at its first step; made here, memory is known before it.
             self.optimizer.state[parameter] = {
