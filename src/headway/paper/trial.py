@@ -6,6 +6,7 @@ goes on from its last checkpoint. ``python -m headway.paper.trial DIR`` runs the
 ``spec.json`` describes.
 """
 
+import copy
 import hashlib
 import importlib
 import json
@@ -19,26 +20,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from headway import config as settings
-from headway.config import Config, SearchConfig
-from headway.evaluation import pick_measures
+from headway.config import Config
 from headway.model import Transformer, parameter_count
-from headway.paper.bitext import Pairs
+from headway.paper.unseen import predict, score
 from headway.text.prepare import PreparedData
 from headway.text.readers import read_lines
-from headway.text.tokenizer import Tokenizer
+from headway.training.averaging import average_weights
 from headway.training.checkpoint import remove, replace_file
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.starting import resume, start
-from headway.training.validation import perplexity_of
 from headway.translation import Translator, save_model
-from headway.translation.grouping import like_lengths, pad_right
 
 Change = Callable[[Transformer], None]
-SEARCH = SearchConfig(beam=4, alpha=0.6)  # Table 3's
 POINTS = 60  # of a loss curve
 ROOMS = ("config", "kernels", "model", "text", "translation", "evaluation", "training")
 
@@ -56,6 +51,7 @@ class Trial:
         loss: (step, training loss without smoothing in nats a token), means of stretches.
         perplexity: Of a target subword, without smoothing.
         accuracy: Share of target subwords that are the likeliest, given the right ones before.
+        confidence: Mean probability of the likeliest subword.
         bleu: sacreBLEU of raw text, beam 4, alpha 0.6.
         chrf: chrF2 of the same.
         tokens_per_second: Target tokens trained on, a second of processor time (of wall time on a
@@ -72,6 +68,7 @@ class Trial:
     loss: tuple[tuple[float, float], ...]
     perplexity: float
     accuracy: float
+    confidence: float
     bleu: float
     chrf: float
     tokens_per_second: float
@@ -81,6 +78,11 @@ class Trial:
     def translator(self) -> Translator:
         """Load the model."""
         return Translator.load(self.directory, "cpu")
+
+    @property
+    def averaged(self) -> Path:
+        """The average of the last checkpoints, where the settings ask for more than one."""
+        return self.directory.with_name("averaged")
 
     @property
     def model(self) -> Transformer:
@@ -131,6 +133,8 @@ def run_trial(directory: Path) -> Trial:
             module, _, function = spec["change"].partition(":")
             getattr(importlib.import_module(module), function)(model)
         seconds, tokens = train(run)
+        if config.training.average > 1:
+            _save_average(run, directory / "averaged")
         loss = _loss(run_directory.metrics.path)
     finally:
         run_directory.unlock()
@@ -138,7 +142,7 @@ def run_trial(directory: Path) -> Trial:
     save_model(place, model, data.tokenizer, run.config, data.languages, "# A trial\n")
     lines = [list(read_lines(path)) for path in spec["test"]]
     pairs = tuple(zip(*lines, strict=True))
-    perplexity, accuracy = predict(model, data.tokenizer, pairs)
+    perplexity, accuracy, confidence = predict(model, data.tokenizer, pairs)
     bleu, chrf = score(model, data.tokenizer, pairs, data.languages)
     values = {
         "name": spec["name"],
@@ -148,6 +152,7 @@ def run_trial(directory: Path) -> Trial:
         "loss": loss,
         "perplexity": perplexity,
         "accuracy": accuracy,
+        "confidence": confidence,
         "bleu": bleu,
         "chrf": chrf,
         "tokens_per_second": tokens / seconds,
@@ -169,13 +174,15 @@ def train(run: Run) -> tuple[float, int]:
     seconds, tokens = json.loads(timer.read_text()) if timer.is_file() and run.step else (0.0, 0)
     try:
         while not run.at_end:
-            if run.save_due:
+            if run.save_due or (run.checkpoint_due and run.config.training.average > 1):
                 run.save()
                 replace_file(timer, json.dumps([seconds, tokens]).encode())
             started = clock()
             for event in run.advance():
                 tokens += getattr(event, "tokens", 0)
             seconds += clock() - started
+        if run.config.training.average > 1:
+            run.save()
     except BaseException:
         run.save()
         replace_file(timer, json.dumps([seconds, tokens]).encode())
@@ -183,43 +190,14 @@ def train(run: Run) -> tuple[float, int]:
     return seconds, tokens
 
 
-@torch.inference_mode()
-def predict(model: Transformer, tokenizer: Tokenizer, pairs: Pairs) -> tuple[float, float]:
-    """Return perplexity and accuracy of the next target subword on raw pairs."""
-    model.eval()
-    device = next(model.parameters()).device
-    sources = tokenizer.encode_source([source for source, _ in pairs])
-    targets = tokenizer.encode_target([target for _, target in pairs])
-    nll, right, count = 0.0, 0, 0
-    for rows in like_lengths(
-        [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)], 4000
-    ):
-        source, segments = pad_right([sources[row] for row in rows], tokenizer.source_pad)
-        target, inside = pad_right([targets[row] for row in rows], tokenizer.target_pad)
-        source, segments, target, inside = (
-            t.to(device) for t in (source, segments, target, inside)
-        )
-        log_p_BTV = model(source, target, segments, inside).float().log_softmax(-1)
-        real = inside != 0
-        nll -= log_p_BTV.gather(2, target[..., None])[..., 0][real].double().sum().item()
-        right += int((log_p_BTV.argmax(-1) == target)[real].sum())
-        count += int(real.sum())
-    return perplexity_of(nll / count), right / count
-
-
-def score(
-    model: Transformer, tokenizer: Tokenizer, pairs: Pairs, languages: tuple[str, str]
-) -> tuple[float, float]:
-    """Return BLEU and chrF2 of raw text."""
-    device = str(next(model.parameters()).device)
-    translator = Translator(model, tokenizer, SEARCH, device, languages)
-    translations = translator.translate([source for source, _ in pairs])
-    references = [target for _, target in pairs]
-    bleu, chrf = (
-        measure.segments(translations, references, languages[1]).total()
-        for measure in pick_measures(["bleu", "chrf"])
-    )
-    return bleu, chrf
+def _save_average(run: Run, place: Path) -> None:
+    """Write the average of the run's last checkpoints (paper: section 6.1)."""
+    every, count = run.config.training.checkpoint_every, run.config.training.average
+    steps = [s for s in run.directory.steps() if s % every == 0 or s == run.step][-count:]
+    model = copy.deepcopy(run.trainer.model)
+    model.load_state_dict(average_weights([run.directory.weights(step) for step in steps]))
+    card = f"# The average of {len(steps)} checkpoints\n"
+    save_model(place, model, run.data.tokenizer, run.config, run.data.languages, card)
 
 
 @cache

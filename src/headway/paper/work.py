@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -11,14 +12,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from headway.config import Config, ModelConfig, TextConfig, TrainingConfig
+from headway.config import Config, ModelConfig, TextConfig, TrainingConfig, describe
 from headway.errors import HeadwayError
 from headway.paper.bitext import Bitext
+from headway.paper.results import Table
 from headway.paper.trial import Change, Trial, code_version, read_trial, run_trial, write_spec
+from headway.training.checkpoint import replace_file
 from headway.training.machine import processors
 
 Scale = str
 SCALES = ("toy", "minutes", "hours", "paper")
+TEXT = "--train train.en train.de --valid valid.en valid.de"
 T = TypeVar("T")
 
 # The paper's base with an eighth of its width and half of its depth, so that every row of Table 3
@@ -30,7 +34,7 @@ SMALL = Config(
     ),
     training=TrainingConfig(
         max_steps=1000, batch_tokens=1600, micro_batch_tokens=1600, packed=True, warmup_steps=300,
-        rate_scale=1.0, precision="fp32", device="cpu", threads=1,
+        rate_scale=1.0, average=1, precision="fp32", device="cpu", threads=1,
     ),
 )  # fmt: skip
 # Multi30k's: Wu et al. (2021) trained a model of 128 with 4 + 4 layers on it.
@@ -41,7 +45,7 @@ MIDDLE = Config(
     ),
     training=TrainingConfig(
         max_steps=5000, batch_tokens=2500, micro_batch_tokens=2500, packed=True, warmup_steps=800,
-        rate_scale=1.28, cool_steps=3500, device="cpu", threads=1,
+        rate_scale=1.28, cool_steps=3500, average=1, device="cpu", threads=1,
     ),
 )  # fmt: skip
 TOY = Config(
@@ -50,8 +54,8 @@ TOY = Config(
         num_encoder_layers=3, num_decoder_layers=3, d_model=64, d_ff=256, num_heads=8, dropout=0.1
     ),
     training=TrainingConfig(
-        max_steps=3, batch_tokens=300, micro_batch_tokens=300, packed=True, warmup_steps=2,
-        precision="fp32", device="cpu", threads=1,
+        max_steps=3, batch_tokens=300, micro_batch_tokens=300, packed=True, warmup_steps=8,
+        average=1, precision="fp32", device="cpu", threads=1,
     ),
 )  # fmt: skip
 
@@ -115,6 +119,11 @@ class Work:
         """The settings that comparisons start from."""
         return {"toy": TOY, "minutes": SMALL, "hours": MIDDLE, "paper": Config()}[self.scale]
 
+    @property
+    def text_fingerprint(self) -> str:
+        """What tells the given text from another; empty for the built-in corpus."""
+        return self._corpus.fingerprint if self._corpus else ""
+
     @cached_property
     def corpus(self) -> Bitext:
         """The text that comparisons train on.
@@ -165,6 +174,27 @@ class Work:
             self._run_together(list(waiting))
         found = [read_trial(place) for place in places]
         return [trial for trial in found if trial is not None]
+
+    def by_seed(self, jobs: Sequence[Job]) -> dict[str, list[Trial]]:
+        """Do each job with every seed: its name -> trials in the seeds' order."""
+        wanted = [replace(job, seed=seed) for seed in self.seeds for job in jobs]
+        found: dict[str, list[Trial]] = {job.name: [] for job in jobs}
+        for job, trial in zip(wanted, self.trials(wanted), strict=True):
+            found[job.name].append(trial)
+        return found
+
+    def write_settings(self, jobs: Sequence[Job]) -> Table:
+        """Write each job's settings as a TOML file; returns the commands that train them."""
+        folder = self.directory / "settings"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = []
+        for job in jobs:
+            name = re.sub(r"[^a-z0-9.]+", "-", job.name.lower()).strip("-")
+            replace_file(folder / f"{name}.toml", describe(job.config).encode())
+            rows.append(
+                (job.name, f"headway train runs/{name} --config {folder / name}.toml {TEXT}")
+            )
+        return Table("The trainings as commands", ("training", "command"), tuple(rows))
 
     def _place(self, job: Job) -> Path:
         change = job.change and f"{job.change.__module__}:{job.change.__qualname__}"

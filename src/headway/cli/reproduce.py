@@ -1,0 +1,72 @@
+"""``headway reproduce``: the paper's tables, figures and arguments, measured here."""
+
+import argparse
+import sys
+
+EXAMPLE = """\
+headway reproduce --list
+headway reproduce table3 --out runs/paper
+headway reproduce all --out runs/paper    # goes on where it was stopped"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("what", metavar="WHAT", nargs="*", help="names of --list, or all")
+    parser.add_argument("--list", action="store_true", help="print the names, and what each shows")
+    parser.add_argument("--out", metavar="DIR", default="runs/paper", help="default: runs/paper")
+    parser.add_argument(
+        "--scale",
+        choices=("toy", "minutes", "hours", "paper"),
+        default="minutes",
+        help="toy: seconds, to see that it runs; minutes (default): two hours for all on two cores;"
+        " hours: on real text, with --train; paper: its own settings, written and not run",
+    )
+    parser.add_argument(
+        "--train", nargs="+", metavar="FILE", help="text to train on, as headway train takes it"
+    )
+    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, alike")
+    parser.add_argument("--test", nargs="+", metavar="FILE", help="scored text; default: --valid")
+    parser.add_argument("--seed", type=int, default=1, help="the first of the seeds (default 1)")
+    parser.add_argument(
+        "--processes", type=int, default=0, metavar="N", help="trainings at once; 0: one a core"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="do what was done before again, but for its trainings"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the experiments that are not done yet, and write the page of all that are."""
+    from headway.cli.main import usage_error
+    from headway.errors import nearest
+    from headway.paper.experiments import EXPERIMENTS, describe, reproduce, write_report
+    from headway.paper.work import Work
+
+    if args.list:
+        for name in EXPERIMENTS:
+            print(f"{name:<16}{describe(name)}")
+        return 0
+    names = list(EXPERIMENTS) if args.what == ["all"] else args.what
+    if not names:
+        usage_error("headway reproduce needs a name, or all; headway reproduce --list has them")
+    for name in names:
+        if name not in EXPERIMENTS:
+            usage_error(f"{name}: no such experiment{nearest(name, EXPERIMENTS)}; see --list")
+    if bool(args.train) != bool(args.valid) or (args.test and not args.train):
+        usage_error("--train and --valid belong together, and --test to both")
+    if args.seed < 0 or args.processes < 0:
+        usage_error("--seed and --processes must be 0 or more")
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    corpus = None
+    if args.train:
+        from headway.paper.bitext import Bitext
+
+        corpus = Bitext.read(args.train, args.valid, args.test or ())
+    work = Work(args.out, args.scale, args.seed, say, args.processes, corpus)
+    for name in names:
+        reproduce(name, work, again=args.again)
+    print(write_report(work))
+    return 0

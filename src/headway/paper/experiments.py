@@ -1,0 +1,70 @@
+"""The experiments by name, and how one is run, kept and shown."""
+
+import hashlib
+import importlib
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from headway.errors import HeadwayError
+from headway.paper import report
+from headway.paper.results import Result
+from headway.paper.work import Work
+from headway.training.checkpoint import replace_file
+
+# What `headway reproduce` calls it -> the module that does it, in the paper's order.
+EXPERIMENTS = {
+    "tying": "headway.paper.tying",
+    "schedule": "headway.paper.schedule",
+    "smoothing": "headway.paper.smoothing",
+    "table2": "headway.paper.table2",
+    "table3": "headway.paper.table3",
+}
+
+
+def describe(name: str) -> str:
+    """Say in a line what an experiment shows."""
+    module = importlib.import_module(EXPERIMENTS[name])
+    return f"{module.TITLE} (section {module.SECTION})"
+
+
+def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
+    """Run an experiment, or return what it found when it was run with the same work before."""
+    path = work.directory / f"{name}.json"
+    if not again and (done := _read(path)) is not None:
+        if done.settings.get("work") == _key(work):
+            work.say(f"{name}: done before")
+            return done
+        work.say(f"{name}: was done with another size, seed or text; done again")
+    module = importlib.import_module(EXPERIMENTS[name])
+    work.say(f"{name}: {module.TITLE}")
+    work.directory.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    result: Result = module.run(work)
+    seconds = time.monotonic() - started
+    settings = {**result.settings, "work": _key(work)}
+    result = replace(result, seconds=seconds, settings=settings)
+    replace_file(path, result.to_json().encode())
+    work.say(f"{name}: {seconds:.0f} s")
+    return result
+
+
+def write_report(work: Work) -> Path:
+    """Write ``report.html`` of all that was run so far at this size; returns its path."""
+    found = [_read(work.directory / f"{name}.json") for name in EXPERIMENTS]
+    results = [r for r in found if r is not None and r.settings.get("work") == _key(work)]
+    path = work.directory / "report.html"
+    replace_file(path, report.html(results, work.scale).encode())
+    return path
+
+
+def _read(path: Path) -> Result | None:
+    try:
+        return Result.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, HeadwayError):
+        return None  # not there, or from another version: it is done again
+
+
+def _key(work: Work) -> str:
+    text = work.text_fingerprint
+    return f"{work.scale}, seed {work.seed}, text {hashlib.sha256(text.encode()).hexdigest()[:8]}"

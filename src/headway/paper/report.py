@@ -1,0 +1,165 @@
+"""Results as one web page that needs nothing else: tables, figures, claims, our number by the paper's."""
+
+import base64
+import hashlib
+import platform
+from collections.abc import Sequence
+from html import escape
+
+import torch
+
+from headway import __version__
+from headway.paper.facts import PAPER
+from headway.paper.results import VERDICTS, Cell, Claim, Figure, Result, Table
+
+STYLE = """
+:root { color-scheme: light; }
+body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1.2rem 4rem; background: #fbfaf8; color: #1c1b1a;
+  font: 16px/1.5 system-ui, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; }
+h1 { font-size: 1.6rem; margin: 0; }
+h1 + p { margin: 0.2rem 0 1.5rem; opacity: 0.8; }
+h2 { font-size: 1.25rem; margin: 3rem 0 0.2rem; border-top: 2px solid #1c1b1a; padding-top: 0.8rem; }
+h3 { font-size: 1rem; margin: 1.6rem 0 0.4rem; }
+a { color: #1f6fb4; }
+p.small, p.note, figcaption { font-size: 0.875rem; opacity: 0.8; margin: 0.3rem 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; vertical-align: top; padding: 0.25rem 1rem 0.25rem 0; border-bottom: 1px solid #dddad5; }
+th { font-weight: 600; }
+td.n { text-align: right; white-space: nowrap; }
+figure { margin: 1rem 0; }
+figure img { max-width: 100%; height: auto; border: 1px solid #dddad5; border-radius: 0.5rem; background: #fff; }
+.v { white-space: nowrap; font-weight: 600; }
+.holds, .shown { color: #1a7430; } .does-not { color: #b3261e; } .not-decided { color: #8a5a00; }
+nav ol { columns: 2 18rem; padding-left: 1.3rem; }
+footer { margin-top: 4rem; font-size: 0.875rem; opacity: 0.8; }
+"""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>The paper, run</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+<h1>The paper, run</h1>
+<p>{paper}: its tables, figures and arguments, measured on this package's own layers.</p>
+{overview}
+{sections}
+<footer>{footer}</footer>
+</body>
+</html>
+"""
+
+
+def html(results: Sequence[Result], scale: str) -> str:
+    """Return the page; its content security policy allows no script and no connection."""
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'"
+    seconds = sum(result.seconds for result in results)
+    footer = (
+        f"Headway {__version__}, torch {torch.__version__}, Python {platform.python_version()},"
+        f" {platform.machine()}, size “{scale}”, {seconds / 60:.0f} minutes in all."
+        " An interval is Student's t over the seeds' values, 95 %. A trend “holds” or “does not” only"
+        " where the interval of the paired differences excludes zero; “shown” is an identity or a count."
+    )
+    return _PAGE.format(
+        policy=policy,
+        style=STYLE,
+        paper=escape(PAPER),
+        overview=_overview(results),
+        sections="\n".join(map(_section, results)),
+        footer=escape(footer),
+    )
+
+
+def _overview(results: Sequence[Result]) -> str:
+    counts = {v: sum(c.verdict == v for r in results for c in r.claims) for v in VERDICTS}
+    total = sum(counts.values())
+    said = ", ".join(f"{_verdict(v)} {n}" for v, n in counts.items() if n)
+    items = "".join(
+        f'<li><a href="#{escape(r.name)}">{escape(r.title)}</a>'
+        f' <span class="small">{escape(_tally(r.claims))}</span></li>'
+        for r in results
+    )
+    return f"<p>Of {total} claims: {said}.</p><nav><ol>{items}</ol></nav>"
+
+
+def _tally(claims: Sequence[Claim]) -> str:
+    counts = [(v, sum(c.verdict == v for c in claims)) for v in VERDICTS]
+    return "; ".join(f"{n} {v}" for v, n in counts if n)
+
+
+def _section(result: Result) -> str:
+    parts = [
+        f'<h2 id="{escape(result.name)}">{escape(result.title)}</h2>',
+        f'<p class="small">Section {escape(result.section)} · <code>headway reproduce'
+        f" {escape(result.name)}</code> · {_duration(result.seconds)}</p>",
+    ]
+    if result.claims:
+        parts.append(_claims(result.claims))
+    parts += [_table(table) for table in result.tables]
+    parts += [_figure(figure) for figure in result.figures]
+    if result.differs:
+        parts.append(f"<h3>What differs from the paper</h3><p>{escape(result.differs)}</p>")
+    if result.settings:
+        said = "; ".join(f"{name}: {value}" for name, value in result.settings.items())
+        parts.append(f'<p class="note">Settings: {escape(said)}</p>')
+    return "\n".join(parts)
+
+
+def _claims(claims: Sequence[Claim]) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(c.text)}</td><td>{escape(c.paper)}</td><td>{escape(c.ours)}</td>"
+        f"<td>{_verdict(c.verdict)}</td><td>{escape(c.why)}</td></tr>"
+        for c in claims
+    )
+    heads = "".join(f"<th>{h}</th>" for h in ("Claim", "Paper", "Here", "", "Why"))
+    return f'<div class="scroll"><table><tr>{heads}</tr>{rows}</table></div>'
+
+
+def _verdict(verdict: str) -> str:
+    return f'<span class="v {verdict.replace(" ", "-")}">{verdict}</span>'
+
+
+def _table(table: Table) -> str:
+    heads = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
+    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    body = f'<div class="scroll"><table><tr>{heads}</tr>{rows}</table></div>'
+    return f"<h3>{escape(table.title)}</h3>{body}{note}"
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return "<td></td>"
+    if isinstance(cell, str):
+        return f"<td>{escape(cell)}</td>"
+    return f'<td class="n">{escape(number(cell))}</td>'
+
+
+def number(value: float) -> str:
+    """Write a number as people read it: four digits, thousands apart, or a power of ten."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value and not 1e-3 <= abs(value) < 1e7:
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _figure(figure: Figure) -> str:
+    # As an image of its own, so that names inside one figure mean nothing in another.
+    data = base64.b64encode(figure.svg.encode()).decode()
+    caption = escape(figure.caption)
+    return (
+        f'<figure><img alt="{caption}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

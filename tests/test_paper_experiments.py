@@ -1,0 +1,136 @@
+"""Each experiment end to end at toy size, and the page that shows them all."""
+
+import base64
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.paper import experiments
+from headway.paper.experiments import EXPERIMENTS, reproduce, write_report
+from headway.paper.results import Claim, Result, Table
+from headway.paper.work import Work
+
+# Tests of their own are with the experiments that need no training.
+MINE = ("tying", "schedule", "smoothing", "table2", "table3")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("paper")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MINE)
+def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
+    result = reproduce(name, Work(folder, "toy"))
+    assert result.name == name
+    assert result.tables
+    assert result.claims
+    assert result.differs
+    assert all(claim.section for claim in result.claims)
+    assert Result.from_json((folder / f"{name}.json").read_text(encoding="utf-8")) == result
+    for figure in result.figures:
+        ElementTree.fromstring(figure.svg)
+    assert not any(
+        claim.verdict == "does not" for claim in result.claims if "seed" not in claim.why
+    )
+
+
+@pytest.mark.parametrize("name", MINE)
+def test_the_papers_size_writes_settings_that_load(name: str, tmp_path: Path) -> None:
+    from headway.config import load
+
+    result = reproduce(name, Work(tmp_path, "paper"))
+    files = sorted((tmp_path / "settings").glob("*.toml"))
+    commands = result.tables[-1].rows
+    assert len(files) == len(commands)
+    for _, command in commands:
+        path = re.search(r"--config (\S+)", str(command))
+        assert path
+        config = load("tiny", [path[1]])
+        assert config.training.max_steps in (100_000, 300_000)
+        assert config.model.d_model in (256, 512, 1024)
+
+
+def fake(work: Work) -> Result:
+    table = Table("A <table>", ("x", "y"), (("<b>", 1234567), (None, 0.00012)))
+    claims = (Claim("c & d", "1", "2", "holds"), Claim("e", "1", "2", "not decided"))
+    return Result("fake", "F & G", "1", (table,), (), claims, "much")
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            assert not (value or "").startswith(("http", "//")), (tag, name, value)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_what_is_done_is_read_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(fake)})
+    monkeypatch.setattr(experiments, "EXPERIMENTS", {"fake": "fake"})
+    calls: list[str] = []
+    monkeypatch.setattr(
+        experiments.importlib, "import_module", lambda n: (calls.append(n), module)[1]
+    )
+    said: list[str] = []
+    first = reproduce("fake", Work(tmp_path, "toy", say=said.append))
+    assert reproduce("fake", Work(tmp_path, "toy", say=said.append)) == first
+    assert len(calls) == 1
+    assert said[-1] == "fake: done before"
+    reproduce("fake", Work(tmp_path, "toy", seed=2))
+    reproduce("fake", Work(tmp_path, "toy", seed=2), again=True)
+    assert len(calls) == 3
+    (tmp_path / "fake.json").write_text("{", encoding="utf-8")
+    reproduce("fake", Work(tmp_path, "toy"))
+    assert len(calls) == 4
+    page = write_report(Work(tmp_path, "toy")).read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(page)
+    assert "script" not in reader.tags
+    for words in ("F & G", "A <table>", "<b>", "1,234,567", "0.00012", "c & d", "holds", "much"):
+        assert words in reader.text, words
+    assert "Of 2 claims: holds 1, not decided 1." in reader.text
+    # Of another size nothing was run.
+    assert "F & G" not in write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")
+
+
+def test_figures_lie_in_the_page(tmp_path: Path) -> None:
+    from headway.paper import charts, report
+
+    figure = charts.curves("Curve", {"a": [(1, 1.0), (2, float("nan")), (3, 2.0)]}, "x", "y")
+    page = report.html([Result("n", "t", "1", (), (figure,))], "toy")
+    found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert found
+    assert base64.b64decode(found[1]).decode() == figure.svg
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["reproduce", "--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
+    for words, message in (
+        (["table33"], "table3"),
+        ([], "--list"),
+        (["table3", "--train", "a"], "belong together"),
+        (["table3", "--seed", "-1"], "0 or more"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            dispatch(["reproduce", *words])
+        assert ended.value.code == 2
+        assert message in capsys.readouterr().err
+    out = tmp_path / "out"
+    assert dispatch(["reproduce", "tying", "--scale", "paper", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out / 'report.html'}\n"
+    assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
