@@ -1,0 +1,170 @@
+"""The paper's arguments: identities as identities, rules on hand-made cases, experiments end to end."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from headway.config import ModelConfig
+from headway.model import Transformer, sinusoids
+from headway.paper import arguments, feed_forward, figures3to5, positions, resolution, scaling
+from headway.paper.bitext import Bitext
+from headway.paper.figures3to5 import Seen, best, clause_lift, link_lift
+from headway.paper.links import Link, anaphora, clauses, distant
+from headway.paper.mask import see_ahead
+from headway.paper.results import Result
+from headway.paper.sizes import sizes_of
+from headway.paper.work import Work
+from headway.pictures import AttentionMap, AttentionMaps
+
+
+def test_variance_is_d_k_and_scaling_takes_it_off() -> None:
+    wide = scaling.spread(64, scaled=False, queries=500)
+    scaled = scaling.spread(64, scaled=True, queries=500)
+    assert wide.variance == pytest.approx(64, rel=0.1)
+    assert scaled.variance == pytest.approx(1, rel=0.1)
+    assert wide.gradient < 0.5 < scaled.gradient < 1 - 1 / scaling.KEYS
+
+
+def test_two_descriptions_of_the_feed_forward_agree_unless_weights_differ() -> None:
+    outputs, gradients = feed_forward.differences(6, 10, 7)
+    assert max(outputs, gradients) < 1e-12
+    linear, convolution = feed_forward.both(6, 10)
+    x = torch.randn(1, 7, 6)
+    with torch.no_grad():
+        convolution.inner.weight[0] += 1
+    assert not torch.allclose(linear(x), convolution(x))
+
+
+def test_shifts_are_rotations_and_a_fit_finds_them() -> None:
+    d, k = 10, 7
+    table = sinusoids(200, d)
+    matrix = positions.shift_matrix(d, k)
+    torch.testing.assert_close(
+        table[:-k].double() @ matrix.T, table[k:].double(), atol=2e-7, rtol=0
+    )
+    torch.testing.assert_close(matrix @ matrix.T, torch.eye(d).double(), atol=1e-7, rtol=0)
+    fitted, error = positions.fitted_shift(table[:, :4], k, 50)
+    assert error < 1e-5
+    torch.testing.assert_close(torch.block_diag(*fitted), matrix[:4, :4], atol=1e-4, rtol=0)
+    learned = torch.randn(200, d, generator=torch.Generator().manual_seed(3))
+    assert positions.fitted_shift(learned, k, 50)[1] > 0.5  # another table has no such map
+
+
+def test_wavelengths_are_read_off_the_table() -> None:
+    found = positions.wavelengths(6)
+    expected = [2 * math.pi * 10000 ** (2 * i / 6) for i in range(3)]
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_buckets_hold_every_pair_once() -> None:
+    pairs = tuple((" ".join("a" * n), "b") for n in range(1, 12))
+    found = positions.bucketed(pairs, (3, 7))
+    assert [len(bucket) for bucket in found] == [3, 4, 4]
+
+
+def test_two_heads_see_both_targets_and_one_does_not() -> None:
+    one, two = (resolution.look(heads, 1, 300) for heads in (1, 2))
+    assert two.right > 0.95
+    assert one.right < 0.75
+    x, targets = resolution.draw(3, torch.Generator().manual_seed(1))
+    assert int(x[1, 4, : resolution.SYMBOLS].argmax()) == int(targets[1, 5, 0])
+    assert int(x[1, 4, : resolution.SYMBOLS].argmax()) == int(targets[1, 3, 1])
+
+
+def test_without_the_mask_a_position_sees_those_after_it() -> None:
+    torch.manual_seed(1)
+    config = ModelConfig(
+        source_vocab_size=11, target_vocab_size=11, d_model=8, d_ff=6, num_heads=2,
+        num_encoder_layers=1, num_decoder_layers=2, dropout=0.0,
+    )  # fmt: skip
+    model = Transformer(config)
+    source, target = torch.tensor([[3, 4, 1]]), torch.tensor([[5, 6, 7, 1]])
+    other = torch.tensor([[5, 6, 2, 1]])
+
+    def first() -> torch.Tensor:
+        return (model(source, target) - model(source, other))[0, 0].abs().max()
+
+    assert first() == 0
+    see_ahead(model)
+    assert first() > 0
+    stored, fed, place = sizes_of(model)
+    assert fed == pytest.approx(stored * 8**0.5)
+    assert place == pytest.approx(0.5**0.5, rel=1e-3)
+
+
+def test_costs_are_counted() -> None:
+    _, heads = arguments.heads_cost(16, 5)
+    assert heads.verdict == "shown"
+    table, wide = arguments.separable_cost((8, 16))
+    assert wide.verdict == "holds"
+    separable, both = table.rows
+    assert separable[1:3] == pytest.approx((1, 1))
+    assert both[1:3] == pytest.approx((2, 12), rel=0.05)  # QK^T and AV; 4 maps and 2 · 4 d d
+    assert arguments.convolution_cost(16)[1].verdict == "holds"
+    assert arguments.window_path(9)[1].verdict == "shown"
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence", "asks", "finds"),
+    [
+        (distant, "The man who sang the song on Saturday comes from Egypt.", "comes", "who"),
+        (distant, "If it rains on Monday, Paula will open the window.", "will", "If"),
+        (distant, "The shop opens at 8:00 AM and closes at 5:00 PM.", "closes", "opens"),
+        (anaphora, "Is the table at the airport? Clara cannot find it.", "it.", "table"),
+        (anaphora, "Although Tina was tired, she sang the song at noon.", "she", "Tina"),
+        (anaphora, "Felix repairs the lamp and sells it for $3.", "it", "lamp"),
+    ],
+)
+def test_rules_link_words(rule: object, sentence: str, asks: str, finds: str) -> None:
+    assert callable(rule)
+    link = rule(sentence)
+    words = sentence.split()
+    assert (words[link.asks], words[link.finds]) == (asks, finds)
+
+
+def test_rules_leave_other_sentences_alone() -> None:
+    for sentence in ("June 1", "The modern lamp costs $8.", "She sings it."):
+        assert distant(sentence) is anaphora(sentence) is None
+    assert clauses("If it rains, Paula will sing because she can.") == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_lifts_are_weight_above_chance() -> None:
+    words = ["a", "b", "c", "</s>"]
+    weights = np.full((1, 2, 4, 4), 0.25, np.float32)
+    weights[0, 1, 2] = (1, 0, 0, 0)
+    found = AttentionMap(words, words, weights)
+    lifts = link_lift(found, Link(asks=2, finds=0))
+    assert lifts == pytest.approx(np.array([[0, 0.75]]))
+    assert clause_lift(found, [0, 0, 0])[0] == pytest.approx([0, (1 - 0.5) / 3])
+    maps = AttentionMaps("a b c", "x", {"encoder": found})
+    assert best([Seen(maps, 2, lifts)], 1) == [(0, 1)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", [feed_forward, scaling, positions, arguments])
+def test_experiments_run(module: object, tmp_path: Path) -> None:
+    result = module.run(Work(tmp_path, "toy"))  # type: ignore[attr-defined]
+    assert Result.from_json(result.to_json()).claims == result.claims
+
+
+@pytest.mark.slow
+def test_figures_are_drawn(tmp_path: Path) -> None:
+    corpus = Bitext.built_in(300, 6)
+    days = ("Monday", "Tuesday", "Friday")
+    test = tuple(
+        (sentence.format(day), "Text.")
+        for day in days
+        for sentence in (
+            "The man who sang the song on {} comes from Egypt.",
+            "Paula would have sung on {} if she had had time.",
+        )
+    )
+    result = figures3to5.run(Work(tmp_path, "toy", corpus=replace(corpus, test=test)))
+    assert [figure.caption.split(",")[0] for figure in result.figures] == [
+        "Figure 3", "Figure 4", "Figure 5", "Figure 5",
+    ]  # fmt: skip
+    assert all(figure.svg.startswith("<svg") for figure in result.figures)
