@@ -28,6 +28,7 @@ from headway.text.prepare import PreparedData
 from headway.text.readers import read_lines
 from headway.training.averaging import average_weights
 from headway.training.checkpoint import remove, replace_file
+from headway.training.machine import settle
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.starting import resume, start
@@ -230,4 +231,5 @@ def _end_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    settle()
     run_trial(Path(sys.argv[1]))
