@@ -35,8 +35,9 @@ class Display:
             disable=not self.console.is_terminal,
         )
         self.task = self.bar.add_task("", total=self.settings.max_steps, completed=run.step)
+        self.kind = run.config.model.kind
         best = run.state.best
-        self.best = f"  best BLEU {best.bleu:.1f}" if best else ""
+        self.best = f"  best {best.worth}" if best else ""
         self.rate, self.seconds_a_step = 0.0, 0.0
         self.clock = self.shown = 0.0
 
@@ -72,10 +73,12 @@ class Display:
                 self.shown = now
         elif isinstance(event, ValidationReport):
             what = f"average of {event.averaged}" if event.averaged > 1 else f"step {event.step}"
-            self.say(
-                f"{what}  BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}"
-                f"  perplexity {event.perplexity:.2f}"
-            )
+            scores = {
+                "translator": f"BLEU {event.bleu:.2f}  chrF {event.chrf:.2f}  ",
+                "classifier": f"accuracy {event.accuracy:.2f} %  ",
+                "language-model": "",
+            }
+            self.say(f"{what}  {scores[self.kind]}perplexity {event.perplexity:.2f}")
         elif isinstance(event, Notice):
             self.say(event.text)
         else:

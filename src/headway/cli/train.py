@@ -241,6 +241,7 @@ def follow(run: "Run", display: Display) -> int:
     from headway.training import processes
     from headway.training.tensorboard import TensorBoard
     from headway.training.trainer import StepReport
+    from headway.training.validation import ValidationReport
 
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
@@ -257,8 +258,8 @@ def follow(run: "Run", display: Display) -> int:
                 if received:
                     break
         else:
-            best = run.facts["installed"]
-            display.say(f"{run.directory.path}: finished; its model has BLEU {best['bleu']:.2f}")
+            best = ValidationReport(**run.facts["installed"])
+            display.say(f"{run.directory.path}: finished; its model has {best.worth}")
             return 0
     display.say(f"saved at step {run.step}; headway train {run.directory.path} goes on")
     return 128 + received

@@ -2,11 +2,21 @@
 
 from headway.config.loading import describe, from_dict, load, merge, merge_overrides, read_toml
 from headway.config.presets import PRESETS
-from headway.config.sections import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
+from headway.config.sections import (
+    Config,
+    Kind,
+    Mixer,
+    ModelConfig,
+    SearchConfig,
+    TextConfig,
+    TrainingConfig,
+)
 
 __all__ = [
     "PRESETS",
     "Config",
+    "Kind",
+    "Mixer",
     "ModelConfig",
     "SearchConfig",
     "TextConfig",

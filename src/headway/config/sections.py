@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from headway.errors import HeadwayError
 
 LARGEST = 1_000_000  # of any one size: a damaged file must not ask for all the memory there is
+Kind = Literal["translator", "language-model", "classifier"]
 Mixer = Literal["attention", "lstm", "gru", "convolution", "dilated", "separable"]
 
 
@@ -105,6 +106,9 @@ class TextConfig:
 class ModelConfig:
     """The shape of a model (paper: section 3; the defaults are Table 3's base)."""
 
+    kind: Annotated[
+        Kind, "encoder and decoder, the decoder alone, or the encoder alone: what the data is for"
+    ] = "translator"
     source_vocab_size: Annotated[int, "rows of the source embedding; 0: from the tokenizer"] = 0
     target_vocab_size: Annotated[int, "rows of the target embedding; 0: from the tokenizer"] = 0
     num_encoder_layers: Annotated[int, "N of the encoder"] = 6
@@ -185,7 +189,8 @@ class ModelConfig:
             found.append(f"kernel_size = {self.kernel_size} must be odd: the encoder's is centred")
         if self.encoder_mixer in ("lstm", "gru") and self.d_model % 2:
             found.append(f"d_model = {self.d_model} must be even for two recurrent directions")
-        if self.tying == "three-way" and self.source_vocab_size != self.target_vocab_size:
+        joint = self.kind != "classifier" and self.tying == "three-way"
+        if joint and self.source_vocab_size != self.target_vocab_size:
             found.append(
                 "tying = 'three-way' needs one vocabulary: use joint_vocab = true,"
                 " or tying = 'target'"

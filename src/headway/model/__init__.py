@@ -13,7 +13,9 @@ from headway.model.state import DecoderState
 from headway.model.transformer import (
     Classifier,
     LanguageModel,
+    Network,
     Transformer,
+    make_model,
     parameter_count,
     shift_right,
 )
@@ -31,6 +33,7 @@ __all__ = [
     "LanguageModel",
     "Layer",
     "MultiHeadAttention",
+    "Network",
     "Positions",
     "Recurrent",
     "Residual",
@@ -39,6 +42,7 @@ __all__ = [
     "Transformer",
     "Visible",
     "Watched",
+    "make_model",
     "parameter_count",
     "shift_right",
     "sinusoids",

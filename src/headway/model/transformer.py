@@ -113,8 +113,18 @@ class Transformer(nn.Module):
         Returns:
             Logits [B, T, V]; position t predicts ``target_BT[:, t]``.
         """
+        return self.logits(self.hidden(source_BS, target_BT, source_segments, target_segments))
+
+    def hidden(
+        self,
+        source_BS: Tensor,
+        target_BT: Tensor,
+        source_segments: Tensor | None = None,
+        target_segments: Tensor | None = None,
+    ) -> Tensor:
+        """Return what `logits` maps, [B, T, D]; the arguments are those of `forward`."""
         memory_BSD = self.encode(source_BS, source_segments)
-        return self.logits(self.decode(target_BT, memory_BSD, target_segments, source_segments))
+        return self.decode(target_BT, memory_BSD, target_segments, source_segments)
 
     def encode(self, source_BS: Tensor, segments: Tensor | None = None) -> Tensor:
         """Turn source ids into the memory z, [B, S, D]."""
@@ -180,10 +190,23 @@ class LanguageModel(nn.Module):
 
     def forward(self, text_BT: Tensor, segments: Tensor | None = None) -> Tensor:
         """Predict every token of [B, T] from those before it: logits [B, T, V]."""
-        shifted_BT = shift_right(text_BT, self.config.target_vocab_size - 1, segments)
-        x_BTD = self.positions(self.embedding(shifted_BT), segments)
-        x_BTD = self.decoder(self.dropout(x_BTD), segments)
-        return self.output(x_BTD, self.embedding.weight)
+        return self.logits(self.hidden(text_BT, text_BT, segments, segments))
+
+    def hidden(
+        self,
+        source_BS: Tensor,
+        target_BT: Tensor,
+        source_segments: Tensor | None = None,
+        target_segments: Tensor | None = None,
+    ) -> Tensor:
+        """Return what `logits` maps, [B, T, D]: of the target, for a source is not read."""
+        shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1, target_segments)
+        x_BTD = self.positions(self.embedding(shifted_BT), target_segments)
+        return self.decoder(self.dropout(x_BTD), target_segments)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Map hidden states [..., D] to logits [..., V]."""
+        return self.output(hidden, self.embedding.weight)
 
     def start(self) -> DecoderState:
         """Begin a step-by-step generation."""
@@ -193,7 +216,7 @@ class LanguageModel(nn.Module):
         """Read one token a row, ``<pad>`` at the start, and predict the next: logits [N, V]."""
         x_N1D = self.positions(self.embedding(tokens_N)[:, None], start=state.position)
         x_N1D = self.decoder.step(self.dropout(x_N1D), state)
-        return self.output(x_N1D[:, 0], self.embedding.weight)
+        return self.logits(x_N1D[:, 0])
 
 
 class Classifier(nn.Module):
@@ -220,13 +243,58 @@ class Classifier(nn.Module):
 
     def forward(self, text_BS: Tensor, segments: Tensor | None = None) -> Tensor:
         """Score every class for each row of [B, S]: [B, num_classes]; padding has segment 0."""
-        x_BSD = self.encoder(
-            self.dropout(self.positions(self.embedding(text_BS), segments)), segments
-        )
-        if segments is None:
-            return self.output(x_BSD.mean(1))
-        inside_BS1 = (segments != 0)[..., None].to(x_BSD.dtype)
-        return self.output((x_BSD * inside_BS1).sum(1) / inside_BS1.sum(1))
+        return self.logits(self.hidden(text_BS, text_BS[:, :1], segments)[:, 0])
+
+    def encode(self, text_BS: Tensor, segments: Tensor | None = None) -> Tensor:
+        """Return the encoder's outputs, [B, S, D]."""
+        x_BSD = self.positions(self.embedding(text_BS), segments)
+        return self.encoder(self.dropout(x_BSD), segments)
+
+    def hidden(
+        self,
+        source_BS: Tensor,
+        target_BT: Tensor,
+        source_segments: Tensor | None = None,
+        target_segments: Tensor | None = None,
+    ) -> Tensor:
+        """Return what `logits` maps: the mean of each text's outputs, [B, T, D].
+
+        Args:
+            source_BS: Texts, [B, S].
+            target_BT: Of which only T counts: the texts a row holds, at most.
+            source_segments: [B, S]; 0 is padding, n the n-th text of a packed row; None: all 1.
+            target_segments: Not read.
+        """
+        x_BSD = self.encode(source_BS, source_segments)
+        if source_segments is None:
+            return x_BSD.mean(1, keepdim=True)
+        inside_BS1 = (source_segments != 0)[..., None].to(x_BSD.dtype)
+        # Padding adds nothing, wherever it is counted.
+        place_BS1 = (source_segments - 1).clamp(min=0)[..., None]
+        texts = len(x_BSD), target_BT.size(1)
+        sums_BTD = x_BSD.new_zeros(*texts, x_BSD.size(2))
+        sums_BTD = sums_BTD.scatter_add(1, place_BS1.expand_as(x_BSD), x_BSD * inside_BS1)
+        counts_BT1 = inside_BS1.new_zeros(*texts, 1).scatter_add(1, place_BS1, inside_BS1)
+        return sums_BTD / counts_BT1.clamp(min=1)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Map hidden states [..., D] to scores of the classes."""
+        return self.output(hidden)
+
+
+# What training, with its objective of labels, takes alike.
+Network = Transformer | LanguageModel | Classifier
+
+
+def make_model(config: ModelConfig) -> Network:
+    """Build the kind of model that the configuration names; a classifier's targets are its classes."""
+    match config.kind:
+        case "translator":
+            return Transformer(config)
+        case "language-model":
+            return LanguageModel(config)
+        case "classifier":
+            return Classifier(config, config.target_vocab_size)
 
 
 def parameter_count(model: nn.Module) -> int:

@@ -130,6 +130,7 @@ def run_trial(directory: Path) -> Trial:
             else start(run_directory, data, config)
         )
         model = run.trainer.model
+        assert isinstance(model, Transformer)
         if spec["change"]:
             module, _, function = spec["change"].partition(":")
             getattr(importlib.import_module(module), function)(model)

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from headway.config import TextConfig
+from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.text.cleaning import TOKENS, Report, clean, held_out
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
@@ -39,6 +39,7 @@ class PreparedData:
         valid_target: Validation references, raw.
         languages: Codes of source and target.
         fingerprint: A hash of the vocabulary and all ids.
+        kind: Of the model it is for: see ``model.kind``.
     """
 
     directory: Path
@@ -49,6 +50,7 @@ class PreparedData:
     valid_target: list[str]
     languages: tuple[str, str]
     fingerprint: str
+    kind: Kind = "translator"
 
     @classmethod
     def open(cls, directory: str | Path) -> "PreparedData":
@@ -65,7 +67,9 @@ class PreparedData:
             facts = json.loads(path.read_bytes())
             right = facts["format"] == FORMAT
             languages = (str(facts["languages"][0]), str(facts["languages"][1]))
-            fingerprint = str(facts["fingerprint"])
+            found_print = str(facts["fingerprint"])
+            kind: Kind = facts.get("kind", "translator")
+            right = right and kind in get_args(Kind)
         except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             right = False
         if not right:
@@ -78,12 +82,13 @@ class PreparedData:
             valid_source=list(read_lines(directory / "valid.source")),
             valid_target=list(read_lines(directory / "valid.target")),
             languages=languages,
-            fingerprint=fingerprint,
+            fingerprint=found_print,
+            kind=kind,
         )
-        found = _fingerprint(data.tokenizer, data.train, data.valid)
+        found = fingerprint(data.tokenizer, data.train, data.valid)
         if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
             raise HeadwayError(f"{directory}: valid.source and valid.target do not fit valid/")
-        if found != fingerprint:
+        if found != found_print:
             raise HeadwayError(
                 f"{directory}: its parts are not of one preparation: prepare it again"
             )
@@ -195,7 +200,7 @@ def _prepare(
     facts: dict[str, Any] = {
         "format": FORMAT,
         "languages": list(codes),
-        "fingerprint": _fingerprint(tokenizer, corpus, held),
+        "fingerprint": fingerprint(tokenizer, corpus, held),
         "text": asdict(config),
         "train": [str(path) for path in train],
         "valid": [str(path) for path in valid],
@@ -254,6 +259,7 @@ def _training_ids(
                 yield source, target
 
 
-def _fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:
+def fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:
+    """Return a hash of the vocabulary and of all ids."""
     parts = (tokenizer.fingerprint, train.fingerprint, valid.fingerprint)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -99,7 +99,10 @@ class Tokenizer:
                 raise HeadwayError(f"{file}: {error.strerror or error}") from None
             if not _is_sound(models[-1]):
                 raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
-        return cls(*models)
+        from headway.text.labels import LabelledText, read_labels  # which is one of these
+
+        labels = read_labels(directory)
+        return cls(*models) if labels is None else LabelledText(models[0], labels)
 
     def save(self, directory: str | Path) -> None:
         """Write what `load` reads; each file appears whole or not at all."""

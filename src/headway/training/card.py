@@ -26,6 +26,8 @@ def model_card(
         which: Which of the run's weights these are.
         report: The model's validation scores, if it was validated.
     """
+    if config.model.kind != "translator":
+        return _other_card(config, facts, which, report)
     source, target = languages
     data, machine = facts["data"], facts["machine"]
     command = shlex.join(facts.get("command", ()))
@@ -65,6 +67,52 @@ its translations before you rely on them.
 ## How it was made
 
     {command or "from Python"}
+
+With torch {facts["torch"]} on {machine["device"]}, threads: {machine["threads"]}, matrix products
+in {machine["precision"]}. All settings:
+
+```toml
+{describe(config).strip()}
+```
+"""
+
+
+def _other_card(
+    config: Config, facts: Mapping[str, Any], which: str, report: ValidationReport | None
+) -> str:
+    """Write the card of a language model or of a classifier."""
+    data, machine = facts["data"], facts["machine"]
+    title, task, use = {
+        "language-model": ("Language model", "text-generation", "headway lm . --generate 1"),
+        "classifier": ("Classifier of texts", "text-classification", "headway classify . < texts"),
+    }[config.model.kind]
+    scores = "This model was not validated."
+    if report is not None:
+        scores = f"{report.worth[0].upper()}{report.worth[1:]}, perplexity {report.perplexity:.3f}."
+    return f"""---
+library_name: headway
+pipeline_tag: {task}
+---
+
+# {title}
+
+{"The decoder" if task == "text-generation" else "The encoder"} of a Transformer (Vaswani et al., 2017) alone,
+trained with Headway {facts["headway"]}; {which}.
+
+    {use}
+
+## Validation
+
+{scores} On {data["validation_pairs"]:,} texts; the model was chosen by them.
+
+## Data
+
+{data["training_pairs"]:,} training texts. Fingerprint of the data: `{data["fingerprint"]}`; of the
+vocabulary: `{data["tokenizer"]}`.
+
+## How it was made
+
+    {shlex.join(facts.get("command", ())) or "from Python"}
 
 With torch {facts["torch"]} on {machine["device"]}, threads: {machine["threads"]}, matrix products
 in {machine["precision"]}. All settings:

@@ -20,7 +20,7 @@ MAY_CHANGE = (
 
 
 def with_vocabulary(config: Config, data: PreparedData) -> Config:
-    """Return the settings with the tokenizer's vocabulary sizes.
+    """Return the settings with the tokenizer's vocabulary sizes, for the kind of model the data is for.
 
     Raises:
         HeadwayError: If the settings cannot be with them.
@@ -30,6 +30,7 @@ def with_vocabulary(config: Config, data: PreparedData) -> Config:
         config,
         model=replace(
             config.model,
+            kind=data.kind,
             source_vocab_size=tokenizer.source_vocab_size,
             target_vocab_size=tokenizer.target_vocab_size,
         ),
@@ -37,12 +38,12 @@ def with_vocabulary(config: Config, data: PreparedData) -> Config:
 
 
 def fill_vocabulary(wanted: Config, stored: Config) -> Config:
-    """Return ``wanted`` with the stored vocabulary sizes where it leaves them open."""
+    """Return ``wanted`` with what the data decided: vocabulary sizes it leaves open, and the kind."""
     sizes = {
         name: getattr(wanted.model, name) or getattr(stored.model, name)
         for name in ("source_vocab_size", "target_vocab_size")
     }
-    return replace(wanted, model=replace(wanted.model, **sizes))
+    return replace(wanted, model=replace(wanted.model, kind=stored.model.kind, **sizes))
 
 
 def changes(stored: Config, wanted: Config) -> list[str]:

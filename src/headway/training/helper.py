@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.kernels.dropout import Dropout
-from headway.model import Transformer
+from headway.model import Network
 from headway.text.batches import Batch
 from headway.training.machine import settle
 from headway.training.objective import Objective
@@ -82,7 +82,7 @@ class Helper:
 
     def __init__(
         self,
-        model: Transformer,
+        model: Network,
         weights: SharedTensors,
         config: TrainingConfig,
         threads: int,
@@ -244,13 +244,13 @@ def _end(connection: Connection, process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def _without_weights(model: Transformer) -> Transformer:
+def _without_weights(model: Network) -> Network:
     """Copy a model, all but the numbers in its parameters."""
     nothing: dict[int, Any] = {id(p): nn.Parameter(p.new_empty(0)) for p in model.parameters()}
     return copy.deepcopy(model, nothing)
 
 
-def _follow(model: Transformer, settings: Any) -> None:
+def _follow(model: Network, settings: Any) -> None:
     """Let a copy be what its model has become: what is trained, what is switched off."""
     trained, training, dropouts = settings
     for parameter, yes in zip(model.parameters(), trained, strict=True):

@@ -11,7 +11,7 @@ from typing import Any
 
 from headway.config import Config
 from headway.errors import HeadwayError
-from headway.model import Transformer
+from headway.model import Network
 from headway.text.prepare import PreparedData
 from headway.training.facts import changes
 from headway.translation.directory import Model, load_model
@@ -58,7 +58,7 @@ def describe(path: str | Path) -> dict[str, str]:
         return {"path": str(path), "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
-def begin_from(known: Mapping[str, Any], model: Transformer) -> None:
+def begin_from(known: Mapping[str, Any], model: Network) -> None:
     """Copy the weights that `describe` described into a model of the same shape.
 
     Raises:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from headway.kernels.entropy import agreement_, entropy_
-from headway.model import Transformer
+from headway.model import Network
 from headway.text.batches import Batch
 
 # Logits held at once on a CPU: 8 MB in bf16, which stay in its last cache between the passes.
@@ -151,7 +151,7 @@ class Objective:
             half the divergence between what the two readings expect (R-Drop; not in the paper).
     """
 
-    def __init__(self, model: Transformer, smoothing: float, agreement: float = 0.0) -> None:
+    def __init__(self, model: Network, smoothing: float, agreement: float = 0.0) -> None:
         self.model = model
         self.smoothing = smoothing
         self.agreement = agreement
@@ -177,15 +177,14 @@ class Objective:
         )
 
     def _read(self, batch: Batch) -> Tensor:
-        """Return the decoder's last hidden states, [B, T, D]."""
-        memory_BSD = self.model.encode(batch.source, batch.source_segments)
+        """Return the last hidden states, [B, T, D]."""
         # Padding is on the right: no label sees it, so the decoder needs no target segments.
         segments = batch.target_segments if batch.packed else None
-        return self.model.decode(batch.target, memory_BSD, segments, batch.source_segments)
+        return self.model.hidden(batch.source, batch.target, batch.source_segments, segments)
 
 
 @torch.enable_grad()
-def _used(logits: Callable[[Tensor], Tensor], model: Transformer) -> list[nn.Parameter]:
+def _used(logits: Callable[[Tensor], Tensor], model: Network) -> list[nn.Parameter]:
     """Return the trained parameters that the logits depend on."""
     parameters = [p for p in model.parameters() if p.requires_grad]
     like = next(model.parameters())

@@ -16,7 +16,7 @@ import torch
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
-from headway.model import Transformer
+from headway.model import Network, make_model
 from headway.text.batches import Batch
 from headway.text.prepare import PreparedData
 from headway.training import processes
@@ -57,7 +57,7 @@ class Run:
         device = machine.prepare()
         seed = config.training.seed
         torch.manual_seed(seed)
-        model = Transformer(config.model).to(device)
+        model = make_model(config.model).to(device)
         if processes.rank():  # the same weights, but dropout of its own
             torch.manual_seed(seed + 1_000_003 * processes.rank())
         self.trainer = Trainer(model, config.training, machine.precision)
@@ -172,7 +172,8 @@ class Run:
             self._write_model(self.directory.averaged, model, report)
             self._install(model, report)
             yield report
-        if self.config.search.shortlist and processes.rank() == 0:
+        shortlist = self.config.search.shortlist and self.config.model.kind == "translator"
+        if shortlist and processes.rank() == 0:
             self._write_shortlist()
         self.facts["finished"] = True
         if processes.rank() == 0:
@@ -215,11 +216,11 @@ class Run:
         return Notice(text=f"step {self.step}: went back to the weights of step {good}")
 
     def _validate(
-        self, model: Transformer, averaged: int = 1
+        self, model: Network, averaged: int = 1
     ) -> Generator[Progress, None, ValidationReport]:
         started = time.perf_counter()
         settings = self.config.training
-        scores = (0.0, 0.0, 0.0)
+        scores = (0.0, 0.0, 0.0, 0.0)
         if processes.rank() == 0:
             scores = yield from validate(
                 model,
@@ -230,12 +231,17 @@ class Run:
             )
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="validation", step=self.step, seconds=seconds)
-        perplexity, bleu, chrf = processes.share(scores)
+        perplexity, bleu, chrf, accuracy = processes.share(scores)
         return ValidationReport(
-            step=self.step, averaged=averaged, perplexity=perplexity, bleu=bleu, chrf=chrf
+            step=self.step,
+            averaged=averaged,
+            perplexity=perplexity,
+            bleu=bleu,
+            chrf=chrf,
+            accuracy=accuracy,
         )
 
-    def _install(self, model: Transformer, report: ValidationReport) -> None:
+    def _install(self, model: Network, report: ValidationReport) -> None:
         """Make a model the run's, if it is better than the one that is."""
         installed = self.facts["installed"]
         if report.better_than(installed and ValidationReport(**installed)):
@@ -244,7 +250,7 @@ class Run:
             if processes.rank() == 0:
                 self.directory.write_facts(self.facts)
 
-    def _write_model(self, path: Path, model: Transformer, report: ValidationReport) -> None:
+    def _write_model(self, path: Path, model: Network, report: ValidationReport) -> None:
         if processes.rank() == 0:
             languages, tokenizer = self.data.languages, self.data.tokenizer
             which = (

@@ -25,7 +25,10 @@ from headway.training.log import Log
 
 FORMAT = 1
 # What a directory may hold that becomes a run: the remains of a start that was interrupted.
-BEGINNINGS = ("data", "config.json", "tokenizer.model", "source.model", "target.model")
+BEGINNINGS = (
+    "data", "config.json", "tokenizer.model", "source.model", "target.model",
+    "labels.json",
+)  # fmt: skip
 
 
 class RunDirectory:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from headway.config import TrainingConfig
-from headway.model import Transformer
+from headway.model import Network
 from headway.text.batches import Batch
 from headway.training import processes
 from headway.training.machine import peak_memory
@@ -55,7 +55,7 @@ class Trainer:
         >>> report = trainer.step([batch, another_batch])
     """
 
-    def __init__(self, model: Transformer, config: TrainingConfig, precision: str = "fp32") -> None:
+    def __init__(self, model: Network, config: TrainingConfig, precision: str = "fp32") -> None:
         self.model = model
         self.config = config
         self.device = next(model.parameters()).device

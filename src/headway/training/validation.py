@@ -8,7 +8,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.evaluation.measures import pick_measures
-from headway.model import Transformer
+from headway.model import Classifier, Network, Transformer
 from headway.text.batches import make_batch, plan_batches
 from headway.text.prepare import PreparedData
 from headway.training.objective import Objective
@@ -35,6 +35,8 @@ class ValidationReport:
         perplexity: e to the mean negative log-likelihood of a target token, without smoothing.
         bleu: sacreBLEU of raw text, 0 to 100.
         chrf: chrF2, 0 to 100.
+        accuracy: Share of right labels, 0 to 100. Of the three, a translator has the first two, a
+            classifier this, and a language model none: they are 0.
     """
 
     step: int
@@ -42,21 +44,29 @@ class ValidationReport:
     perplexity: float
     bleu: float
     chrf: float
+    accuracy: float = 0.0
+
+    @property
+    def worth(self) -> str:
+        """What it is chosen by, in words."""
+        if self.accuracy:
+            return f"accuracy {self.accuracy:.2f} %"
+        return f"BLEU {self.bleu:.2f}" if self.bleu else f"perplexity {self.perplexity:.3f}"
 
     def better_than(self, other: "ValidationReport | None") -> bool:
-        """Whether BLEU, or at equal BLEU perplexity, is better."""
-        mine = (self.bleu, -self.perplexity)
-        return other is None or mine > (other.bleu, -other.perplexity)
+        """Whether BLEU or accuracy, or at equal ones perplexity, is better."""
+        mine = (self.bleu, self.accuracy, -self.perplexity)
+        return other is None or mine > (other.bleu, other.accuracy, -other.perplexity)
 
 
 def validate(
-    model: Transformer,
+    model: Network,
     data: PreparedData,
     search: SearchConfig,
     *,
     batch_tokens: int,
     sentences: int = 0,
-) -> Generator[Progress, None, tuple[float, float, float]]:
+) -> Generator[Progress, None, tuple[float, float, float, float]]:
     """Measure a model; training's random numbers are as before when this ends, early or not.
 
     Args:
@@ -70,12 +80,14 @@ def validate(
         Progress, now and then.
 
     Returns:
-        Perplexity, BLEU and chrF2, as `ValidationReport` has them.
+        Perplexity, BLEU, chrF2 and accuracy, as `ValidationReport` has them.
     """
     device = next(model.parameters()).device
     model.eval()
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        perplexity = _perplexity(model, data, batch_tokens)
+        perplexity, accuracy = _predict(model, data, batch_tokens)
+        if not isinstance(model, Transformer):
+            return perplexity, 0.0, 0.0, accuracy
         chosen = slice(sentences or None)
         sources, references = data.valid_source[chosen], data.valid_target[chosen]
         translator = Translator(model, data.tokenizer, search, str(device), data.languages)
@@ -92,14 +104,15 @@ def validate(
         measure.segments(translations, references, data.languages[1]).total()
         for measure in pick_measures(["bleu", "chrf"])
     )
-    return perplexity, bleu, chrf
+    return perplexity, bleu, chrf, 0.0
 
 
-def _perplexity(model: Transformer, data: PreparedData, batch_tokens: int) -> float:
+def _predict(model: Network, data: PreparedData, batch_tokens: int) -> tuple[float, float]:
+    """Return the perplexity of all labels, and of a classifier the share of right ones."""
     objective = Objective(model, smoothing=0.0)
     corpus, tokenizer = data.valid, data.tokenizer
     device = next(model.parameters()).device
-    nll, tokens = 0.0, 0
+    nll, tokens, right = 0.0, 0, 0
     # A validation pair may be longer than any in training: it is never dropped.
     longest = int(max(corpus.source_lengths.max(), corpus.target_lengths.max()))
     budget = max(batch_tokens, longest)
@@ -109,7 +122,10 @@ def _perplexity(model: Transformer, data: PreparedData, batch_tokens: int) -> fl
             batch = make_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad).to(device)
             nll += objective(batch).nll.item()
             tokens += batch.target_tokens
-    return perplexity_of(nll / tokens)
+            if isinstance(model, Classifier):
+                found = model(batch.source, batch.source_segments).argmax(1)
+                right += int((found == batch.target[:, 0]).sum())
+    return perplexity_of(nll / tokens), 100 * right / tokens
 
 
 def perplexity_of(nll: float) -> float:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from headway.config import TrainingConfig
-from headway.model import Transformer
+from headway.model import Network
 from headway.text.batches import Batch, split
 from headway.training.helper import Helper, HelperEnded, SharedTensors, gradient
 from headway.training.objective import Objective
@@ -34,7 +34,7 @@ class Workers:
     """
 
     def __init__(
-        self, model: Transformer, config: TrainingConfig, threads: int, low_precision: bool
+        self, model: Network, config: TrainingConfig, threads: int, low_precision: bool
     ) -> None:
         self.model = model
         self.parameters = list(model.parameters())

@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from headway import __version__, config
 from headway.config import Config
 from headway.errors import HeadwayError
-from headway.model import Transformer
+from headway.model import Network, Transformer, make_model
 from headway.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -47,7 +47,7 @@ class Model:
 
 def save_model(
     directory: str | Path,
-    model: Transformer,
+    model: Network,
     tokenizer: Tokenizer,
     settings: Config,
     languages: tuple[str, str],
@@ -108,9 +108,28 @@ def replace_weights(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a run or model directory.
+    """Read a run or model directory of a translator; see `load_network`.
+
+    Raises:
+        HeadwayError: If it is another kind of model, too.
+    """
+    network, tokenizer, settings, languages, path = load_network(path)
+    if not isinstance(network, Transformer):
+        verb = {"classifier": "headway classify", "language-model": "headway lm"}
+        kind = settings.model.kind
+        raise HeadwayError(f"{path}: a {kind.replace('-', ' ')}, no translator: use {verb[kind]}")
+    return Model(network, tokenizer, settings, languages, path)
+
+
+def load_network(
+    path: str | Path,
+) -> tuple[Network, Tokenizer, Config, tuple[str, str], Path]:
+    """Read a run or model directory of any kind of model.
 
     The weights' names and shapes are compared with the configuration before any memory is spent.
+
+    Returns:
+        The fields of `Model`.
 
     Raises:
         HeadwayError: Naming the file that is missing, foreign or damaged.
@@ -137,8 +156,8 @@ def load_model(path: str | Path) -> Model:
                 f"{path / 'config.json'}: {name} = {getattr(shape, name)}, but the tokenizer has {size}"
             )
     shape = replace(shape, source_vocab_size=sizes[0], target_vocab_size=sizes[1])
-    transformer = _read_weights(weights, shape)
-    return Model(transformer, tokenizer, replace(settings, model=shape), languages, path)
+    network = _read_weights(weights, shape)
+    return network, tokenizer, replace(settings, model=shape), languages, path
 
 
 def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]]:
@@ -180,7 +199,7 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
     return config.from_dict(values["settings"], str(file)), (languages[0], languages[1])
 
 
-def _read_weights(file: Path, shape: config.ModelConfig) -> Transformer:
+def _read_weights(file: Path, shape: config.ModelConfig) -> Network:
     """Build the model that ``file`` holds the weights of.
 
     Raises:
@@ -193,7 +212,7 @@ def _read_weights(file: Path, shape: config.ModelConfig) -> Transformer:
             if max(shape.num_encoder_layers, shape.num_decoder_layers) > len(names):
                 raise HeadwayError(f"{file}: holds fewer layers than config.json says")
             with torch.device("meta"):
-                expected = {n: tuple(t.shape) for n, t in Transformer(shape).state_dict().items()}
+                expected = {n: tuple(t.shape) for n, t in make_model(shape).state_dict().items()}
             for name in sorted(expected.keys() | names):
                 if shapes.get(name) != expected.get(name):
                     raise HeadwayError(
@@ -208,6 +227,6 @@ def _read_weights(file: Path, shape: config.ModelConfig) -> Transformer:
     for name, value in values.items():
         if not value.isfinite().all():
             raise HeadwayError(f"{file}: {name} holds numbers that are not finite")
-    model = Transformer(shape)
+    model = make_model(shape)
     model.load_state_dict(values)
     return model.eval()

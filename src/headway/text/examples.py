@@ -1,0 +1,197 @@
+"""Text that is not parallel as training data: lines alone, or texts with labels.
+
+What comes out is a prepared directory like that of `headway.text.prepare`: the target side of a line
+is the line, that of a labelled text its label, so that all training is of one kind.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.text.labels import LabelledText
+from headway.text.lines import read_lines
+from headway.text.prepare import FORMAT, PreparedData, fingerprint
+from headway.text.shards import Corpus
+from headway.text.tokenizer import EOS, Tokenizer
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text, or a pair of texts, and its label.
+
+    Attributes:
+        label: Its name.
+        parts: One text or two.
+    """
+
+    label: str
+    parts: tuple[str, ...]
+
+
+def prepare_lines(
+    train: Sequence[str | Path],
+    valid: Sequence[str | Path],
+    out: str | Path,
+    config: TextConfig,
+    language: str = "text",
+) -> PreparedData:
+    """Write lines of text for a language model; the directory appears whole or not at all.
+
+    Empty lines are left out, and training lines longer than ``max_tokens``.
+
+    Args:
+        train: Plain text files.
+        valid: The same.
+        out: Must not be there yet.
+        config: ``vocab_size``, and how it is learned.
+        language: Its code.
+    """
+    tokenizer = Tokenizer.learn(_sample(((line, "") for line in _lines(train)), config), config)
+
+    def encoded(paths: Sequence[str | Path], longest: int) -> Iterator[tuple[list[int], list[int]]]:
+        for ids in _chunks(tokenizer.encode_target, _lines(paths)):
+            if len(ids) <= longest:
+                yield [EOS], ids
+
+    sides = [""] * sum(1 for _ in _lines(valid)), list(_lines(valid))
+    return _write(
+        out, config, tokenizer, "language-model", (language, language),
+        encoded(train, config.max_tokens), encoded(valid, 1 << 30), sides,
+    )  # fmt: skip
+
+
+def prepare_examples(
+    train: Sequence[str | Path], valid: Sequence[str | Path], out: str | Path, config: TextConfig
+) -> PreparedData:
+    """Write labelled texts for a classifier; the directory appears whole or not at all.
+
+    Args:
+        train: Files as `read_examples` reads them.
+        valid: The same; with no label that is not in ``train``.
+        out: Must not be there yet.
+        config: ``vocab_size``, how it is learned, and ``max_tokens``.
+    """
+    labels = sorted({example.label for example in read_examples(train)})
+    if len(labels) < 2:
+        found = f"all texts have the label {labels[0]!r}" if labels else "no texts"
+        raise HeadwayError(f"{train[0]}: {found}: a classifier needs two labels or more")
+    parts = ((part, "") for example in read_examples(train) for part in example.parts)
+    words = Tokenizer.learn(_sample(parts, config), config)
+    tokenizer = LabelledText(words.models[0], labels)
+
+    def encoded(paths: Sequence[str | Path], longest: int) -> Iterator[tuple[list[int], list[int]]]:
+        for example in read_examples(paths):
+            ids = tokenizer.encode_parts(example.parts)
+            if len(ids) <= longest:
+                yield ids, tokenizer.encode_target([example.label])[0]
+
+    held = list(read_examples(valid))
+    sides = ["\t".join(e.parts) for e in held], [e.label for e in held]
+    return _write(
+        out, config, tokenizer, "classifier", ("text", "labels"),
+        encoded(train, config.max_tokens), encoded(valid, 1 << 30), sides,
+    )  # fmt: skip
+
+
+def read_examples(paths: Sequence[str | Path]) -> Iterator[Example]:
+    """Read ``LABEL TAB TEXT [TAB SECOND]`` lines, or objects with ``label``, ``text`` and ``second``.
+
+    Raises:
+        HeadwayError: Naming the file and line of what is neither.
+    """
+    for path in paths:
+        as_objects = ".jsonl" in Path(path).suffixes
+        for number, line in enumerate(read_lines(path), 1):
+            if line.strip():
+                yield _object(line, path, number) if as_objects else _columns(line, path, number)
+
+
+def _columns(line: str, path: str | Path, number: int) -> Example:
+    label, *parts = line.split("\t")
+    if len(parts) not in (1, 2) or not label or not all(part.strip() for part in parts):
+        raise HeadwayError(
+            f"{path}:{number}: not LABEL TAB TEXT, nor LABEL TAB TEXT TAB SECOND TEXT"
+        )
+    return Example(label, tuple(parts))
+
+
+def _object(line: str, path: str | Path, number: int) -> Example:
+    try:
+        values = json.loads(line)
+        label, text, second = values["label"], values["text"], values.get("second", "")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        label = text = second = None
+    if not all(isinstance(x, str) for x in (label, text, second)) or not label or not text:
+        raise HeadwayError(
+            f'{path}:{number}: not {{"label": "...", "text": "...", ["second": "..."]}}'
+        )
+    # A line break would be the end of a line where the validation text is kept.
+    parts = [" ".join(part.split()) for part in (text, second) if part.strip()]
+    return Example(label, tuple(parts))
+
+
+def _lines(paths: Sequence[str | Path]) -> Iterator[str]:
+    for path in paths:
+        yield from (line for line in read_lines(path) if line.strip())
+
+
+def _sample(pairs: Iterable[tuple[str, str]], config: TextConfig) -> Iterator[tuple[str, str]]:
+    return islice(pairs, config.sample_lines or None)
+
+
+def _chunks(encode: Any, texts: Iterator[str], size: int = 10_000) -> Iterator[list[int]]:
+    while chunk := list(islice(texts, size)):
+        yield from encode(chunk)
+
+
+def _write(
+    out: str | Path,
+    config: TextConfig,
+    tokenizer: Tokenizer,
+    kind: str,
+    languages: tuple[str, str],
+    train: Iterable[tuple[list[int], list[int]]],
+    valid: Iterable[tuple[list[int], list[int]]],
+    sides: tuple[list[str], list[str]],
+) -> PreparedData:
+    out = Path(out)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise HeadwayError(f"{out}: is there already: give another name, or remove it")
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        temporary.mkdir(parents=True)
+        tokenizer.save(temporary)
+        sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
+        corpora = [
+            Corpus.write(temporary / name, pairs, sizes)
+            for name, pairs in (("train", train), ("valid", valid))
+        ]
+        for corpus, what in zip(corpora, ("training", "validation"), strict=True):
+            if not len(corpus):
+                raise HeadwayError(
+                    f"no {what} text is left, with text.max_tokens {config.max_tokens}"
+                )
+        for side, lines in zip(("source", "target"), sides, strict=True):
+            text = "".join(f"{line}\n" for line in lines)
+            (temporary / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
+        facts = {
+            "format": FORMAT,
+            "kind": kind,
+            "languages": list(languages),
+            "fingerprint": fingerprint(tokenizer, *corpora),
+            "text": asdict(config),
+        }
+        (temporary / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
+        if out.exists():
+            out.rmdir()
+        temporary.rename(out)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return PreparedData.open(out)

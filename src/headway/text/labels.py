@@ -1,0 +1,88 @@
+"""A vocabulary for texts and the names of their labels: what a classifier reads and says.
+
+A label is one id; it has no pieces, and there is nothing else on its side.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from headway.errors import HeadwayError
+from headway.text.tokenizer import Draw, Tokenizer
+
+FILE = "labels.json"
+
+
+class LabelledText(Tokenizer):
+    """A `Tokenizer` whose target side is a list of labels.
+
+    Args:
+        source: A serialized sentencepiece model.
+        labels: Their names; a label's id is its place.
+    """
+
+    def __init__(self, source: bytes, labels: Sequence[str]) -> None:
+        super().__init__(source)
+        self.labels = list(labels)
+
+    def save(self, directory: str | Path) -> None:
+        """Write ``tokenizer.model`` and ``labels.json``; each appears whole or not at all."""
+        super().save(directory)
+        path = Path(directory) / FILE
+        temporary = path.with_name(f".{FILE}.tmp")
+        temporary.write_text(json.dumps(self.labels, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.replace(path)
+
+    @property
+    def target_vocab_size(self) -> int:
+        """How many labels there are."""
+        return len(self.labels)
+
+    @property
+    def target_pad(self) -> int:
+        """What fills a batch where there is no label; it is never read."""
+        return 0
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the pieces and the labels."""
+        return hashlib.sha256(repr((super().fingerprint, self.labels)).encode()).hexdigest()
+
+    def encode_target(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
+        """Return each label's id, alone.
+
+        Raises:
+            HeadwayError: If there is no such label.
+        """
+        places = {name: place for place, name in enumerate(self.labels)}
+        for text in texts:
+            if text not in places:
+                raise HeadwayError(f"label {text!r} is not among {', '.join(self.labels)}")
+        return [[places[text]] for text in texts]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the name of the label that is the first id."""
+        return self.labels[int(ids[0])]
+
+    def encode_parts(self, parts: Sequence[str]) -> list[int]:
+        """Turn a text, or a pair of texts, into ids: each part ends in ``</s>``."""
+        return [i for ids in self.encode_source(parts) for i in ids]
+
+
+def read_labels(directory: Path) -> list[str] | None:
+    """Return the labels that lie in a directory, or None.
+
+    Raises:
+        HeadwayError: If the file holds something else.
+    """
+    path = directory / FILE
+    if not path.is_file():
+        return None
+    try:
+        labels = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        labels = None
+    if not isinstance(labels, list) or not labels or not all(isinstance(x, str) for x in labels):
+        raise HeadwayError(f"{path}: not a list of labels")
+    return labels
