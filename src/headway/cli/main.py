@@ -35,6 +35,8 @@ VERBS = {
     "import": "turn a model of another program into a Headway model directory",
     "treebank": "bracketed trees to training data for a parser",
     "parse": "the constituents of English sentences, as bracketed trees",
+    "classify": "a classifier of texts: train it, let it label",
+    "encode": "sentences to vectors, by a model's encoder",
     "lm": "a language model: train it, measure it, let it write",
     "average": "average checkpoints of a run into a model",
     "picture": "draw what a sentence attends to, as a picture or a page",

@@ -1,0 +1,113 @@
+"""``headway classify``: a classifier of texts, the encoder alone: train it, let it label."""
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.translation.labelling import Prediction
+
+EXAMPLE = """\
+headway classify runs/kinds --train train.tsv --valid valid.tsv    # LABEL TAB TEXT [TAB SECOND]
+headway classify runs/kinds < texts > labels
+headway classify runs/kinds --json --attention < texts"""
+SETTINGS = ("text", "model", "training")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "run", metavar="RUN", help="run directory; a finished one labels standard input"
+    )
+    parser.add_argument(
+        "--train", nargs="+", metavar="FILE", help=".tsv, or .jsonl with label, text and second"
+    )
+    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation texts, alike")
+    parser.add_argument(
+        "--preset", metavar="NAME", help="quick, tiny (default), small, base or big"
+    )
+    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    parser.add_argument("--score", metavar="FILE", help="say how many labels of a file are right")
+    parser.add_argument("--attention", action="store_true", help="also what was looked at; --json")
+    parser.add_argument("--json", action="store_true", help="print JSON: all probabilities")
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, or label."""
+    from headway.cli.main import usage_error
+    from headway.training.run_directory import RunDirectory
+
+    directory = RunDirectory(args.run)
+    unfinished = directory.started and not directory.facts()["finished"]
+    if args.train or args.valid or unfinished:
+        if args.score:
+            usage_error("--score reads a finished run: train it first")
+        return learn(args)
+    if args.attention and not args.json:
+        usage_error("--attention is printed with --json only")
+    if args.score:
+        score(args)
+        return 0
+    label(args)
+    return 0
+
+
+def learn(args: argparse.Namespace) -> int:
+    """Train a classifier, or go on with it."""
+    from headway.cli.main import settings_from
+    from headway.cli.training import train_on
+    from headway.text.examples import prepare_examples
+
+    def prepare(out: str) -> None:
+        config = settings_from(args, preset="tiny").text
+        prepare_examples(args.train, args.valid, out, config)
+
+    return train_on(args, prepare)
+
+
+def label(args: argparse.Namespace) -> None:
+    """Label standard input, TEXT [TAB SECOND] a line."""
+    from headway.cli.translate import arriving
+    from headway.translation.labelling import Labeller
+
+    labeller = Labeller.load(args.run)
+    if sys.stdin is None:
+        raise HeadwayError("standard input is closed: nothing to label")
+    for lines in arriving(sys.stdin.fileno()):
+        parts = [line.split("\t")[:2] for line in lines]
+        for found in labeller.predict(parts, attention=args.attention):
+            print(json.dumps(_values(found), ensure_ascii=False) if args.json else _line(found))
+        sys.stdout.flush()
+
+
+def score(args: argparse.Namespace) -> None:
+    """Print the share of right labels."""
+    from headway.text.examples import read_examples
+    from headway.translation.labelling import Labeller
+
+    labeller = Labeller.load(args.run)
+    examples = list(read_examples([args.score]))
+    if not examples:
+        raise HeadwayError(f"{args.score}: holds no texts")
+    found = labeller.predict([example.parts for example in examples])
+    right = sum(a.label == b.label for a, b in zip(found, examples, strict=True))
+    share = 100 * right / len(examples)
+    if args.json:
+        print(json.dumps({"accuracy": share, "right": right, "texts": len(examples)}))
+    else:
+        print(f"accuracy {share:.2f} %: {right} of {len(examples)}")
+
+
+def _line(found: "Prediction") -> str:
+    return f"{found.label}\t{found.probabilities[found.label]:.4f}"
+
+
+def _values(found: "Prediction") -> dict[str, object]:
+    values: dict[str, object] = {"label": found.label, "probabilities": found.probabilities}
+    if found.pieces:
+        values |= {"pieces": found.pieces, "attention": found.attention}
+    return values

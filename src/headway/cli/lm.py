@@ -1,0 +1,84 @@
+"""``headway lm``: a language model, the decoder alone: train it, measure it, let it write."""
+
+import argparse
+import json
+import sys
+
+from headway.errors import HeadwayError
+
+EXAMPLE = """\
+headway lm runs/lm --train train.txt --valid valid.txt --preset tiny
+headway lm runs/lm --score test.txt
+headway lm runs/lm --generate 3 --prompt "The dog" --search.temperature 0.8"""
+SETTINGS = ("text", "model", "training", "search")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("run", metavar="RUN", help="run directory; an unfinished run is resumed")
+    parser.add_argument("--train", nargs="+", metavar="FILE", help="plain text, a line each")
+    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, alike")
+    parser.add_argument(
+        "--preset", metavar="NAME", help="quick, tiny (default), small, base or big"
+    )
+    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    parser.add_argument("--score", metavar="FILE", help="print the perplexity of a text")
+    parser.add_argument("--generate", type=int, metavar="N", help="draw so many texts")
+    parser.add_argument("--prompt", default="", metavar="TEXT", help="that they begin with")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, score or generate."""
+    if args.score or args.generate is not None:
+        use(args)
+        return 0
+
+    def prepare(out: str) -> None:
+        from headway.cli.main import settings_from
+        from headway.text.examples import prepare_lines
+
+        config = settings_from(args, preset="tiny").text
+        prepare_lines(args.train, args.valid, out, config)
+
+    from headway.cli.training import train_on
+
+    return train_on(args, prepare)
+
+
+def use(args: argparse.Namespace) -> None:
+    """Print perplexity, or texts."""
+    from dataclasses import replace
+
+    from headway.cli.main import usage_error
+    from headway.config import Config, SearchConfig, merge_overrides
+    from headway.text.lines import read_lines
+    from headway.translation.language import Generator, perplexity
+
+    if args.train or args.valid:
+        usage_error("--train and --valid train a model: score or generate with it afterwards")
+    if args.generate is not None and args.generate < 1:
+        usage_error(f"--generate {args.generate}: must be 1 or more")
+    try:
+        drawn = Config(search=SearchConfig(sample=True))
+        search = merge_overrides(drawn, args.overrides).search
+        if args.generate is not None:
+            search = replace(search, n_best=args.generate)
+    except HeadwayError as error:
+        usage_error(str(error))
+    generator = Generator.load(args.run)
+    if args.score:
+        lines = generator.score([line for line in read_lines(args.score) if line.strip()])
+        tokens = sum(line.tokens for line in lines)
+        value = perplexity(lines)
+        if args.json:
+            nll = sum(line.nll for line in lines)
+            print(json.dumps({"perplexity": value, "nll": nll, "tokens": tokens}))
+        else:
+            print(f"perplexity {value:.3f} a piece, of {tokens:,} pieces in {len(lines):,} lines")
+    if args.generate is not None:
+        for text, log_probability in generator.generate([args.prompt], search)[0]:
+            values = {"text": text, "log_probability": log_probability}
+            print(json.dumps(values, ensure_ascii=False) if args.json else text)
+    sys.stdout.flush()
