@@ -13,19 +13,18 @@ from pathlib import Path
 import torch
 
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
-from headway.model import parameter_count
+from headway.model import Transformer, parameter_count
 from headway.paper.bracketing import Agreement, agreement_of_all
 from headway.paper.grammar import make_treebank
+from headway.paper.learner import learn
 from headway.paper.parser import PAPER, Parser
 from headway.paper.results import Claim, Result, Table, say, verdict
 from headway.paper.treebank import prepare_treebank, read_treebank
 from headway.paper.trees import Tree, retag
-from headway.paper.trial import code_version, train
+from headway.paper.trial import code_version
 from headway.paper.work import Work
 from headway.text.prepare import PreparedData
 from headway.training.checkpoint import remove, replace_file
-from headway.training.run_directory import RunDirectory
-from headway.training.starting import resume, start
 
 TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
 WINDOW = 7  # r: the sentences are short, but most are longer
@@ -190,15 +189,8 @@ def parse_trial(
         if (prepared / "data.json").is_file()
         else prepare_treebank(train_trees, valid_trees, prepared, config.text)
     )
-    directory = RunDirectory(place / "run")
-    directory.lock()
-    try:
-        begun = directory.started
-        training = resume(directory, data, config) if begun else start(directory, data, config)
-        train(training)
-    finally:
-        directory.unlock()
-    model = training.trainer.model.eval()
+    model = learn(place / "run", data, config)
+    assert isinstance(model, Transformer)
     parser = Parser(model, data.tokenizer, search)
     parses = parser.parse([tree.words() for tree in test_trees])
     found = [parse.tree for parse in parses if parse is not None]
@@ -207,7 +199,7 @@ def parse_trial(
     scores = replace(scores, tags=agreement_of_all(test_trees, found).tags)
     values = {"agreement": asdict(scores), "parameters": parameter_count(model)}
     replace_file(place / "trial.json", json.dumps(values).encode())
-    remove(directory.path)
+    remove(place / "run")
     return scores, values["parameters"]
 
 
