@@ -19,6 +19,8 @@ EXPERIMENTS = {
     "smoothing": "headway.paper.smoothing",
     "table2": "headway.paper.table2",
     "table3": "headway.paper.table3",
+    "table4": "headway.paper.table4",
+    "classification": "headway.paper.classification",
 }
 
 
