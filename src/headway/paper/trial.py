@@ -46,7 +46,7 @@ class Trial:
     Attributes:
         name: Of the first experiment that asked for it.
         seed: Of weights, order and dropout.
-        directory: Holds the model, as it was after the last step: nothing is averaged.
+        directory: Holds the model as it was after the last step; nothing of it is averaged.
         parameters: Trained numbers; a tied matrix counts once.
         steps: Optimizer steps.
         loss: (step, training loss without smoothing in nats a token), means of stretches.

@@ -33,8 +33,8 @@ SMALL = Config(
         num_encoder_layers=3, num_decoder_layers=3, d_model=64, d_ff=256, num_heads=8, dropout=0.1
     ),
     training=TrainingConfig(
-        max_steps=1000, batch_tokens=1600, micro_batch_tokens=1600, packed=True, warmup_steps=300,
-        rate_scale=1.0, average=1, precision="fp32", device="cpu", threads=1,
+        max_steps=500, batch_tokens=1600, micro_batch_tokens=1600, packed=True, warmup_steps=200,
+        rate_scale=1.0, checkpoint_every=50, average=5, precision="fp32", device="cpu", threads=1,
     ),
 )  # fmt: skip
 # Multi30k's: Wu et al. (2021) trained a model of 128 with 4 + 4 layers on it.
@@ -45,7 +45,7 @@ MIDDLE = Config(
     ),
     training=TrainingConfig(
         max_steps=5000, batch_tokens=2500, micro_batch_tokens=2500, packed=True, warmup_steps=800,
-        rate_scale=1.28, cool_steps=3500, average=1, device="cpu", threads=1,
+        rate_scale=1.28, cool_steps=3500, checkpoint_every=250, average=5, device="cpu", threads=1,
     ),
 )  # fmt: skip
 TOY = Config(
@@ -55,7 +55,7 @@ TOY = Config(
     ),
     training=TrainingConfig(
         max_steps=3, batch_tokens=300, micro_batch_tokens=300, packed=True, warmup_steps=8,
-        average=1, precision="fp32", device="cpu", threads=1,
+        checkpoint_every=1, average=2, precision="fp32", device="cpu", threads=1,
     ),
 )  # fmt: skip
 
@@ -182,6 +182,12 @@ class Work:
         for job, trial in zip(wanted, self.trials(wanted), strict=True):
             found[job.name].append(trial)
         return found
+
+    def sober(self, found: str, base: Sequence[Trial]) -> str:
+        """Return a verdict, but none where the models compared have hardly learned anything."""
+        least = {"minutes": 50.0, "hours": 35.0}.get(self.scale, 50.0)
+        learned = sum(trial.bleu for trial in base) / len(base) >= least
+        return found if learned else "not decided"
 
     def write_settings(self, jobs: Sequence[Job]) -> Table:
         """Write each job's settings as a TOML file; returns the commands that train them."""
