@@ -3,7 +3,7 @@
 import torch
 
 from headway.model import FeedForward, MultiHeadAttention
-from headway.paper import resolution
+from headway.paper import resolution, sizes
 from headway.paper.costs import count, seconds
 from headway.paper.fitting import exponents, fit_sum
 from headway.paper.ledger import Ledger
@@ -11,7 +11,6 @@ from headway.paper.mask import without_mask
 from headway.paper.paths import layers_by_formula, layers_needed
 from headway.paper.results import Cell, Claim, Result, Table
 from headway.paper.rivals import BY_NAME
-from headway.paper.sizes import embedding_sizes
 from headway.paper.work import Work
 
 TITLE = "Arguments in passing: heads, masks, costs and sizes"
@@ -29,17 +28,24 @@ def run(work: Work) -> Result:
     ]
     work.say("arguments: one head and many")
     parts.append(resolution.two_targets(work))
-    parts.append(resolution.translators(work))
-    work.say("arguments: without the mask, and without sqrt(d_model)")
-    ahead, *ahead_claims = without_mask(work)
-    sizes, size_claim = embedding_sizes(work)
+    tables, claims = [table for table, _ in parts], [claim for _, claim in parts]
+    if work.scale == "paper":
+        # A decoder without its mask is no setting: nobody should train one.
+        tables.append(work.write_settings([*resolution.jobs(work), *sizes.jobs(work)]))
+    else:
+        work.say("arguments: trained translators, with one head, without mask, without the factor")
+        for table, *found in (
+            resolution.translators(work), without_mask(work), sizes.embedding_sizes(work),
+        ):  # fmt: skip
+            tables.append(table)
+            claims += found
     return Result(
         "arguments",
         TITLE,
         SECTION,
-        (*(table for table, _ in parts), ahead, sizes),
+        tuple(tables),
         (),
-        (*(claim for _, claim in parts), *ahead_claims, size_claim),
+        tuple(claims),
         "Constants are this package's: an LSTM has four gates, a feed-forward is four times as wide"
         " inside, and restricted attention is centred.",
     )
@@ -77,11 +83,11 @@ def heads_cost(d: int, n: int) -> tuple[Table, Claim]:
 def separable_cost(lengths: tuple[int, ...]) -> tuple[Table, Claim]:
     """Count a separable convolution as wide as its sentence, and attention with a feed-forward."""
     # A centred kernel is odd: n is too.
-    sizes = [(n + 1, d) for n in lengths for d in lengths]
-    terms = [[float(n * n * d) for n, d in sizes], [float(n * d * d) for n, d in sizes]]
-    wide = [count(BY_NAME["separable"], n, d, k=n).mixing for n, d in sizes]
+    places = [(n + 1, d) for n in lengths for d in lengths]
+    terms = [[float(n * n * d) for n, d in places], [float(n * d * d) for n, d in places]]
+    wide = [count(BY_NAME["separable"], n, d, k=n).mixing for n, d in places]
     both = []
-    for n, d in sizes:
+    for n, d in places:
         cost = count(BY_NAME["self-attention"], n, d)
         with torch.no_grad(), Ledger() as ledger:
             FeedForward(d, 4 * d)(torch.randn(1, n, d))
@@ -96,7 +102,7 @@ def separable_cost(lengths: tuple[int, ...]) -> tuple[Table, Claim]:
     claim = Claim(
         "With k = n, a separable convolution costs what self-attention and a feed-forward cost.",
         "O(n²·d + n·d²), both",
-        f"the same two terms; at n = {sizes[-1][0]}, d = {sizes[-1][1]} attention and feed-forward"
+        f"the same two terms; at n = {places[-1][0]}, d = {places[-1][1]} attention and feed-forward"
         f" need {ratio:.1f} times as many multiplications",
         "holds" if good else "does not",
         "as orders of growth; constants differ, as the table has them",

@@ -14,13 +14,19 @@ from headway.training.checkpoint import replace_file
 
 # What `headway reproduce` calls it -> the module that does it, in the paper's order.
 EXPERIMENTS = {
+    "arguments": "headway.paper.arguments",
+    "scaling": "headway.paper.scaling",
+    "feed_forward": "headway.paper.feed_forward",
     "tying": "headway.paper.tying",
+    "positions": "headway.paper.positions",
+    "table1": "headway.paper.table1",
     "schedule": "headway.paper.schedule",
     "smoothing": "headway.paper.smoothing",
     "table2": "headway.paper.table2",
     "table3": "headway.paper.table3",
     "table4": "headway.paper.table4",
     "classification": "headway.paper.classification",
+    "figures3to5": "headway.paper.figures3to5",
 }
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from headway.paper.links import Link, anaphora, clauses, distant
 from headway.paper.results import Cell, Claim, Figure, Result, Table, say, verdict
-from headway.paper.work import Work
+from headway.paper.work import Job, Work
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.lines import head_view
 from headway.translation import Translator
@@ -41,6 +41,14 @@ class Seen:
 
 def run(work: Work) -> Result:
     """Train a model, and draw its heads."""
+    if work.scale == "paper":
+        table = work.write_settings([Job("base", work.base)])
+        differs = (
+            "Nothing is trained at this size: headway heads and headway picture draw any model."
+        )
+        claim = Claim("Heads do different things.", "Figures 3 to 5", "not drawn at this size",
+                      "not decided", "no model is trained", SECTION)  # fmt: skip
+        return Result("figures3to5", TITLE, SECTION, (table,), (), (claim,), differs)
     trial = work.trial("figures 3 to 5")
     translator = trial.translator()
     pairs = work.corpus.test

@@ -23,6 +23,7 @@ from headway.paper.work import Job, Work
 TITLE = "Sinusoidal and learned positions, near and far"
 SECTION = "3.5"
 ALIKE = 1.0  # BLEU
+ALL_KINDS = ("sinusoidal", "learned", "none")
 
 
 def run(work: Work) -> Result:
@@ -30,17 +31,21 @@ def run(work: Work) -> Result:
     d, length = work.pick(toy=(16, 64), minutes=(512, 2048))
     shifts, linear = _linear(d, length)
     waves, geometric, figure = _wavelengths(d)
-    work.say("positions: learned against sinusoidal")
-    kinds, same = _kinds(work)
-    work.say("positions: sentences longer than any in training")
-    lengths, longer = _extrapolation(work)
+    tables, claims = [shifts, waves], [linear, *geometric]
+    if work.scale == "paper":
+        tables.append(work.write_settings(_jobs(work, ALL_KINDS)))
+    else:
+        work.say("positions: learned against sinusoidal, and longer sentences than any in training")
+        for table, claim in (_kinds(work), _extrapolation(work)):
+            tables.append(table)
+            claims.append(claim)
     return Result(
         "positions",
         TITLE,
         SECTION,
-        (shifts, waves, kinds, lengths),
+        tuple(tables),
         (figure,),
-        (linear, *geometric, same, longer),
+        tuple(claims),
         "The last wavelength is 10000^(1 - 2/d_model) · 2π, a little less than 10000 · 2π: the"
         " exponent of the formula does not reach 1.",
         settings={"d_model": d, "positions": length},
@@ -147,28 +152,15 @@ def _wavelengths(d: int) -> tuple[Table, list[Claim], Figure]:
     )
 
 
-def _jobs(work: Work, kinds: Sequence[str], most: int = 0) -> list[Job]:
-    corpus = work.corpus
-    if most:
-        corpus = corpus.only(f"at most {most} words", lambda a, b: max(words(a), words(b)) <= most)
+def _jobs(work: Work, kinds: Sequence[str]) -> list[Job]:
     return [
-        Job(f"positions, {kind}" + (f", at most {most} words" if most else ""),
-            replace(work.base, model=replace(work.base.model, positions=kind)),  # type: ignore[arg-type]
-            corpus if most else None, seed)
-        for kind in kinds for seed in work.seeds
-    ]  # fmt: skip
-
-
-def words(text: str) -> int:
-    """Count what spaces separate."""
-    return len(text.split())
+        Job(kind, replace(work.base, model=replace(work.base.model, positions=kind)))  # type: ignore[arg-type]
+        for kind in kinds
+    ]
 
 
 def _kinds(work: Work) -> tuple[Table, Claim]:
-    kinds = ("sinusoidal", "learned", "none")
-    seeds = len(work.seeds)
-    trials = work.trials(_jobs(work, kinds))
-    groups = {kind: trials[i * seeds : (i + 1) * seeds] for i, kind in enumerate(kinds)}
+    groups, seeds = work.by_seed(_jobs(work, ALL_KINDS)), len(work.seeds)
     rows = tuple(
         (kind, say([t.bleu for t in group]), say([t.perplexity for t in group]))
         for kind, group in groups.items()
@@ -187,11 +179,11 @@ def _kinds(work: Work) -> tuple[Table, Claim]:
 
 
 def bucketed(pairs: Pairs, edges: Sequence[int]) -> list[Pairs]:
-    """Split pairs by the words of their source: up to the first edge, up to the next, and more."""
+    """Split pairs by the characters of their source: up to the first edge, to the next, and more."""
     ends = [*edges, math.inf]
     starts = [0, *edges]
     return [
-        tuple(p for p in pairs if low < words(p[0]) <= high)
+        tuple(p for p in pairs if low < len(p[0]) <= high)
         for low, high in zip(starts, ends, strict=True)
     ]
 
@@ -210,15 +202,16 @@ def _scores(trial: Trial, buckets: Sequence[Pairs], language: str) -> list[tuple
 
 def _extrapolation(work: Work) -> tuple[Table, Claim]:
     """Train on short sentences alone, and translate short, longer and much longer ones."""
-    most = 7
-    kinds, seeds = ("sinusoidal", "learned"), len(work.seeds)
-    trials = work.trials(_jobs(work, kinds, most))
-    buckets = [b for b in bucketed(work.corpus.test, (most, most + 3)) if b]
-    names = [f"{words(min(b, key=_size)[0])} to {words(max(b, key=_size)[0])}" for b in buckets]
+    most, seeds = work.pick(toy=30, minutes=30, hours=60), len(work.seeds)
+    short = work.corpus.only(f"at most {most} characters", lambda a, b: max(len(a), len(b)) <= most)
+    jobs = _jobs(work, ALL_KINDS[:2])
+    groups = work.by_seed([replace(job, corpus=short) for job in jobs])
+    buckets = [b for b in bucketed(work.corpus.test, (most, most + most // 2)) if b]
+    names = [f"{min(map(_size, b))} to {max(map(_size, b))}" for b in buckets]
     language = work.corpus.languages[1]
     scores = {
-        kind: [_scores(t, buckets, language) for t in trials[i * seeds : (i + 1) * seeds]]
-        for i, kind in enumerate(kinds)
+        kind: [_scores(trial, buckets, language) for trial in group]
+        for kind, group in groups.items()
     }
     rows = tuple(
         (kind, name, len(bucket), say([s[i][0] for s in found]), say([s[i][1] for s in found]))
@@ -232,14 +225,14 @@ def _extrapolation(work: Work) -> tuple[Table, Claim]:
     claim = Claim(
         "Sinusoids may allow a model to extrapolate to sequences longer than those of training.",
         "a hypothesis",
-        f"on sources of {names[-1]} words, learned less sinusoidal: {say(gaps, sign=True)} nats",
+        f"on sources of {names[-1]} characters, learned less sinusoidal: {say(gaps, sign=True)} nats",
         verdict(gaps, 1),
-        f"trained on pairs of at most {most} words a side; paired by seed",
+        f"trained on pairs of at most {most} characters a side; paired by seed",
         SECTION,
     )
     table = Table(
-        f"Trained on pairs of at most {most} words a side",
-        ("positions", "words of the source", "pairs", "BLEU", "perplexity"),
+        f"Trained on pairs of at most {most} characters a side",
+        ("positions", "characters of the source", "pairs", "BLEU", "perplexity"),
         rows,
         f"{seeds} seeds, means with 95 % intervals by Student's t.",
     )
@@ -247,4 +240,4 @@ def _extrapolation(work: Work) -> tuple[Table, Claim]:
 
 
 def _size(pair: tuple[str, str]) -> int:
-    return words(pair[0])
+    return len(pair[0])

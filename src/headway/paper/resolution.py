@@ -127,36 +127,36 @@ def entropies(trial: Trial, work: Work) -> tuple[float, float]:
     return float(mean_LH.mean()), float(mean_LH.amin(1).mean())
 
 
+def jobs(work: Work) -> list[Job]:
+    """Return a training with one head and one with many, of the same width in all."""
+    base = work.base
+    return [
+        Job(str(heads), replace(base, model=replace(base.model, num_heads=heads)))
+        for heads in (1, base.model.num_heads)
+    ]
+
+
 def translators(work: Work) -> tuple[Table, Claim]:
     """Compare the heads of translators with one head and with many."""
-    base = work.base
-    counts = (1, base.model.num_heads)
-    seeds = len(work.seeds)
-    trials = work.trials(
-        [
-            Job(f"{heads} heads", replace(base, model=replace(base.model, num_heads=heads)), seed=s)
-            for heads in counts
-            for s in work.seeds
-        ]
-    )
-    groups = {h: trials[i * seeds : (i + 1) * seeds] for i, h in enumerate(counts)}
+    groups = work.by_seed(jobs(work))
     found = {heads: [entropies(trial, work) for trial in group] for heads, group in groups.items()}
+    one_head, many_heads = found.values()
     rows = tuple(
         (heads, say([t.bleu for t in groups[heads]]), say([mean for mean, _ in group]),
          say([least for _, least in group]))
         for heads, group in found.items()
     )  # fmt: skip
-    gaps = [one[1] - many[1] for one, many in zip(found[1], found[counts[1]], strict=True)]
+    gaps = [one[1] - many[1] for one, many in zip(one_head, many_heads, strict=True)]
     table = Table(
         "Entropy of the encoder-decoder heads of trained translators, in nats",
         ("heads", "BLEU", "mean head", "sharpest head of each layer"),
         rows,
-        f"{seeds} seeds, means with 95 % intervals by Student's t; the width in all is the same.",
+        f"{len(work.seeds)} seeds, means with 95 % intervals by Student's t; the width in all is the same.",
     )
     claim = Claim(
         "A single head has a lower effective resolution.",
         "said, not measured",
-        f"its entropy is {say(gaps, sign=True)} nats above the sharpest of {counts[1]}",
+        f"its entropy is {say(gaps, sign=True)} nats above the sharpest of {work.base.model.num_heads}",
         verdict(gaps, 1),
         "paired by seed; one of many is the sharpest by chance too, which this does not take off",
         "2",

@@ -26,7 +26,6 @@ KINDS: dict[str, dict[str, object]] = {
     "dot, scaled": {"compatibility": "dot", "scale_attention": True},
     "dot, not scaled": {"compatibility": "dot", "scale_attention": False},
     "additive": {"compatibility": "additive", "scale_attention": False},
-    "additive, scaled": {"compatibility": "additive", "scale_attention": True},
 }
 
 
@@ -70,8 +69,12 @@ def run(work: Work) -> Result:
     work.say("scaling: time and memory of dot products and additive attention")
     costs, cost_claim = _costs(work.pick(toy=(4, 16), minutes=(16, 64, 256)),
                                work.pick(toy=16, minutes=128))  # fmt: skip
-    work.say("scaling: translators")
-    quality, quality_claims = _translators(work, work.pick(toy=(4,), minutes=(8, 64)))
+    quality_claims: list[Claim] = []
+    if work.scale == "paper":
+        quality = work.write_settings(_jobs(work, (64, 512)))
+    else:
+        work.say("scaling: translators")
+        quality, quality_claims = _translators(work, work.pick(toy=(4,), minutes=(8, 64)))
     return Result(
         "scaling",
         TITLE,
@@ -81,7 +84,7 @@ def run(work: Work) -> Result:
         (*claims, cost_claim, *quality_claims),
         "The paper cites others for additive attention; here all are trained alike. Batches hold"
         " sentences of like lengths, as additive attention compares all pairs of a packed row.",
-        settings={"d_k": widths},
+        settings={"d_k": list(widths)},
     )
 
 
@@ -162,40 +165,46 @@ def _costs(widths: Sequence[int], n: int) -> tuple[Table, Claim]:
     return table, claim
 
 
-def _translators(work: Work, widths: Sequence[int]) -> tuple[Table, list[Claim]]:
-    base, seeds = work.base, work.seeds
-    places = [(name, d_k) for d_k in widths for name in list(KINDS)[:3]]
-    jobs = [
+def _jobs(work: Work, widths: Sequence[int]) -> list[Job]:
+    """Return a training for each way of comparing and each width, two heads each."""
+    base = work.base
+    # Additive attention compares all pairs of a row, so rows hold one sentence each.
+    training = replace(base.training, packed=False)
+    return [
         Job(
-            f"scaling, {name}, d_k = {d_k}",
+            _name(kind, d_k),
             replace(
                 base,
-                model=replace(base.model, num_heads=2, d_k=d_k, d_v=8, **KINDS[name]),  # type: ignore[arg-type]
-                training=replace(base.training, packed=False),
+                model=replace(base.model, num_heads=2, d_k=d_k, d_v=8, **settings),  # type: ignore[arg-type]
+                training=training,
             ),
-            seed=seed,
         )
-        for name, d_k in places
-        for seed in seeds
+        for d_k in widths
+        for kind, settings in KINDS.items()
     ]
-    trials = work.trials(jobs)
-    groups = {
-        place: trials[i * len(seeds) : (i + 1) * len(seeds)] for i, place in enumerate(places)
-    }
+
+
+def _name(kind: str, d_k: int) -> str:
+    return f"{kind}, d_k = {d_k}"
+
+
+def _translators(work: Work, widths: Sequence[int]) -> tuple[Table, list[Claim]]:
+    """Compare translators that differ in how a query meets a key."""
+    groups = work.by_seed(_jobs(work, widths))
     rows = tuple(
-        (name, d_k, say([t.bleu for t in group]), say([t.perplexity for t in group]),
+        (name, say([t.bleu for t in group]), say([t.perplexity for t in group]),
          round(sum(t.tokens_per_second for t in group) / len(group)))
-        for (name, d_k), group in groups.items()
+        for name, group in groups.items()
     )  # fmt: skip
     table = Table(
         "Translators that differ in how a query meets a key",
-        ("compatibility", "d_k", "BLEU", "perplexity", "tokens/s"),
+        ("compatibility", "BLEU", "perplexity", "tokens/s"),
         rows,
-        f"Two heads, d_v = 8, {len(seeds)} seeds, means with 95 % intervals by Student's t.",
+        f"Two heads, d_v = 8, {len(work.seeds)} seeds, means with 95 % intervals by Student's t.",
     )
     small, large = widths[0], widths[-1]
     unscaled = "dot, not scaled"
-    few = _gaps(groups["additive", small], groups[unscaled, small])
+    few = _gaps(groups[_name("additive", small)], groups[_name(unscaled, small)])
     claims = [
         Claim(
             "For small d_k, additive and dot-product attention perform similarly.",
@@ -210,7 +219,7 @@ def _translators(work: Work, widths: Sequence[int]) -> tuple[Table, list[Claim]]
         ("additive", "For larger d_k, additive attention outperforms unscaled dot products."),
         ("dot, scaled", "For larger d_k, scaled dot products outperform unscaled ones."),
     ):
-        gaps = _gaps(groups[name, large], groups[unscaled, large])
+        gaps = _gaps(groups[_name(name, large)], groups[_name(unscaled, large)])
         ours = f"d_k = {large}: {say(gaps, sign=True)} nats a token"
         claims.append(
             Claim(text, "said, not measured", ours, verdict(gaps, 1), "paired by seed", SECTION)

@@ -18,21 +18,27 @@ def sizes_of(model: Transformer) -> tuple[float, float, float]:
     return root, root * embedding.scale, float(table.square().mean().sqrt())
 
 
+def jobs(work: Work) -> list[Job]:
+    """Return a training with the factor and one without."""
+    return [
+        Job(name, replace(work.base, model=replace(work.base.model, scale_embeddings=scaled)))
+        for name, scaled in (("times sqrt(d_model)", True), ("as they are", False))
+    ]
+
+
 def embedding_sizes(work: Work) -> tuple[Table, Claim]:
     """Measure what is added, before and after training, with and without sqrt(d_model)."""
     rows, ratios = [], []
-    base = work.base
-    for scaled in (True, False):
-        config = replace(base, model=replace(base.model, scale_embeddings=scaled))
-        trials = work.trials([Job(f"scaled {scaled}", config, seed=s) for s in work.seeds])
-        name = "times sqrt(d_model)" if scaled else "as they are"
+    groups = work.by_seed(jobs(work))
+    for job in jobs(work):
+        trials = groups[job.name]
         size = trials[0].model.config.source_vocab_size
         torch.manual_seed(work.seed)
-        fresh = Transformer(replace(config.model, source_vocab_size=size, target_vocab_size=size))
+        model = replace(job.config.model, source_vocab_size=size, target_vocab_size=size)
+        first = sizes_of(Transformer(model))
         found = [sizes_of(trial.model) for trial in trials]
-        first = sizes_of(fresh)
-        rows.append((name, "at first", *(f"{value:.3f}" for value in first), ""))
-        rows.append((name, "trained", *(say([f[i] for f in found], 3) for i in range(3)),
+        rows.append((job.name, "at first", *(f"{value:.3f}" for value in first), ""))
+        rows.append((job.name, "trained", *(say([f[i] for f in found], 3) for i in range(3)),
                      say([t.bleu for t in trials])))  # fmt: skip
         ratios.append(first[1] / first[2])
     table = Table(

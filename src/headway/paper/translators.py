@@ -10,12 +10,12 @@ from headway.paper.work import Job, Work
 KERNEL, WINDOW = 3, 8
 
 
-def translators(work: Work) -> tuple[Table, list[Claim]]:
-    """Train encoder-decoders that differ in what mixes positions, and in nothing else."""
+def jobs(work: Work) -> list[Job]:
+    """Return encoder-decoders that differ in what mixes positions, and in nothing else."""
     base = work.base
-    jobs = [
+    return [
         Job(
-            f"table 1, {rival.name}",
+            rival.name,
             replace(
                 base,
                 model=replace(
@@ -26,14 +26,16 @@ def translators(work: Work) -> tuple[Table, list[Claim]]:
                     kernel_size=KERNEL,
                 ),
             ),
-            seed=seed,
         )
         for rival in RIVALS
-        for seed in work.seeds
     ]
-    trials = work.trials(jobs)
-    seeds = len(work.seeds)
-    groups = {rival.name: trials[i * seeds : (i + 1) * seeds] for i, rival in enumerate(RIVALS)}
+
+
+def translators(work: Work) -> tuple[Table, list[Claim]]:
+    """Train them all alike, or write their settings at the paper's size."""
+    if work.scale == "paper":
+        return work.write_settings(jobs(work)), []
+    groups, seeds = work.by_seed(jobs(work)), len(work.seeds)
     rows = tuple(
         (
             name,
