@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from headway.translation.labelling import Prediction
 
 EXAMPLE = """\
-headway classify runs/kinds --train train.tsv --valid valid.tsv    # LABEL TAB TEXT [TAB SECOND]
+headway classify runs/kinds --train train.tsv --valid valid.tsv
 headway classify runs/kinds < texts > labels
 headway classify runs/kinds --json --attention < texts"""
 SETTINGS = ("text", "model", "training")
@@ -23,7 +23,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "run", metavar="RUN", help="run directory; a finished one labels standard input"
     )
     parser.add_argument(
-        "--train", nargs="+", metavar="FILE", help=".tsv, or .jsonl with label, text and second"
+        "--train",
+        nargs="+",
+        metavar="FILE",
+        help=".tsv (label, text, perhaps a second text), or .jsonl",
     )
     parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation texts, alike")
     parser.add_argument(

@@ -8,7 +8,7 @@ from headway.errors import HeadwayError
 
 EXAMPLE = """\
 headway encode runs/mine < text.en > vectors.jsonl
-headway encode runs/mine --layers all --out vectors.npy < text.en    # [lines, layers, d_model]"""
+headway encode runs/mine --layers all --out vectors.npy < text.en"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="mean",
         help="the mean of a sentence's tokens (default), or its first token's vector",
     )
-    parser.add_argument("--out", metavar="FILE", help="an array, .npy; default: JSON lines")
+    parser.add_argument(
+        "--out", metavar="FILE", help="an array [lines, layers, d_model], .npy; default: JSON lines"
+    )
     parser.add_argument("--device", default="cpu", help="cpu (default), cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
