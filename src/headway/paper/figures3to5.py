@@ -84,7 +84,7 @@ def run(work: Work) -> Result:
                     "drawn, not measured",
                     f"layer {layer + 1}, head {head + 1}: {say(held, 3, sign=True)} of its weight"
                     " above chance",
-                    verdict(held, 1),
+                    work.sober(verdict(held, 1), [trial]),
                     f"chosen on {len(seen[::2])} sentences, measured on {len(held)} others",
                     number,
                 )

@@ -157,7 +157,7 @@ def translators(work: Work) -> tuple[Table, Claim]:
         "A single head has a lower effective resolution.",
         "said, not measured",
         f"its entropy is {say(gaps, sign=True)} nats above the sharpest of {work.base.model.num_heads}",
-        verdict(gaps, 1),
+        work.sober(verdict(gaps, 1), groups[str(work.base.model.num_heads)]),
         "paired by seed; one of many is the sharpest by chance too, which this does not take off",
         "2",
     )

@@ -53,17 +53,17 @@ def translators(work: Work) -> tuple[Table, list[Claim]]:
         f"{seeds} seeds, means with 95 % intervals by Student's t; r = {WINDOW}, k = {KERNEL}."
         " Encoder-decoder attention is the same in all.",
     )
-    return table, [_beside(name, groups) for name in groups if name != "self-attention"]
+    return table, [_beside(work, name, groups) for name in groups if name != "self-attention"]
 
 
-def _beside(name: str, groups: dict[str, list[Trial]]) -> Claim:
+def _beside(work: Work, name: str, groups: dict[str, list[Trial]]) -> Claim:
     pairs = zip(groups["self-attention"], groups[name], strict=True)
     differences = [a.bleu - b.bleu for a, b in pairs]
     return Claim(
         f"Self-attention in place of {name} translates better.",
         "not compared",
         f"{say(differences, sign=True)} BLEU",
-        verdict(differences, 1),
+        work.sober(verdict(differences, 1), groups["self-attention"]),
         "paired by seed; the paper itself compares with published systems only",
         "4 and 6.1",
     )
