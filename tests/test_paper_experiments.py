@@ -134,3 +134,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert dispatch(["reproduce", "tying", "--scale", "paper", "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out / 'report.html'}\n"
     assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_document_names_files_and_commands_that_are_there() -> None:
+    root = Path(__file__).parents[1]
+    text = (root / "docs" / "paper.md").read_text(encoding="utf-8")
+    named = re.findall(r"`reproduce (\w+)`|headway reproduce (\w+)", text)
+    assert {one or other for one, other in named} == {*EXPERIMENTS, "all"}
+    for path in re.findall(r"`([a-z_]+/[a-z_0-9]+\.py)`", text):
+        assert (root / "src" / "headway" / path).is_file(), path
+    for target in re.findall(r"\]\((\w[\w-]*\.md)\)", text):
+        assert (root / "docs" / target).is_file(), target
