@@ -131,6 +131,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert ended.value.code == 2
         assert message in capsys.readouterr().err
     out = tmp_path / "out"
+    # What cannot be done keeps nothing else from being done.
+    words = ["reproduce", "smoothing", "tying", "--out", str(out)]
+    assert dispatch([*words, "--scale", "hours"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.count("needs text: give --train") == 2
+    assert captured.out == f"{out / 'report.html'}\n"
     assert dispatch(["reproduce", "tying", "--scale", "paper", "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out / 'report.html'}\n"
     assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")

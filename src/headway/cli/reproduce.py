@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the experiments that are not done yet, and write the page of all that are."""
     from headway.cli.main import usage_error
-    from headway.errors import nearest
+    from headway.errors import HeadwayError, nearest
     from headway.paper.experiments import EXPERIMENTS, describe, reproduce, write_report
     from headway.paper.work import Work
 
@@ -66,7 +66,13 @@ def run(args: argparse.Namespace) -> int:
 
         corpus = Bitext.read(args.train, args.valid, args.test or ())
     work = Work(args.out, args.scale, args.seed, say, args.processes, corpus)
+    failed = 0
     for name in names:
-        reproduce(name, work, again=args.again)
-    print(write_report(work))
-    return 0
+        try:
+            reproduce(name, work, again=args.again)
+        except HeadwayError as error:  # the others can be done all the same
+            say(f"headway: {name}: {error}")
+            failed = 1
+        page = write_report(work)
+    print(page)
+    return failed
