@@ -83,6 +83,7 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> Run:
     """
     facts = directory.facts()
     check_data(directory, data, facts)
+    config = with_vocabulary(config, data)
     stored, _ = read_config(directory.path)
     if config.training.threads != stored.training.threads:
         facts["machine"]["threads"] = config.training.threads or processors()
