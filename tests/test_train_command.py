@@ -232,6 +232,7 @@ def test_work_of_minutes_is_saved_beside_the_series(corpus, undisturbed, tmp_pat
 def test_a_signal_saves_and_leaves(number, code, corpus, undisturbed, tmp_path, monkeypatch):
     path = tmp_path / "run"
     original = Display.show
+    before = signal.signal(number, signal.default_int_handler)  # nohup may have it ignored
 
     def show(self, event):
         original(self, event)
@@ -240,6 +241,7 @@ def test_a_signal_saves_and_leaves(number, code, corpus, undisturbed, tmp_path, 
 
     monkeypatch.setattr(Display, "show", show)
     assert dispatch(command(path, corpus)) == code
+    signal.signal(number, before)
     assert RunDirectory(path).steps()[-1] == 7
     monkeypatch.undo()
     assert dispatch(["train", str(path), "--quiet"]) == 0
