@@ -47,9 +47,15 @@ def sentences(line: str, language: str) -> list[str]:
 
 
 def _cut(line: str, language: str, measure: Callable[[str], int], longest: int) -> list[str]:
-    if measure(line.strip()) <= longest:
+    length = measure(line.strip())
+    if length <= longest:
         return [line]
-    for cut in (sentences, _clauses, _words, _halves):
+
+    def evenly(line: str, language: str) -> list[str]:
+        # A quarter more than would do, for some parts have more tokens than others.
+        return _evenly(line, max(2, -(-5 * length // (4 * longest))))
+
+    for cut in (sentences, _clauses, _words, evenly):
         pieces = cut(line, language)
         if len(pieces) > 1:
             return [
@@ -98,6 +104,7 @@ def _words(line: str, language: str) -> list[str]:
     return _cut_after(line, lambda a, b: a.isspace() and not b.isspace())
 
 
-def _halves(line: str, language: str) -> list[str]:
-    middle = len(line) // 2
-    return [line[:middle], line[middle:]] if middle else [line]
+def _evenly(line: str, count: int) -> list[str]:
+    """Cut anywhere, into so many parts at once: halves of halves would be measured at each turn."""
+    cuts = [len(line) * i // count for i in range(count + 1)]
+    return [line[a:b] for a, b in pairwise(cuts) if a < b]
