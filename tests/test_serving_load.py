@@ -1,17 +1,19 @@
 """More requests than can be served, and connections that ask for too much."""
 
+import asyncio
 import json
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from starlette.types import Receive, Scope, Send
 
 from headway.serving.batcher import Batcher
+from headway.serving.door import Door
 from headway.serving.gate import ALWAYS, Gate
 from headway.serving.metrics import Metrics
 from headway.serving.settings import ServerConfig
@@ -120,6 +122,49 @@ def test_a_refusal_ends_the_connection_that_asks_for_it(
     assert ends is last
     assert (b"\r\nconnection: close\r\n" in answer) is last
     assert b"\r\nconnection: close\r\n" in (gate.turn_away(data, last=True) or (b"", None))[0]
+
+
+def test_a_request_does_not_take_its_own_place() -> None:
+    """The last one there is room for comes in, though it is counted on its way from the door."""
+    refused: list[int] = []
+
+    async def hold() -> NoReturn:
+        raise AssertionError
+
+    async def take(message: MutableMapping[str, Any]) -> None:
+        refused.append(message.get("status", 0))
+
+    async def come_in() -> bool:
+        asked = asyncio.Event()
+
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            asked.set()
+
+        metrics = Metrics()
+        gate = fill(Gate(application, metrics, set(), Batcher(1, ServerConfig(), metrics)))
+        gate.posts -= 1
+        gate.batcher.texts -= 1
+
+        class Connection(asyncio.Protocol):
+            def begin(self, data: bytes) -> None:
+                scope = {"type": "http", "method": "POST", "path": "/translate"}
+                self.task = asyncio.create_task(gate(scope, hold, take))
+
+        sock = socket.create_server(("127.0.0.1", 0))
+        with socket.create_connection(sock.getsockname()) as client:
+            client.sendall(WHOLE)
+            door = Door(sock, Connection, gate)
+            door.open()
+            waiting = asyncio.create_task(asked.wait())
+            while not (waiting.done() or refused):
+                await asyncio.sleep(0.001)
+            door.close()
+            await door.wait_closed()
+        assert gate.coming == 0
+        return asked.is_set()
+
+    assert asyncio.run(come_in())
+    assert not refused
 
 
 @pytest.fixture(scope="module")

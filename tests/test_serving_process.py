@@ -38,10 +38,15 @@ class Running:
                 stderr=file,
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
             )
-        self.wait(lambda: "listening at" in self.text())
-        self.url = re.findall(r"listening at (\S+)", self.text())[0]
-        self.port = int(self.url.rpartition(":")[2])
-        self.wait(lambda: not isinstance(self.ask_health(), Exception))
+        try:
+            self.wait(lambda: "listening at" in self.text())
+            self.url = re.findall(r"listening at (\S+)", self.text())[0]
+            self.port = int(self.url.rpartition(":")[2])
+            self.wait(lambda: not isinstance(self.ask_health(), Exception))
+        except AssertionError:
+            self.process.kill()
+            self.process.wait()
+            raise
 
     def text(self) -> str:
         return self.log.read_text()
@@ -56,8 +61,6 @@ class Running:
         deadline = time.monotonic() + seconds
         while not holds():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                self.process.kill()
-                self.process.wait()
                 raise AssertionError(self.text())
             time.sleep(0.02)
 

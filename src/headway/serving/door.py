@@ -99,14 +99,14 @@ class Door:
     async def _let_in(self, client: socket.socket, data: bytes) -> None:
         try:
             transport, protocol = await self.loop.connect_accepted_socket(self.make, client)
-            if data and not transport.is_closing():
-                protocol.begin(data)
         except OSError:
             client.close()
             return
         finally:
-            if data:  # from the next turn on it counts as a request
+            if data:  # just before the request that begins below is counted as one
                 self.loop.call_soon(self._arrived)
+        if data and not transport.is_closing():
+            protocol.begin(data)
         if self.closed:
             protocol.shutdown()
 
