@@ -1,11 +1,15 @@
 """What the README shows, runs."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from conftest import sentences, translate_words
 from headway.cli.main import VERBS
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +32,30 @@ def test_commands_are_understood(command: str) -> None:
     verb, *words = shlex.split(re.split(r"\s[<>#]", command)[0])
     assert verb in VERBS
     parse(verb, importlib.import_module(f"headway.cli.{verb}"), words)
+
+
+@pytest.mark.slow
+def test_your_own_translator(tmp_path: Path) -> None:
+    """The first commands a reader copies, in a shell, on a text of their own; only smaller."""
+    for seed, (name, count) in enumerate({"train": 300, "valid": 20, "test": 20}.items()):
+        source = sentences(count, seed)
+        (tmp_path / f"{name}.en").write_text("\n".join(source) + "\n")
+        (tmp_path / f"{name}.de").write_text("\n".join(map(translate_words, source)) + "\n")
+    (tmp_path / "text.en").write_text("a dog\n\nthe house\n")
+    block = next(b for b in re.findall(r"```\n(.*?)```", README, re.DOTALL) if "runs/mine" in b)
+    train, *others = block.strip().splitlines()
+    small = "--text.vocab-size 331 --model.d-model 16 --model.d-ff 24 --training.max-steps 4"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command in (f"{train} {small}", *others):
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"},
+            capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    lines = (tmp_path / "text.de").read_text().split("\n")
+    assert len(lines) == 4
+    assert lines[1] == ""
+    assert "BLEU" in done.stdout
 
 
 def test_every_verb_and_picture_is_there() -> None:
