@@ -1,12 +1,13 @@
-// What every kernel computes with: bf16 <-> float, vectors of floats, exp, and random bits.
+// What the training kernels compute with: bf16 <-> float, vectors of floats, exp, and random bits.
 #pragma once
-#include <cstdint>
-#include <cstring>
 
-// Sixteen floats: one AVX-512 register, two of AVX2, four of NEON; the compiler splits them.
-typedef float Vector __attribute__((vector_size(64), aligned(4)));
-typedef int32_t Integers __attribute__((vector_size(64), aligned(4)));
-constexpr int64_t LANES = 16;
+#include "vector.h"
+
+using headway::all;
+using headway::LANES;
+using headway::load;
+using headway::store;
+using headway::Vector;
 
 struct bf16 {
     uint16_t bits;
@@ -29,21 +30,8 @@ template <> inline bf16 from_float<bf16>(float x) {  // to the nearest, ties to 
     return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 
-inline Vector load(const float* x) {
-    Vector y;
-    std::memcpy(&y, x, sizeof y);
-    return y;
-}
-inline void store(float* x, Vector y) { std::memcpy(x, &y, sizeof y); }
-inline Vector all(float x) { return Vector{} + x; }
-
-inline float sum(Vector x) {
-    float total = 0;
-    for (int64_t i = 0; i < LANES; i++) total += x[i];
-    return total;
-}
-
-// e^x to 2 units in the last place: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2].
+// e^x to 2 units in the last place: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2]. One number at a
+// time: the loops it stands in are cut into vectors by the compiler, with what else they do.
 // Below -87 it gives e^-87, 1e-38, where the true value is next to nothing.
 inline float exponential(float x) {
     x = x < -87.0f ? -87.0f : x;
