@@ -4,13 +4,13 @@ import json
 import pickle
 import shutil
 import struct
-import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from bounds import bounded
 from headway.errors import HeadwayError
 from headway.translation import load_model
 
@@ -175,10 +175,8 @@ def test_a_damaged_model_is_one_line(
     shutil.copytree(model_directory, directory)
     damage, files = DAMAGE[kind]
     damage(directory / files[seed % len(files)], Random(seed))
-    before = time.perf_counter()
-    with pytest.raises(HeadwayError) as error:
+    with pytest.raises(HeadwayError) as error, bounded():
         load_model(directory)
-    assert time.perf_counter() - before < 5
     assert all(str(directory) in line for line in str(error.value).split("\n"))
     assert not (directory / "canary").exists()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from bounds import bounded
 from exchange_models import SMALL, random_model
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
@@ -175,9 +176,10 @@ def _package(place: Path, change: dict[str, bytes | zipfile.ZipInfo], source: Pa
 
 
 def refusal(action: Callable[[], object]) -> str:
-    """Say why something was refused; empty: it was not."""
+    """Say why something was refused, soon and in little memory; empty: it was not."""
     try:
-        action()
+        with bounded():
+            action()
     except HeadwayError as error:
         return str(error)
     return ""
@@ -202,7 +204,7 @@ def test_a_link_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
     link = zipfile.ZipInfo(f"{TOP}/sentencepiece.model")
     link.external_attr = 0o120777 << 16
     hostile = _package(tmp_path, {link.filename: link}, package)
-    with pytest.raises(HeadwayError, match="link"):
+    with pytest.raises(HeadwayError, match="link"), bounded():
         import_model(hostile, tmp_path / "back")
 
 
@@ -210,7 +212,7 @@ def test_a_bomb_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
     out = tmp_path / "bomb.argosmodel"
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         new.writestr(f"{TOP}/metadata.json", b" " * (1 << 24))
-    with pytest.raises(HeadwayError, match=r"metadata\.json"):
+    with pytest.raises(HeadwayError, match=r"metadata\.json"), bounded():
         import_model(out, tmp_path / "back")
 
 
@@ -231,7 +233,7 @@ def test_a_bomb_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
 )
 def test_a_damaged_file_is_one_line(data: bytes, exported: Path, tmp_path: Path) -> None:
     (tmp_path / "model.bin").write_bytes(data)
-    with pytest.raises(HeadwayError) as refused:
+    with pytest.raises(HeadwayError) as refused, bounded():
         ctranslate2_binary.read_variables(tmp_path / "model.bin")
     assert str(tmp_path / "model.bin") in str(refused.value)
     assert "\n" not in str(refused.value)
