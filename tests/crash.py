@@ -225,7 +225,7 @@ class Campaign:
         for name in COMPARED:
             same = (path / name).read_bytes() == (self.reference / name).read_bytes()
             self.expect(same, f"{path / name}: not equal to the undisturbed run's")
-        leftovers = [*path.rglob(".tmp-*"), *path.rglob(".*.tmp")]
+        leftovers = [*path.rglob(".tmp-*")]
         self.expect(not leftovers, f"{path}: left behind {leftovers}")
         self.counts["runs compared"] += 1
 

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 ROOMS = [
-    "errors", "config", "kernels", "model", "text", "translation", "evaluation", "training",
+    "errors", "files", "config", "kernels", "model", "text", "translation", "evaluation", "training",
     "exchange", "pictures", "paper", "serving", "checks", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))

@@ -423,10 +423,10 @@ def test_a_second_trainer_is_refused(undisturbed):
 def test_a_start_that_was_interrupted_is_repeated(corpus, undisturbed, tmp_path):
     path = tmp_path / "run"
     dispatch(["prepare", str(path / "data"), *corpus, "--text.vocab-size", "331"])
-    (path / ".data.17.tmp").mkdir()
+    (path / ".tmp-17-data").mkdir()
     assert dispatch(command(path, corpus)) == 0
     assert_equal_runs(path, undisturbed)
-    assert not (path / ".data.17.tmp").exists()
+    assert not (path / ".tmp-17-data").exists()
 
 
 def test_no_run_and_no_data(tmp_path):

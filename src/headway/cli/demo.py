@@ -68,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
     """Write the corpus unless it is there: files of text, and of the kinds of the test pairs."""
+    from headway.files import replacing
     from headway.text.phrasebook import generate, split
 
     parts = ("train", "valid", "test")
@@ -77,14 +78,13 @@ def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
             return text
         raise HeadwayError(f"{text}: holds another corpus: give another RUN, or remove it")
     print(f"making {count:,} pairs of {source} and {target}", file=sys.stderr)
-    temporary = text.with_name(f".{text.name}.tmp")
-    temporary.mkdir(parents=True, exist_ok=True)
-    for part, examples in zip(parts, split(generate(source, target, count)), strict=True):
-        columns = {source: "source", target: "target", "kinds": "kind"}
-        for suffix, column in columns.items():
-            lines = "".join(f"{getattr(example, column)}\n" for example in examples)
-            (temporary / f"{part}.{suffix}").write_text(lines, encoding="utf-8", newline="\n")
-    temporary.rename(text)
+    with replacing(text) as temporary:
+        temporary.mkdir(parents=True)
+        for part, examples in zip(parts, split(generate(source, target, count)), strict=True):
+            columns = {source: "source", target: "target", "kinds": "kind"}
+            for suffix, column in columns.items():
+                lines = "".join(f"{getattr(example, column)}\n" for example in examples)
+                (temporary / f"{part}.{suffix}").write_text(lines, encoding="utf-8", newline="\n")
     return text
 
 

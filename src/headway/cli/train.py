@@ -157,9 +157,9 @@ def _check_words(directory: "RunDirectory", args: argparse.Namespace) -> None:
 def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None":
     """Return the run that the arguments start or resume; None if it is finished."""
     from headway.cli.main import settings_from
+    from headway.files import remove
     from headway.text.prepare import PreparedData, prepare
     from headway.training import facts, processes
-    from headway.training.checkpoint import remove
     from headway.training.initial import check_shape, check_vocabulary
     from headway.training.starting import start
     from headway.translation.directory import load_model

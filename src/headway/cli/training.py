@@ -14,7 +14,7 @@ def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
         args: With run, train, valid, preset, config, quiet and overrides.
         prepare: Writes the training data to a directory that is not there yet.
     """
-    from headway.training.checkpoint import remove
+    from headway.files import remove
     from headway.training.run_directory import RunDirectory
 
     directory = RunDirectory(args.run)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig
+from headway.files import remove
 from headway.model import Classifier, parameter_count
 from headway.paper.learner import learn
 from headway.paper.results import Cell, Claim, Result, Table, say, verdict
@@ -22,7 +23,7 @@ from headway.text.examples import Example, prepare_examples
 from headway.text.labels import LabelledText
 from headway.text.phrasebook import generate
 from headway.text.prepare import PreparedData
-from headway.training.checkpoint import remove, replace_file
+from headway.training.checkpoint import replace_file
 from headway.translation.labelling import Labeller
 
 TITLE, SECTION = "The encoder alone: classifying texts and pairs of texts", "7"

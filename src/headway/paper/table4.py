@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
+from headway.files import remove
 from headway.model import Transformer, parameter_count
 from headway.paper.bracketing import Agreement, agreement_of_all
 from headway.paper.grammar import make_treebank
@@ -24,7 +25,7 @@ from headway.paper.trees import Tree, retag
 from headway.paper.trial import code_version
 from headway.paper.work import Work
 from headway.text.prepare import PreparedData
-from headway.training.checkpoint import remove, replace_file
+from headway.training.checkpoint import replace_file
 
 TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
 WINDOW = 7  # r: the sentences are short, but most are longer

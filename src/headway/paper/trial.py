@@ -22,12 +22,13 @@ from typing import Any
 
 from headway import config as settings
 from headway.config import Config
+from headway.files import remove
 from headway.model import Transformer, parameter_count
 from headway.paper.unseen import predict, score
 from headway.text.prepare import PreparedData
 from headway.text.readers import read_lines
 from headway.training.averaging import average_weights
-from headway.training.checkpoint import remove, replace_file
+from headway.training.checkpoint import replace_file
 from headway.training.machine import settle
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory

@@ -5,8 +5,6 @@ is the line, that of a labelled text its label, so that all training is of one k
 """
 
 import json
-import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -15,9 +13,10 @@ from typing import Any
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
+from headway.files import naming, replacing
 from headway.text.labels import LabelledText
 from headway.text.lines import read_lines
-from headway.text.prepare import FORMAT, PreparedData, fingerprint
+from headway.text.prepare import FORMAT, PreparedData, check_new, fingerprint
 from headway.text.shards import Corpus
 from headway.text.tokenizer import EOS, Tokenizer
 
@@ -162,10 +161,8 @@ def _write(
     sides: tuple[list[str], list[str]],
 ) -> PreparedData:
     out = Path(out)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise HeadwayError(f"{out}: is there already: give another name, or remove it")
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
+    check_new(out)
+    with naming(out), replacing(out) as temporary:
         temporary.mkdir(parents=True)
         tokenizer.save(temporary)
         sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
@@ -189,9 +186,4 @@ def _write(
             "text": asdict(config),
         }
         (temporary / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return PreparedData.open(out)

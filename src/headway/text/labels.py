@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import HeadwayError
+from headway.files import replace_text
 from headway.text.tokenizer import Draw, Tokenizer
 
 FILE = "labels.json"
@@ -29,10 +30,7 @@ class LabelledText(Tokenizer):
     def save(self, directory: str | Path) -> None:
         """Write ``tokenizer.model`` and ``labels.json``; each appears whole or not at all."""
         super().save(directory)
-        path = Path(directory) / FILE
-        temporary = path.with_name(f".{FILE}.tmp")
-        temporary.write_text(json.dumps(self.labels, ensure_ascii=False) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        replace_text(Path(directory) / FILE, json.dumps(self.labels, ensure_ascii=False) + "\n")
 
     @property
     def target_vocab_size(self) -> int:

@@ -7,8 +7,6 @@ training and validation ids (``train/``, ``valid/``), and the validation text it
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -17,6 +15,7 @@ from typing import Any, get_args
 
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
+from headway.files import naming, replacing
 from headway.text.cleaning import TOKENS, Report, clean, held_out
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
 from headway.text.shards import Corpus
@@ -120,23 +119,20 @@ def prepare(
         OSError: Naming ``out``, where it cannot be written.
     """
     out = Path(out)
-    if not out.name or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise HeadwayError(f"{out}: is there already: give another name, or remove it")
+    check_new(out)
     for paths in (train, valid, *tests):
         read_pairs(paths, languages)  # opens nothing yet, but refuses what cannot be pairs
     codes = languages or languages_from_names(train)
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
+    with naming(out), replacing(out) as temporary:
         temporary.mkdir(parents=True)
         _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer)
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
-    except OSError as error:  # a full disk does not say which file it is about
-        raise OSError(error.errno, error.strerror or str(error), str(out)) from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return PreparedData.open(out)
+
+
+def check_new(out: Path) -> None:
+    """Refuse a directory that holds something, or has no name."""
+    if not out.name or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
+        raise HeadwayError(f"{out}: is there already: give another name, or remove it")
 
 
 def _prepare(

@@ -11,7 +11,6 @@ no text is cut into, such as ``>>deu<<``, is an unused piece; a text may begin w
 
 import hashlib
 import io
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -20,6 +19,7 @@ from typing import Any
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
+from headway.files import replace_bytes
 
 UNK, EOS = 0, 1
 PAD = "<pad>"
@@ -113,13 +113,7 @@ class Tokenizer:
             else {"source.model": source, "target.model": target}
         )
         for name, model in files.items():
-            path = Path(directory) / name
-            temporary = path.with_name(f".{name}.tmp")
-            with temporary.open("wb") as file:
-                file.write(model)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
+            replace_bytes(Path(directory) / name, model)
 
     @property
     def joint(self) -> bool:

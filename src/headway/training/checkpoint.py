@@ -5,9 +5,7 @@ its files are synced, and loses the name before any of them is deleted.
 """
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +16,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from headway.errors import HeadwayError
+from headway.files import beside, remove_leftovers, replace_bytes, replacing
 
 Tensors = Mapping[str, Tensor]
 NAME = re.compile(r"step-(\d{8,})")
-TEMPORARY = ".tmp-"
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:
@@ -46,23 +44,12 @@ def write_checkpoint(path: Path, tensors: Mapping[str, Tensors], state: Mapping[
     Raises:
         HeadwayError: If the disk is full or cannot be written; nothing is left behind.
     """
-    beside = path.with_name(TEMPORARY + path.name)
     size = sum(t.nbytes for group in tensors.values() for t in group.values())
-    with one_line(path, size):
-        remove(beside)
-        beside.mkdir(parents=True)
-        try:
-            for name, group in tensors.items():
-                save_file(dict(group), beside / f"{name}.safetensors")
-            (beside / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
-            for file in beside.iterdir():
-                sync(file)
-            sync(beside)
-            beside.rename(path)
-        except BaseException:
-            remove(beside)
-            raise
-        sync(path.parent)
+    with one_line(path, size), replacing(path) as temporary:
+        temporary.mkdir(parents=True)
+        for name, group in tensors.items():
+            save_file(dict(group), temporary / f"{name}.safetensors")
+        (temporary / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
@@ -94,44 +81,18 @@ def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
     """Delete the checkpoints of all steps but these, and what an interruption left behind."""
     for step in set(checkpoint_steps(folder)) - set(keep):
         path = checkpoint_path(folder, step)
-        path.rename(path.with_name(TEMPORARY + path.name))
-    for leftover in folder.glob(TEMPORARY + "*"):
-        remove(leftover)
+        path.rename(beside(path))
+    remove_leftovers(folder)
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put a file in place of another, atomically and on disk.
+    """Put a file of a run in place of another, or of none.
 
     Raises:
         HeadwayError: If the disk is full or cannot be written; the old file stays.
     """
-    beside = path.with_name(TEMPORARY + path.name)
     with one_line(path, len(content)):
-        try:
-            beside.write_bytes(content)
-            sync(beside)
-            beside.replace(path)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
-        sync(path.parent)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file or directory is on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def remove(path: Path) -> None:
-    """Delete a file or a directory tree, if it is there."""
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+        replace_bytes(path, content)
 
 
 @contextmanager

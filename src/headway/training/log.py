@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from headway.errors import HeadwayError
-from headway.training.checkpoint import one_line, sync
+from headway.files import sync
+from headway.training.checkpoint import one_line
 
 
 class Log:

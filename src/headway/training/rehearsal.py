@@ -12,8 +12,9 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError, memory_ran_out
+from headway.files import beside, remove
 from headway.training import processes
-from headway.training.checkpoint import TEMPORARY, read_checkpoint, remove, write_checkpoint
+from headway.training.checkpoint import read_checkpoint, write_checkpoint
 from headway.training.run import Run
 from headway.training.validation import validate
 
@@ -120,7 +121,7 @@ def _time_batches(run: Run) -> float:
 
 def _write_and_read(run: Run) -> int:
     """Write a checkpoint, read it back, compare, delete it; return its bytes."""
-    path = run.directory.path / f"{TEMPORARY}rehearsal"  # of which a killed process may leave parts
+    path = beside(run.directory.path / "rehearsal")  # of which a killed process may leave parts
     tensors = run.trainer.tensors()
     if processes.rank() == 0:
         write_checkpoint(path, tensors, {})

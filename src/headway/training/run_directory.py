@@ -10,14 +10,13 @@ from typing import IO, Any
 from torch import Tensor
 
 from headway.errors import HeadwayError
+from headway.files import remove_leftovers
 from headway.training.checkpoint import (
-    TEMPORARY,
     checkpoint_path,
     checkpoint_steps,
     one_line,
     prune_checkpoints,
     read_checkpoint,
-    remove,
     replace_file,
     write_checkpoint,
 )
@@ -147,8 +146,7 @@ class RunDirectory:
         """Delete what an interrupted run left half-written."""
         self.prune(self.steps())
         for folder in (self.path, self.best, self.averaged):
-            for leftover in [*folder.glob(TEMPORARY + "*"), *folder.glob(".*.tmp")]:
-                remove(leftover)
+            remove_leftovers(folder)
 
     def cut_logs(self, state: Mapping[str, Any]) -> None:
         """Take the logs back to where a checkpoint's ``state`` found them."""

@@ -5,7 +5,6 @@
 """
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from safetensors.torch import save_file
 from headway import __version__, config
 from headway.config import Config
 from headway.errors import HeadwayError
+from headway.files import replace_text, replacing
 from headway.model import Network, Transformer, make_model
 from headway.text.tokenizer import Tokenizer
 
@@ -85,26 +85,13 @@ def write_config(
     replace_text(Path(directory) / name, json.dumps(values, indent=2) + "\n")
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Write a file beside ``path`` and move it there once it is on disk."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-
-
 def replace_weights(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
-    """`replace_text` for tensors."""
-    temporary = path.with_name(f".{path.name}.tmp")
+    """Put a safetensors file in place of another, or of none."""
     try:
-        save_file(dict(weights), temporary, metadata={"format": "pt"})
+        with replacing(path) as temporary:
+            save_file(dict(weights), temporary, metadata={"format": "pt"})
     except SafetensorError as error:  # a full disk comes as this, without its errno
         raise OSError(f"cannot write {path}: {error}") from None
-    with temporary.open("rb+") as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
 
 
 def load_model(path: str | Path) -> Model:

@@ -1,0 +1,118 @@
+"""What is written appears whole and on disk, or not at all, and nothing is left beside it."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from headway.files import beside, remove, remove_leftovers, replace_bytes, replace_text, replacing
+
+
+def tree(path: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+
+
+def test_a_file_replaces_another_and_a_directory_an_empty_one(tmp_path: Path) -> None:
+    replace_bytes(tmp_path / "a", b"old")
+    replace_text(tmp_path / "a", "néw")
+    (tmp_path / "b").mkdir()
+    with replacing(tmp_path / "b") as temporary:
+        (temporary / "inside").mkdir(parents=True)
+        (temporary / "inside" / "c").write_bytes(b"c")
+        assert list((tmp_path / "b").iterdir()) == []
+    assert tree(tmp_path) == {"a": "néw".encode(), "b/inside/c": b"c"}
+
+
+@pytest.mark.parametrize("kind", ["file", "directory"])
+def test_what_fails_changes_nothing(kind: str, tmp_path: Path) -> None:
+    replace_bytes(tmp_path / "a", b"old")
+
+    def write() -> None:
+        with replacing(tmp_path / "a") as temporary:
+            if kind == "directory":
+                temporary.mkdir()
+            (temporary / "b" if kind == "directory" else temporary).write_bytes(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert tree(tmp_path) == {"a": b"old"}
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_directory_that_holds_something_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "precious").write_bytes(b"x")
+    with pytest.raises(OSError), replacing(tmp_path / "a") as temporary:
+        temporary.mkdir()
+    assert tree(tmp_path) == {"a/precious": b"x"}
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_name_comes_when_every_part_is_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, seen = tmp_path / "a", []
+
+    def fsync(descriptor: int) -> None:
+        seen.append((os.fstat(descriptor).st_ino, path.exists()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with replacing(path) as temporary:
+        (temporary / "inside").mkdir(parents=True)
+        (temporary / "inside" / "b").write_bytes(b"b")
+    parts = {p.stat().st_ino for p in (path, path / "inside", path / "inside" / "b")}
+    assert {node for node, named in seen if not named} == parts
+    assert [node for node, named in seen if named] == [tmp_path.stat().st_ino]
+
+
+def test_a_full_disk_names_the_file_that_was_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a"
+    replace_bytes(path, b"old")
+
+    def fsync(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match="No space left") as full:
+        replace_bytes(path, b"new")
+    with pytest.raises(NotADirectoryError) as nowhere:
+        replace_bytes(path / "b", b"new")
+    assert (full.value.filename, nowhere.value.filename) == (str(path), str(path / "b"))
+    assert tree(tmp_path) == {"a": b"old"}
+
+
+def test_two_processes_do_not_write_into_each_others_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a"
+    with replacing(path) as first:
+        first.write_bytes(b"first")
+        with monkeypatch.context() as other:
+            other.setattr(os, "getpid", lambda: 17)
+            replace_bytes(path, b"other")
+        assert path.read_bytes() == b"other"
+    assert tree(tmp_path) == {"a": b"first"}
+
+
+def test_what_a_killed_process_left_is_found_and_nothing_else(tmp_path: Path) -> None:
+    beside(tmp_path / "file").write_bytes(b"half")
+    (beside(tmp_path / "directory") / "inside").mkdir(parents=True)
+    for name in ("tmp-17", ".tmp", "precious"):
+        (tmp_path / name).write_bytes(b"x")
+    remove_leftovers(tmp_path)
+    assert set(tree(tmp_path)) == {"tmp-17", ".tmp", "precious"}
+    remove_leftovers(tmp_path / "nowhere")
+
+
+def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "precious").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    remove(tmp_path / "link")
+    remove(tmp_path / "nowhere")
+    assert set(tmp_path.iterdir()) == {tmp_path / "a"}
+    assert tree(tmp_path) == {"a/precious": b"x"}
