@@ -15,7 +15,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="the directory to make")
     parser.add_argument(
         "--train", metavar="FILE", nargs="+", required=True,
-        help="two text files, or one .tsv, .jsonl or .tmx, plain, .gz, .xz or .zst; - is TSV",
+        help="two text files, or one .tsv, .jsonl or .tmx, plain, .gz, .xz or .zst; - is TSV;"
+        " or corpora by name: hf:NAME:CONFIG, mtdata:ID, sacrebleu:TESTSET",
     )  # fmt: skip
     parser.add_argument(
         "--valid", metavar="FILE", nargs="+", required=True, help="validation pairs, likewise"
@@ -38,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Prepare, and say what was kept and dropped."""
     from headway.cli.main import settings_from
+    from headway.cli.naming import local_text
     from headway.text.prepare import prepare
     from headway.training.initial import check_shape
     from headway.translation.directory import load_model
@@ -48,6 +50,6 @@ def run(args: argparse.Namespace) -> None:
         check_shape(config, kept)
     tokenizer = kept.tokenizer if kept else None
     codes = (args.languages[0], args.languages[1]) if args.languages else None
-    tests = [args.test] if args.test else []
-    data = prepare(args.train, args.valid, args.out, config.text, codes, tests, tokenizer)
+    train, valid, test = (local_text(args, place) for place in ("train", "valid", "test"))
+    data = prepare(train, valid, args.out, config.text, codes, [test] if test else [], tokenizer)
     print((data.directory / "report.txt").read_text(encoding="utf-8").rstrip(), file=sys.stderr)

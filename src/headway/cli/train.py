@@ -28,8 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("run", metavar="RUN", help="run directory; an existing run is resumed")
     parser.add_argument(
-        "--train", nargs="+", metavar="FILE", help="source and target text, or one .tsv .jsonl .tmx"
-    )
+        "--train", nargs="+", metavar="FILE",
+        help="source and target text, or one .tsv .jsonl .tmx, or names: hf: mtdata: sacrebleu:",
+    )  # fmt: skip
     parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, alike")
     parser.add_argument("--data", metavar="DIR", help="what `headway prepare` wrote, instead")
     parser.add_argument("--languages", nargs=2, metavar="CODE", help="of source and target: de en")
@@ -94,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     import torch
 
     from headway.cli.main import native_code
+    from headway.cli.naming import local_text
     from headway.kernels.build import identity
     from headway.training import processes
     from headway.training.machine import Machine, settle
@@ -102,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
 
     directory = RunDirectory(args.run)
     _check_words(directory, args)
+    # Processes wait here for the one that fetches, before they wait for each other with a limit.
+    args.train, args.valid = local_text(args, "train"), local_text(args, "valid")
     processes.start()
     try:
         if processes.rank() == 0:

@@ -8,8 +8,8 @@ training and validation ids (``train/``, ``valid/``), and the validation text it
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import islice
+from dataclasses import asdict, dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,6 +17,7 @@ from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.files import naming, replacing
 from headway.text.cleaning import TOKENS, Report, clean, held_out
+from headway.text.corpora import origins
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Draw, Tokenizer
@@ -39,6 +40,7 @@ class PreparedData:
         languages: Codes of source and target.
         fingerprint: A hash of the vocabulary and all ids.
         kind: Of the model it is for: see ``model.kind``.
+        origins: Where text comes from that was fetched by name: see `headway.text.corpora`.
     """
 
     directory: Path
@@ -50,6 +52,7 @@ class PreparedData:
     languages: tuple[str, str]
     fingerprint: str
     kind: Kind = "translator"
+    origins: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def open(cls, directory: str | Path) -> "PreparedData":
@@ -69,6 +72,7 @@ class PreparedData:
             found_print = str(facts["fingerprint"])
             kind: Kind = facts.get("kind", "translator")
             right = right and kind in get_args(Kind)
+            fetched = [dict(about) for about in facts.get("origins", [])]
         except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             right = False
         if not right:
@@ -83,6 +87,7 @@ class PreparedData:
             languages=languages,
             fingerprint=found_print,
             kind=kind,
+            origins=fetched,
         )
         found = fingerprint(data.tokenizer, data.train, data.valid)
         if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
@@ -200,6 +205,7 @@ def _prepare(
         "text": asdict(config),
         "train": [str(path) for path in train],
         "valid": [str(path) for path in valid],
+        "origins": origins(chain(train, valid, *tests)),
     }
     (out / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
 

@@ -159,7 +159,7 @@ def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str:
         if isinstance(record.get(source), str) and isinstance(record.get(target), str):
             if _SURROGATE.search(record[source] + record[target]):
                 return "not Unicode: half of a surrogate pair"
-            return _one_line(record[source]), _one_line(record[target])
+            return one_line(record[source]), one_line(record[target])
     wanted = '"source" and "target"' + (' or "{}" and "{}"'.format(*languages) if languages else "")
     return f"no texts under {wanted}" + ("" if languages else ": are the languages given?")
 
@@ -180,10 +180,10 @@ def _tmx(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
             found = ", ".join(unit.texts) or "none"
             yield Damaged(path, unit.line, f"no text in '{missing}'; languages here: {found}")
         else:
-            yield Pair(_one_line(source), _one_line(target), unit.line)
+            yield Pair(one_line(source), one_line(target), unit.line)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Join the lines of a text with spaces: every later file has a sentence a line."""
     if "\n" not in text and "\r" not in text:
         return text

@@ -85,6 +85,7 @@ def describe_data(directory: RunDirectory, data: PreparedData) -> dict[str, Any]
         "languages": list(data.languages),
         "training_pairs": len(data.train),
         "validation_pairs": len(data.valid),
+        "origins": data.origins,
     }
 
 

@@ -1,0 +1,202 @@
+"""Corpora by name: what others keep, fetched once into Headway's cache, as plain text.
+
+* ``hf:NAME[@REVISION][:CONFIG][:SPLIT]``: a data set of the Hugging Face hub;
+* ``mtdata:DATASET_ID`` or ``mtdata:RECIPE[:PART]``: what the command ``mtdata`` knows;
+* ``sacrebleu:TESTSET``: a test set of sacreBLEU.
+
+`local_files` puts files in the place of names before anything is read, and nothing but it knows of
+names. In the cache a corpus is a directory: a text a side, and a manifest of their sha256. It
+appears whole or not at all; if its files are not what the manifest says, it is fetched again.
+"""
+
+import fcntl
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from headway.errors import HeadwayError
+from headway.kernels.build import cache_directory
+from headway.text import fetching
+from headway.text.fetching import Languages
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+# What a place on the command line takes of what has parts, where the name does not say.
+SPLITS = {"train": "train", "valid": "validation", "test": "test"}  # of data sets on the hub
+PARTS = {"train": "train", "valid": "dev", "test": "test"}  # of mtdata's recipes
+
+_NAME = re.compile(r"(hf|mtdata|sacrebleu):.+", re.DOTALL)
+_SPLIT = re.compile(r"(train|validation|valid|dev|test)([\[+].*)?")  # else it is a configuration
+_IDENTITY = re.compile(r"[^-:]+(-[^-:]+){4}")  # mtdata's: group, name, version, two languages
+
+Say = Callable[[str], None]
+
+
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
+def local_files(
+    words: Sequence[str], languages: Languages | None, place: str, say: Say = silent
+) -> list[str]:
+    """Return what to read for what the command line gives: files as they are, names as two files.
+
+    Args:
+        words: Files, or names of corpora, which are read one after the other.
+        languages: Codes of source and target, which names need.
+        place: What it is for: train, valid or test.
+        say: Told of what takes long.
+
+    Raises:
+        HeadwayError: If a corpus cannot be had, with the reason; or names stand beside files.
+    """
+    names = [word for word in words if _NAME.fullmatch(word) and not Path(word).exists()]
+    if not names:
+        return list(words)
+    if len(names) < len(words):
+        file = next(word for word in words if word not in names)
+        raise HeadwayError(f"{names[0]} {file}: give names of corpora or files, not both")
+    if languages is None:
+        raise HeadwayError(f"{names[0]}: a corpus by name needs --languages SOURCE TARGET")
+    for code in languages:
+        if not re.fullmatch(r"\w[\w-]{0,30}", code):
+            raise HeadwayError(f"--languages {code!r}: must be a code such as de")
+    directory = _fetched([_in_full(name, place) for name in names], languages, say)
+    return [str(file) for file in _files(directory, languages)]
+
+
+def origins(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
+    """Return where those of the files come from that were fetched by name: manifests, each once.
+
+    A manifest has the name, the languages, the program that fetched it, the revision if it is
+    known, and the sha256 and the lines of each file.
+    """
+    directories = dict.fromkeys(Path(path).parent for path in paths)
+    found = [_manifest(path) for path in directories if path.parent == _cache()]
+    return [manifest for manifest in found if manifest]
+
+
+def _cache() -> Path:
+    return cache_directory() / "corpora"
+
+
+def _files(directory: Path, languages: Languages) -> tuple[Path, Path]:
+    return directory / f"source.{languages[0]}", directory / f"target.{languages[1]}"
+
+
+def _in_full(name: str, place: str) -> str:
+    """Write a name with the split or part that it leaves to its place."""
+    kind, whole = name.split(":", 1)
+    first, _, rest = whole.partition(":")
+    if kind == "hf":
+        config, _, split = ("", "", rest) if _SPLIT.fullmatch(rest) else rest.partition(":")
+        return f"hf:{first}:{config}:{split or SPLITS[place]}"
+    if kind == "mtdata" and not _IDENTITY.fullmatch(whole):
+        return f"mtdata:{first}:{rest or PARTS[place]}"
+    return name
+
+
+def _fetched(names: Sequence[str], languages: Languages, say: Say) -> Path:
+    """Return the directory of a corpus, or of several in one; fetched, unless it is there."""
+    name = " + ".join(names)
+    digest = hashlib.sha256(json.dumps([FORMAT, list(names), languages]).encode()).hexdigest()
+    slug = re.sub(r"[^\w.]+", "-", names[0])[:60]
+    out = _cache() / f"{slug}-{digest[:16]}"
+    if _is_whole(out):
+        return out
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(out.with_name(f"{out.name}.lock")):
+        if _is_whole(out):  # another process has fetched it meanwhile
+            return out
+        again = ": its copy in the cache is damaged" if out.exists() else ""
+        say(f"{name}{again}: fetching it into {out}")
+        temporary = out.with_name(f".{out.name}.tmp")
+        shutil.rmtree(temporary, ignore_errors=True)  # what an interrupted fetch has left
+        temporary.mkdir()
+        try:
+            about = _fetch(names, languages, temporary, say)
+            _write_manifest(temporary, name, languages, about)
+            shutil.rmtree(out, ignore_errors=True)
+            temporary.rename(out)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return out
+
+
+def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> dict[str, Any]:
+    """Write a corpus's two files; returns what is known of where they come from."""
+    files = _files(out, languages)
+    kind, rest = names[0].split(":", 1)
+    if len(names) == 1 and kind == "hf":
+        return fetching.from_hub(rest, languages, files)
+    if len(names) == 1 and kind == "sacrebleu":
+        return fetching.from_sacrebleu(rest, languages, files)
+    if len(names) == 1 and _IDENTITY.fullmatch(rest):
+        return fetching.from_mtdata(rest, languages, files)
+    if len(names) == 1:
+        names = [f"mtdata:{identity}" for identity in fetching.recipe(*rest.split(":", 1))]
+    # Each part is in the cache by itself, too: what was interrupted goes on after the last whole one.
+    parts = [_fetched([name], languages, say) for name in names]
+    for side, file in enumerate(files):
+        with file.open("wb") as written:
+            for part in parts:
+                with _files(part, languages)[side].open("rb") as read:
+                    shutil.copyfileobj(read, written)
+    return {"parts": origins(part / MANIFEST for part in parts)}
+
+
+def _write_manifest(
+    directory: Path, name: str, languages: Languages, about: Mapping[str, Any]
+) -> None:
+    files = {file.name: _describe(file) for file in _files(directory, languages)}
+    counts = [file["lines"] for file in files.values()]
+    if counts[0] != counts[1] or not counts[0]:
+        raise HeadwayError(
+            f"{name}: came with {counts[0]} lines in {languages[0]} and {counts[1]} in"
+            f" {languages[1]}; as many, and one at least, are right"
+        )
+    values = {"format": FORMAT, "name": name, "languages": languages, **about, "files": files}
+    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    (directory / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _describe(file: Path) -> dict[str, Any]:
+    """Return a file's sha256 and its number of lines."""
+    digest, lines = hashlib.sha256(), 0
+    with file.open("rb") as read:
+        while block := read.read(1 << 20):
+            digest.update(block)
+            lines += block.count(b"\n")
+    return {"sha256": digest.hexdigest(), "lines": lines}
+
+
+def _manifest(directory: Path) -> dict[str, Any]:
+    try:
+        values = json.loads((directory / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _is_whole(directory: Path) -> bool:
+    """Whether the files are there and what the manifest says."""
+    files = _manifest(directory).get("files")
+    if not isinstance(files, dict) or len(files) != 2:
+        return False
+    try:
+        return all(_describe(directory / name) == about for name, about in files.items())
+    except OSError:
+        return False
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Be the one process that fetches this; the kernel lets go when it ends, however it ends."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

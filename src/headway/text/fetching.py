@@ -1,0 +1,200 @@
+"""Where corpora by name come from: a function a source, each writing one text a side.
+
+All of it is done by the programs that keep them; `headway.text.corpora` keeps what comes.
+"""
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headway.errors import HeadwayError, nearest
+from headway.text.readers import one_line
+
+Languages = tuple[str, str]
+Files = tuple[Path, Path]
+
+_COMMIT = re.compile(r"@([0-9a-f]{40})/")
+
+
+def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
+    """Write a split of a data set of the Hugging Face hub.
+
+    Args:
+        name: ``NAME[@REVISION]:CONFIG:SPLIT``; CONFIG may be empty.
+        languages: Codes of source and target: names of columns, or of what ``translation`` holds;
+            where they are not, the columns ``source`` and ``target`` are taken.
+        files: Where the sides go.
+
+    Returns:
+        What to remember: the program, and the commit if it says.
+
+    Raises:
+        HeadwayError: If ``datasets`` is missing or cannot get it, or it has other columns.
+    """
+    where, config, split = name.split(":", 2)
+    path, _, revision = where.partition("@")
+    try:
+        import datasets
+    except ImportError:
+        raise HeadwayError(
+            f'hf:{name} needs the package datasets: pip install "headway[corpora]"'
+        ) from None
+    try:
+        found = datasets.load_dataset(path, config or None, split=split, revision=revision or None)
+    except Exception as error:  # of many libraries: no network, no such name, no such split
+        raise HeadwayError(f"hf:{name}: datasets says: {_first_line(error)}") from None
+    source, target = (file.open("w", encoding="utf-8", newline="\n") for file in files)
+    with source, target:
+        for number, row in enumerate(found, 1):
+            sides = _sides(row, languages, f"hf:{name}: row {number}")
+            source.write(one_line(sides[0]) + "\n")
+            target.write(one_line(sides[1]) + "\n")
+    # The addresses of what was downloaded hold its commit.
+    addresses: Iterable[str] = getattr(found, "download_checksums", None) or ()
+    commits = [match[1] for match in map(_COMMIT.search, addresses) if match]
+    revision = commits[0] if commits else revision
+    return {"program": f"datasets {datasets.__version__}", "revision": revision or None}
+
+
+def _sides(row: Mapping[str, Any], languages: Languages, where: str) -> tuple[str, str]:
+    """Return the texts of a row; where there is none, it is empty, and cleaning counts it."""
+    inner = row.get("translation")
+    columns = inner if isinstance(inner, Mapping) else row
+    for names in (languages, ("source", "target")):
+        if all(name in columns for name in names):
+            source, target = ("" if columns[name] is None else columns[name] for name in names)
+            if isinstance(source, str) and isinstance(target, str):
+                return source, target
+            raise HeadwayError(f"{where}: {' and '.join(names)} are not both text")
+    raise HeadwayError(
+        f"{where}: no columns {' and '.join(languages)}, nor source and target; there are"
+        f" {', '.join(columns)}"
+    )
+
+
+def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> dict[str, Any]:
+    """Write a test set of sacreBLEU: its source, and the first of its references.
+
+    It checks the md5 of what it downloads, and keeps it in a cache of its own.
+
+    Args:
+        test_set: Its name, such as ``wmt14/full``.
+        languages: Codes of source and target.
+        files: Where the sides go.
+
+    Returns:
+        What to remember: the program, and how many references there are.
+
+    Raises:
+        HeadwayError: If there is no such test set or pair, or it cannot be had.
+    """
+    import sacrebleu
+
+    name, pair = f"sacrebleu:{test_set}", "-".join(languages)
+    known = sacrebleu.get_available_testsets()
+    if test_set not in known:
+        raise HeadwayError(f"{name}: no such test set{nearest(test_set, known)}")
+    pairs = sacrebleu.get_langpairs_for_testset(test_set)
+    if pair not in pairs:
+        raise HeadwayError(f"{name}: not for {pair}; there are {', '.join(sorted(pairs))}")
+    try:
+        source = sacrebleu.get_source_file(test_set, pair)
+        references = sacrebleu.get_reference_files(test_set, pair)
+    except (Exception, SystemExit) as error:  # it leaves so where a checksum is wrong
+        kept = Path(sacrebleu.SACREBLEU_DIR) / test_set
+        raise HeadwayError(
+            f"{name}: sacrebleu says: {_first_line(error)}; if {kept} is damaged, remove it"
+        ) from None
+    shutil.copyfile(source, files[0])
+    shutil.copyfile(references[0], files[1])
+    program = f"sacrebleu {sacrebleu.__version__}"
+    return {"program": program, "revision": None, "references": len(references)}
+
+
+def from_mtdata(identity: str, languages: Languages, files: Files) -> dict[str, Any]:
+    """Let mtdata fetch a data set and put its sides in order.
+
+    Args:
+        identity: Such as ``Statmt-europarl-10-deu-eng``.
+        languages: Codes of source and target, which mtdata compares with the data set's.
+        files: Where the sides go.
+
+    Returns:
+        What to remember: the program.
+
+    Raises:
+        HeadwayError: If mtdata is missing, or cannot do it.
+    """
+    made = files[0].parent / "mtdata"
+    pair = "-".join(code.replace("-", "_") for code in languages)
+    _mtdata(identity, "get", "-l", pair, "--train", identity, "--merge", "--out", str(made))
+    # There it says what it calls the languages, in the order asked for, and its version.
+    about = made / "mtdata.signature.txt"
+    signature = about.read_text("utf-8", "replace") if about.is_file() else ""
+    codes = re.search(r"-l (\w+)-(\w+)", signature)
+    sides = [made / f"train.{code}" for code in codes.groups()] if codes else []
+    if not sides or not all(side.is_file() for side in sides):
+        raise HeadwayError(f"mtdata:{identity}: mtdata ended well, but left no two texts")
+    for side, file in zip(sides, files, strict=True):
+        side.replace(file)
+    shutil.rmtree(made)
+    version = re.search(r"mtdata version (\S+)", signature)
+    return {"program": f"mtdata {version[1] if version else '?'}", "revision": None}
+
+
+def recipe(name: str, part: str) -> list[str]:
+    """Return the identities of the data sets that one of mtdata's recipes names.
+
+    Args:
+        name: Of the recipe, such as ``vaswani_etal_2017_ende``.
+        part: train, dev or test.
+
+    Raises:
+        HeadwayError: If mtdata is missing, or knows no such recipe or part.
+    """
+    recipes: dict[str, Any] = {}
+    for line in _mtdata(f"{name}:{part}", "list-recipe", "-f", "json").splitlines():
+        if line.startswith("{"):
+            values = json.loads(line)
+            recipes[values["id"]] = values
+    if name not in recipes:
+        raise HeadwayError(
+            f"mtdata:{name}: neither a data set (GROUP-NAME-VERSION-LANGUAGE-LANGUAGE) nor a"
+            f" recipe{nearest(name, recipes)}"
+        )
+    parts = {key: recipes[name][key] for key in ("train", "dev", "test") if recipes[name].get(key)}
+    if part not in parts:
+        raise HeadwayError(f"mtdata:{name}:{part}: no such part; there are {', '.join(parts)}")
+    return [str(identity) for identity in parts[part]]
+
+
+def _mtdata(name: str, *words: str) -> str:
+    """Run the command, or the package where only that is installed; returns its output."""
+    command = ["mtdata"]
+    if shutil.which("mtdata") is None:
+        command = [sys.executable, "-m", "mtdata"]
+        if importlib.util.find_spec("mtdata") is None:
+            raise HeadwayError(
+                f"mtdata:{name} needs the command mtdata: pipx install mtdata, or pip in an"
+                " environment of its own"
+            )
+    done = subprocess.run(
+        [*command, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        text=True, encoding="utf-8", errors="replace",
+    )  # fmt: skip
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise HeadwayError(f"mtdata:{name}: mtdata says: {said[-1].strip()}")
+    return done.stdout
+
+
+def _first_line(error: BaseException) -> str:
+    """Return what an error says, in one line, or what it is."""
+    lines = (line.strip() for line in str(error).splitlines())
+    return next(filter(None, lines), type(error).__name__)
