@@ -177,10 +177,14 @@ def test_an_interrupted_recipe_goes_on_where_it_was(mtdata: Path, cache: Path) -
     there = {path.name for path in cache.iterdir() if path.suffix != ".lock"}
     assert len(there) == 2
     assert not any("three" in name or THIRD in name for name in there)
+    (lock,) = cache.glob("mtdata-three*.lock")
+    left = cache / f".tmp-1-{lock.stem}"  # as a killed process leaves it
+    left.mkdir()
     (mtdata / "data.json").write_text(json.dumps(data))
     before = len(calls(mtdata))
     assert fetch("mtdata:three") == PAIRS
     assert calls(mtdata)[before:] == ["list-recipe", "get"]
+    assert not left.exists()
     assert fetch("mtdata:three", place="valid") == fetch("mtdata:three:dev") == PAIRS[:10]
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import HeadwayError
+from headway.files import TEMPORARY, remove, replacing
 from headway.kernels.build import cache_directory
 from headway.text import fetching
 from headway.text.fetching import Languages
@@ -115,16 +116,13 @@ def _fetched(names: Sequence[str], languages: Languages, say: Say) -> Path:
             return out
         again = ": its copy in the cache is damaged" if out.exists() else ""
         say(f"{name}{again}: fetching it into {out}")
-        temporary = out.with_name(f".{out.name}.tmp")
-        shutil.rmtree(temporary, ignore_errors=True)  # what an interrupted fetch has left
-        temporary.mkdir()
-        try:
+        for leftover in out.parent.glob(f"{TEMPORARY}*-{out.name}"):  # of a fetch that was killed
+            remove(leftover)
+        with replacing(out) as temporary:
+            temporary.mkdir()
             about = _fetch(names, languages, temporary, say)
             _write_manifest(temporary, name, languages, about)
-            shutil.rmtree(out, ignore_errors=True)
-            temporary.rename(out)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            remove(out)
     return out
 
 
