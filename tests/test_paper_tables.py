@@ -15,9 +15,10 @@ from headway.paper import schedule, table2, table3, tying
 from headway.paper.charts import Axis, curves, intervals
 from headway.paper.facts import TABLE3
 from headway.paper.parameters import counted, fitting_rows, formula, one_vocabulary, with_rows
+from headway.paper.scales import SMALL
 from headway.paper.trial import Trial
 from headway.paper.unseen import predict
-from headway.paper.work import SMALL, Work
+from headway.paper.work import Work
 from headway.text.tokenizer import Tokenizer
 from headway.training.objective import plain_loss
 

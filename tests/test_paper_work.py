@@ -3,14 +3,19 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 
 from headway.errors import HeadwayError
 from headway.model import Transformer
+from headway.paper import classification, table4
 from headway.paper import trial as trials
 from headway.paper.bitext import Bitext
+from headway.paper.children import run_together
+from headway.paper.effort import Forecast, effort
+from headway.paper.facts import TABLE3
 from headway.paper.results import (
     Claim,
     Figure,
@@ -22,6 +27,8 @@ from headway.paper.results import (
     verdict,
     verdict_equal,
 )
+from headway.paper.scales import SMALL
+from headway.paper.table3 import configure
 from headway.paper.work import Job, Work
 
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
@@ -168,6 +175,54 @@ def test_a_stopped_trial_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert again.perplexity == whole.perplexity
     for name, weight in whole.model.state_dict().items():
         assert torch.equal(weight, again.model.state_dict()[name])
+
+
+def test_equal_settings_in_other_words_are_one_trial(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy", say=(said := []).append)
+    rows = {row.label: configure(work.base, row) for row in TABLE3}
+    wide = replace(work.base.model, num_heads=1)
+    jobs = [Job("one", replace(work.base, model=wide)), Job("two", rows["(A) h = 1"])]
+    one, two = work.trials(jobs)
+    assert one == two
+    assert len([line for line in said if "trial" in line]) == 1
+    narrow = replace(wide, d_k=32)
+    assert work.trial("three", replace(work.base, model=narrow)).parameters < one.parameters
+
+
+def test_longer_trainings_are_known_to_be_longer() -> None:
+    rows = {row.label: effort(configure(SMALL, row)) for row in TABLE3}
+    assert max(rows, key=rows.__getitem__) == "big"
+    assert rows["big"] > 3 * rows["(C) d_model = 1024"] > 3 * rows["base"]
+    assert rows["(C) N = 2"] < rows["(C) N = 4"] < rows["base"] < rows["(C) N = 8"]
+    assert rows["(A) h = 1"] == rows["base"]  # what heads cost is little, and not counted
+
+
+def test_what_is_left_is_told_by_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b, c = map(Path, "abc")
+    times = iter((100.0, 160.0, 220.0))
+    monkeypatch.setattr("headway.paper.effort.time.monotonic", lambda: next(times))
+    forecast = Forecast({a: 3.0, b: 2.0, c: 1.0}, 1200.0, processes=2)
+    assert forecast.first() == "3 trainings, about 10 min"
+    assert forecast.after(b) == "1 of 3, 2 min to go"  # two of six took a minute
+    assert forecast.after(a) == "2 of 3, 24 s to go"
+    assert forecast.after(c) == "3 of 3"
+
+
+def test_what_a_process_died_of_is_said(tmp_path: Path) -> None:
+    places = [tmp_path / name for name in "ab"]
+    for place in places:
+        place.mkdir()
+    with pytest.raises(HeadwayError, match=r"ended with 1: FileNotFoundError.*spec\.json"):
+        run_together(trials.run_trial, places, 2, lambda place: None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("experiment", [classification, table4])
+def test_other_trials_run_together_as_they_run_alone(
+    tmp_path: Path, experiment: ModuleType
+) -> None:
+    alone, together = (experiment.run(Work(tmp_path / str(n), "toy", processes=n)) for n in (1, 2))
+    assert alone.tables == together.tables
 
 
 def test_what_cannot_be_is_said(tmp_path: Path) -> None:

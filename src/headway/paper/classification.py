@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig
+from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig, from_dict
 from headway.files import remove
 from headway.model import Classifier, parameter_count
 from headway.paper.learner import learn
 from headway.paper.results import Cell, Claim, Result, Table, say, verdict
 from headway.paper.trial import code_version
 from headway.paper.work import Work
-from headway.text.examples import Example, prepare_examples
+from headway.text.examples import Example, prepare_examples, read_examples
 from headway.text.labels import LabelledText
 from headway.text.phrasebook import generate
 from headway.text.prepare import PreparedData
@@ -47,18 +47,23 @@ def run(work: Work) -> Result:
     rows: list[tuple[Cell, ...]] = []
     claims = []
     for task, examples in tasks(work).items():
+        wanted = {
+            (title, seed): replace(
+                config,
+                model=replace(config.model, encoder_mixer=mixer),
+                training=replace(config.training, seed=seed),
+            )
+            for title, mixer in MIXERS.items()
+            for seed in work.seeds
+        }
         shares: dict[str, list[float]] = {}
         sizes = {}
-        for title, mixer in MIXERS.items():
-            for seed in work.seeds:
-                seeded = replace(
-                    config,
-                    model=replace(config.model, encoder_mixer=mixer),
-                    training=replace(config.training, seed=seed),
-                )
-                share, sizes[title] = classifier_trial(work, seeded, examples)
-                work.say(f"  {task}, {title}, seed {seed}: {share:.1f} % right")
-                shares.setdefault(title, []).append(share)
+        for (title, seed), (share, size) in zip(
+            wanted, classifier_trials(work, list(wanted.values()), examples), strict=True
+        ):
+            work.say(f"  {task}, {title}, seed {seed}: {share:.1f} % right")
+            shares.setdefault(title, []).append(share)
+            sizes[title] = size
         most = _most_frequent(examples)
         rows += [(task, title, say(found), sizes[title]) for title, found in shares.items()]
         rows.append((task, "the most frequent label", f"{most:.2f}", None))
@@ -128,27 +133,21 @@ def tasks(work: Work) -> dict[str, list[Example]]:
     return {"Kind of phrase": kinds, "Translation or not": pairs}
 
 
-def classifier_trial(work: Work, config: Config, examples: Sequence[Example]) -> tuple[float, int]:
-    """Train a classifier on nine parts of ten, or read what it came to.
+def classifier_trials(
+    work: Work, configs: Sequence[Config], examples: Sequence[Example]
+) -> list[tuple[float, int]]:
+    """Train classifiers on nine parts of ten, or read what they came to.
 
     Returns:
-        Right labels among the rest, 0 to 100, and the model's number of parameters.
+        Of each, right labels among the rest, 0 to 100, and its number of parameters.
     """
     held = max(2, len(examples) // 20)
     parts = {"valid": examples[:held], "test": examples[held : 2 * held]}
     parts["train"] = examples[2 * held :]
-    where = hashlib.sha256(f"{config.text}{examples}".encode()).hexdigest()[:16]
-    sources = Path(__file__).read_bytes()
-    key = hashlib.sha256(f"{where}{config}{code_version()}".encode() + sources).hexdigest()[:16]
-    place = work.directory / "trials" / f"classifier-{key}"
-    if (place / "trial.json").is_file():
-        values = json.loads((place / "trial.json").read_text(encoding="utf-8"))
-        return values["right"], values["parameters"]
+    where = hashlib.sha256(f"{configs[0].text}{examples}".encode()).hexdigest()[:16]
     prepared = work.directory / "data" / f"examples-{where}"
-    if (prepared / "data.json").is_file():
-        data = PreparedData.open(prepared)
-    else:
-        files = {name: prepared.with_name(f"{prepared.name}-{name}.tsv") for name in parts}
+    if not (prepared / "data.json").is_file():
+        files = {name: _part(prepared, name) for name in parts}
         prepared.parent.mkdir(parents=True, exist_ok=True)
         for name, file in files.items():
             lines = ("\t".join((e.label, *e.parts)) for e in parts[name])
@@ -156,16 +155,38 @@ def classifier_trial(work: Work, config: Config, examples: Sequence[Example]) ->
         # What is rare may be missing from the training part: a label must not be.
         known = {example.label for example in parts["train"]}
         assert known >= {example.label for example in examples}, "too few texts of a label"
-        data = prepare_examples([files["train"]], [files["valid"]], prepared, config.text)
-    model = learn(place / "run", data, config)
+        prepare_examples([files["train"]], [files["valid"]], prepared, configs[0].text)
+    version = hashlib.sha256(code_version().encode() + Path(__file__).read_bytes()).hexdigest()
+    specs = [
+        {
+            "name": f"classifier, {config.model.encoder_mixer}, seed {config.training.seed}",
+            "data": prepared.name,
+            "settings": config.to_dict(),
+            "version": version,
+        }
+        for config in configs
+    ]
+    return [(values["right"], values["parameters"]) for values in work.pieces(classifier, specs)]
+
+
+def classifier(place: Path) -> None:
+    """Train what a directory's ``spec.json`` describes, and score it; one of `classifier_trials`."""
+    spec = json.loads((place / "spec.json").read_text(encoding="utf-8"))
+    prepared = place.parents[1] / "data" / spec["data"]
+    data = PreparedData.open(prepared)
+    model = learn(place / "run", data, from_dict(spec["settings"], where=str(place)))
     assert isinstance(model, Classifier)
     assert isinstance(data.tokenizer, LabelledText)
-    found = Labeller(model, data.tokenizer).predict([e.parts for e in parts["test"]])
-    right = sum(a.label == b.label for a, b in zip(found, parts["test"], strict=True))
-    values = {"right": 100 * right / held, "parameters": parameter_count(model)}
+    test = list(read_examples([_part(prepared, "test")]))
+    found = Labeller(model, data.tokenizer).predict([example.parts for example in test])
+    right = sum(a.label == b.label for a, b in zip(found, test, strict=True))
+    values = {"right": 100 * right / len(test), "parameters": parameter_count(model)}
     replace_file(place / "trial.json", json.dumps(values).encode())
     remove(place / "run")
-    return values["right"], int(values["parameters"])
+
+
+def _part(prepared: Path, name: str) -> Path:
+    return prepared.with_name(f"{prepared.name}-{name}.tsv")
 
 
 def _most_frequent(examples: Sequence[Example]) -> float:

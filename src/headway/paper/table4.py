@@ -7,15 +7,24 @@ compressed), else sentences made by rules.
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
 
-from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
+from headway.config import (
+    Config,
+    ModelConfig,
+    SearchConfig,
+    TextConfig,
+    TrainingConfig,
+    from_dict,
+)
 from headway.files import remove
 from headway.model import Transformer, parameter_count
 from headway.paper.bracketing import Agreement, agreement_of_all
+from headway.paper.facts import TABLE4
 from headway.paper.grammar import make_treebank
 from headway.paper.learner import learn
 from headway.paper.parser import PAPER, Parser
@@ -29,21 +38,6 @@ from headway.training.checkpoint import replace_file
 
 TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
 WINDOW = 7  # r: the sentences are short, but most are longer
-# F1 on section 23 of the Wall Street Journal; discriminative, trained on it alone, then with more.
-PAPERS = (
-    ("Vinyals & Kaiser et al. (2014)", "WSJ only", 88.3),
-    ("Petrov et al. (2006)", "WSJ only", 90.4),
-    ("Zhu et al. (2013)", "WSJ only", 90.4),
-    ("Dyer et al. (2016)", "WSJ only", 91.7),
-    ("Transformer, 4 layers", "WSJ only", 91.3),
-    ("Zhu et al. (2013)", "semi-supervised", 91.3),
-    ("Huang & Harper (2009)", "semi-supervised", 91.3),
-    ("McClosky et al. (2006)", "semi-supervised", 92.1),
-    ("Vinyals & Kaiser et al. (2014)", "semi-supervised", 92.1),
-    ("Transformer, 4 layers", "semi-supervised", 92.7),
-    ("Luong et al. (2015)", "multi-task", 93.0),
-    ("Dyer et al. (2016)", "generative", 93.3),
-)
 SMALL = Config(
     text=TextConfig(vocab_size=2000),
     model=ModelConfig(
@@ -62,15 +56,26 @@ def run(work: Work) -> Result:
     began = time.monotonic()
     name, parts = treebank(work)
     config, search = settings(work, made=name is None)
+    wanted = {
+        (title, seed): replace(
+            config,
+            model=replace(config.model, window=window),
+            training=replace(config.training, seed=seed),
+        )
+        for title, window in (
+            ("full attention", 0),
+            (f"restricted attention, r = {WINDOW}", WINDOW),
+        )
+        for seed in work.seeds
+    }
     scores: dict[str, list[Agreement]] = {}
     sizes = {}
-    for title, window in (("full attention", 0), (f"restricted attention, r = {WINDOW}", WINDOW)):
-        shaped = replace(config, model=replace(config.model, window=window))
-        for seed in work.seeds:
-            seeded = replace(shaped, training=replace(shaped.training, seed=seed))
-            found, sizes[title] = parse_trial(work, seeded, search, *parts)
-            work.say(f"  {title}, seed {seed}: F1 {found.f1:.2f}")
-            scores.setdefault(title, []).append(found)
+    for (title, seed), (found, size) in zip(
+        wanted, parse_trials(work, list(wanted.values()), search, *parts), strict=True
+    ):
+        work.say(f"  {title}, seed {seed}: F1 {found.f1:.2f}")
+        scores.setdefault(title, []).append(found)
+        sizes[title] = size
     full, restricted = scores.values()
     sentences = len(parts[2])
     whole = sum(a.sentences + a.empty for a in (*full, *restricted))
@@ -93,7 +98,7 @@ def run(work: Work) -> Result:
             Table(
                 "The paper's Table 4: F1 on section 23 of the Wall Street Journal",
                 ("parser", "training", "F1"),
-                PAPERS,
+                TABLE4,
             ),
         ),
         claims=(
@@ -164,36 +169,52 @@ def settings(work: Work, made: bool) -> tuple[Config, SearchConfig]:
     return config, replace(PAPER, beam=beam, max_extra=extra)
 
 
-def parse_trial(
+def parse_trials(
     work: Work,
-    config: Config,
+    configs: Sequence[Config],
     search: SearchConfig,
     train_trees: list[Tree],
     valid_trees: list[Tree],
     test_trees: list[Tree],
-) -> tuple[Agreement, int]:
-    """Train a parser and score it on the test trees, or read what it came to.
+) -> list[tuple[Agreement, int]]:
+    """Train parsers and score them on the test trees, or read what they came to.
 
     Returns:
-        The scores, and the model's number of parameters.
+        The scores of each, and its number of parameters.
     """
     text = "\n".join(map(str, (*train_trees, *valid_trees, *test_trees)))
-    where = hashlib.sha256(f"{config.text}{text}".encode()).hexdigest()[:16]
-    key = hashlib.sha256(f"{where}{config}{search}{_version()}".encode()).hexdigest()[:16]
-    place = work.directory / "trials" / f"parser-{key}"
-    if (place / "trial.json").is_file():
-        values = json.loads((place / "trial.json").read_text(encoding="utf-8"))
-        return Agreement(**values["agreement"]), values["parameters"]
+    where = hashlib.sha256(f"{configs[0].text}{text}".encode()).hexdigest()[:16]
     prepared = work.directory / "data" / f"trees-{where}"
-    data = (
-        PreparedData.open(prepared)
-        if (prepared / "data.json").is_file()
-        else prepare_treebank(train_trees, valid_trees, prepared, config.text)
-    )
-    model = learn(place / "run", data, config)
+    if not (prepared / "data.json").is_file():
+        prepare_treebank(train_trees, valid_trees, prepared, configs[0].text)
+    test = "".join(f"{tree}\n" for tree in test_trees)
+    replace_file(prepared.with_name(f"{prepared.name}-test.tree"), test.encode())
+    specs = [
+        {
+            "name": f"parser, r = {config.model.window or 'all'}, seed {config.training.seed}",
+            "data": prepared.name,
+            "settings": config.to_dict(),
+            "search": asdict(search),
+            "version": _version(),
+        }
+        for config in configs
+    ]
+    return [
+        (Agreement(**values["agreement"]), values["parameters"])
+        for values in work.pieces(parser, specs)
+    ]
+
+
+def parser(place: Path) -> None:
+    """Train the parser that a directory's ``spec.json`` describes, and score it; one of `parse_trials`."""
+    spec = json.loads((place / "spec.json").read_text(encoding="utf-8"))
+    prepared = place.parents[1] / "data" / spec["data"]
+    data = PreparedData.open(prepared)
+    test_trees = read_treebank(prepared.with_name(f"{prepared.name}-test.tree"))
+    model = learn(place / "run", data, from_dict(spec["settings"], where=str(place)))
     assert isinstance(model, Transformer)
-    parser = Parser(model, data.tokenizer, search)
-    parses = parser.parse([tree.words() for tree in test_trees])
+    search = SearchConfig(**spec["search"])
+    parses = Parser(model, data.tokenizer, search).parse([tree.words() for tree in test_trees])
     found = [parse.tree for parse in parses if parse is not None]
     tags = [[leaf.label for leaf in tree.leaves()] for tree in test_trees]
     scores = agreement_of_all(test_trees, map(retag, found, tags))
@@ -201,7 +222,6 @@ def parse_trial(
     values = {"agreement": asdict(scores), "parameters": parameter_count(model)}
     replace_file(place / "trial.json", json.dumps(values).encode())
     remove(place / "run")
-    return scores, values["parameters"]
 
 
 def _version() -> str:

@@ -2,17 +2,13 @@
 
 A trial is a function of settings, text, seed and this package's sources, whose hash is its
 directory's name: two experiments that need the same one train it once. A trial that was stopped
-goes on from its last checkpoint. ``python -m headway.paper.trial DIR`` runs the one that ``DIR``'s
-``spec.json`` describes.
+goes on from its last checkpoint.
 """
 
 import copy
 import hashlib
 import importlib
 import json
-import os
-import sys
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +25,6 @@ from headway.text.prepare import PreparedData
 from headway.text.readers import read_lines
 from headway.training.averaging import average_weights
 from headway.training.checkpoint import replace_file
-from headway.training.machine import settle
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.starting import resume, start
@@ -223,15 +218,3 @@ def _loss(metrics: Path) -> list[tuple[float, float]]:
     size = -(-len(points) // POINTS) if points else 1
     groups = [points[i : i + size] for i in range(0, len(points), size)]
     return [(g[-1][0], sum(nll for _, nll in g) / len(g)) for g in groups]
-
-
-def _end_with_parent() -> None:
-    """End when standard input does, as it does when the process that started this one is gone."""
-    sys.stdin.buffer.read()
-    os._exit(1)
-
-
-if __name__ == "__main__":
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    settle()
-    run_trial(Path(sys.argv[1]))

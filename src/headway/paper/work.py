@@ -1,63 +1,27 @@
 """What an experiment works with: a directory that keeps what is done, a size, seeds, trainings."""
 
 import hashlib
-import os
+import json
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from headway.config import Config, ModelConfig, TextConfig, TrainingConfig, describe
+from headway.config import Config, describe
 from headway.errors import HeadwayError
 from headway.paper.bitext import Bitext
+from headway.paper.children import Piece, run_together
+from headway.paper.effort import Forecast, effort
 from headway.paper.results import Table
+from headway.paper.scales import BASES, SECONDS
 from headway.paper.trial import Change, Trial, code_version, read_trial, run_trial, write_spec
 from headway.training.checkpoint import replace_file
 from headway.training.machine import processors
 
-Scale = str
-SCALES = ("toy", "minutes", "hours", "paper")
 TEXT = "--train train.en train.de --valid valid.en valid.de"
 T = TypeVar("T")
-
-# The paper's base with an eighth of its width and half of its depth, so that every row of Table 3
-# has its like. Steps mix lengths: in the built-in corpus length goes with the kind of phrase.
-SMALL = Config(
-    text=TextConfig(vocab_size=2000, split_digits=True),
-    model=ModelConfig(
-        num_encoder_layers=3, num_decoder_layers=3, d_model=64, d_ff=256, num_heads=8, dropout=0.1
-    ),
-    training=TrainingConfig(
-        max_steps=500, batch_tokens=1600, micro_batch_tokens=1600, packed=True, warmup_steps=200,
-        rate_scale=1.0, checkpoint_every=50, average=5, precision="fp32", device="cpu", threads=1,
-    ),
-)  # fmt: skip
-# Multi30k's: Wu et al. (2021) trained a model of 128 with 4 + 4 layers on it.
-MIDDLE = Config(
-    text=TextConfig(vocab_size=8000),
-    model=ModelConfig(
-        num_encoder_layers=3, num_decoder_layers=3, d_model=128, d_ff=512, num_heads=8, dropout=0.2
-    ),
-    training=TrainingConfig(
-        max_steps=5000, batch_tokens=2500, micro_batch_tokens=2500, packed=True, warmup_steps=800,
-        rate_scale=1.28, cool_steps=3500, checkpoint_every=250, average=5, device="cpu", threads=1,
-    ),
-)  # fmt: skip
-TOY = Config(
-    text=TextConfig(vocab_size=400, split_digits=True),
-    model=ModelConfig(
-        num_encoder_layers=3, num_decoder_layers=3, d_model=64, d_ff=256, num_heads=8, dropout=0.1
-    ),
-    training=TrainingConfig(
-        max_steps=3, batch_tokens=300, micro_batch_tokens=300, packed=True, warmup_steps=8,
-        checkpoint_every=1, average=2, precision="fp32", device="cpu", threads=1,
-    ),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -94,14 +58,14 @@ class Work:
     def __init__(
         self,
         directory: str | Path,
-        scale: Scale = "minutes",
+        scale: str = "minutes",
         seed: int = 1,
         say: Callable[[str], None] = lambda text: None,
         processes: int = 0,
         corpus: Bitext | None = None,
     ) -> None:
-        if scale not in SCALES:
-            raise HeadwayError(f"scale {scale}: there are {', '.join(SCALES)}")
+        if scale not in BASES:
+            raise HeadwayError(f"scale {scale}: there are {', '.join(BASES)}")
         self.directory = Path(directory)
         self.scale = scale
         self.seed = seed
@@ -117,7 +81,7 @@ class Work:
     @property
     def base(self) -> Config:
         """The settings that comparisons start from."""
-        return {"toy": TOY, "minutes": SMALL, "hours": MIDDLE, "paper": Config()}[self.scale]
+        return BASES[self.scale]
 
     @property
     def text_fingerprint(self) -> str:
@@ -135,7 +99,7 @@ class Work:
             return self._corpus
         if self.scale in ("hours", "paper"):
             raise HeadwayError(f"--scale {self.scale} needs text: give --train and --valid")
-        return self.pick(toy=Bitext.built_in(300, 6), minutes=Bitext.built_in(24_000, 600))
+        return Bitext.built_in(*self.pick(toy=(300, 6), minutes=(24_000, 600)))
 
     def pick(self, *, toy: T, minutes: T, hours: T | None = None) -> T:
         """Return what fits the scale; ``minutes`` where there is nothing larger."""
@@ -161,19 +125,57 @@ class Work:
         Equal jobs are done once, and what was done before is read.
         """
         places = [self._place(job) for job in jobs]
-        waiting = {p: j for p, j in zip(places, jobs, strict=True) if read_trial(p) is None}
+        # The longest first, so that no core waits for a long one at the end.
+        order = sorted(zip(places, jobs, strict=True), key=lambda pair: -effort(pair[1].config))
+        waiting = {place: job for place, job in order if read_trial(place) is None}
         for place, job in waiting.items():  # before they run: several may need the same data
             corpus = job.corpus or self.corpus
             data = corpus.prepared(self.directory / "data", job.config.text)
             test = corpus.files(self.directory / "data")["test"]
-            write_spec(place, job.name, _seeded(job), data.directory, test, job.change)
-        if self.processes == 1 or len(waiting) < 2:
-            for place in waiting:
-                self._report(run_trial(place), len(waiting))
-        else:
-            self._run_together(list(waiting))
+            write_spec(place, job.name, _settled(job), data.directory, test, job.change)
+        efforts = {place: effort(job.config) for place, job in waiting.items()}
+        seconds = sum(efforts.values()) * SECONDS[self.scale] / effort(self.base)
+        forecast = Forecast(efforts, seconds, self.processes)
+        if len(waiting) > 1:
+            self.say(f"  {forecast.first()}")
+
+        def report(place: Path) -> None:
+            trial = read_trial(place)
+            assert trial is not None
+            self.say(
+                f"  trial {trial.name}, seed {trial.seed}: BLEU {trial.bleu:.1f}, perplexity"
+                f" {trial.perplexity:.2f}, {trial.seconds:.0f} s of processor time"
+                f" ({forecast.after(place)})"
+            )
+
+        run_together(run_trial, list(waiting), self.processes, report)
         found = [read_trial(place) for place in places]
         return [trial for trial in found if trial is not None]
+
+    def pieces(self, piece: Piece, specs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Do trials of other kinds, or read what came of them.
+
+        Args:
+            piece: Reads what it is to do from a directory's ``spec.json``, and leaves what came of it
+                in ``trial.json``.
+            specs: Each with a "name" that is no part of what it does; a directory of the same spec is
+                the same trial.
+
+        Returns:
+            What came of each.
+        """
+        places = [self.directory / "trials" / f"{piece.__name__}-{_key(spec)}" for spec in specs]
+        waiting = [p for p in dict.fromkeys(places) if not (p / "trial.json").is_file()]
+        for place in waiting:
+            place.mkdir(parents=True, exist_ok=True)
+            spec = specs[places.index(place)]
+            replace_file(place / "spec.json", json.dumps(spec, indent=1).encode())
+
+        def report(place: Path) -> None:
+            self.say(f"  {specs[places.index(place)]['name']}: trained and scored")
+
+        run_together(piece, waiting, self.processes, report)
+        return [json.loads((p / "trial.json").read_text(encoding="utf-8")) for p in places]
 
     def by_seed(self, jobs: Sequence[Job]) -> dict[str, list[Trial]]:
         """Do each job with every seed: its name -> trials in the seeds' order."""
@@ -204,48 +206,23 @@ class Work:
 
     def _place(self, job: Job) -> Path:
         change = job.change and f"{job.change.__module__}:{job.change.__qualname__}"
-        parts = (_seeded(job), (job.corpus or self.corpus).fingerprint, change, code_version())
+        parts = (_settled(job), (job.corpus or self.corpus).fingerprint, change, code_version())
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
         return self.directory / "trials" / key
 
-    def _run_together(self, places: list[Path]) -> None:
-        # Idle threads of one core each would only wait for each other.
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        children: list[subprocess.Popen[bytes]] = []
 
-        def run(place: Path) -> None:
-            # It ends when its standard input does: no trial outlives this process.
-            command = [sys.executable, "-m", "headway.paper.trial", str(place)]
-            with (place / "log.txt").open("wb") as log:
-                child = subprocess.Popen(
-                    command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment
-                )
-            children.append(child)
-            with child:
-                code = child.wait()
-            trial = read_trial(place)
-            if trial is None:
-                lines = (place / "log.txt").read_text(errors="replace").splitlines()
-                raise HeadwayError(f"{place}: ended with {code}: {lines[-1] if lines else ''}")
-            self._report(trial, len(places))
-
-        pool = ThreadPoolExecutor(self.processes)
-        try:
-            list(pool.map(run, places))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in children:
-                child.terminate()
-            raise
-        finally:
-            pool.shutdown()
-
-    def _report(self, trial: Trial, of: int) -> None:
-        self.say(
-            f"  trial {trial.name}, seed {trial.seed}: BLEU {trial.bleu:.1f}, perplexity"
-            f" {trial.perplexity:.2f}, {trial.seconds:.0f} s of processor time (one of {of})"
-        )
+def _settled(job: Job) -> Config:
+    """Return a job's settings with its seed, in one way of writing them: usual widths are 0."""
+    model = job.config.model
+    usual = model.d_model / model.num_heads
+    d_k, d_v = (0 if width == usual else width for width in (model.d_k, model.d_v))
+    return replace(
+        job.config,
+        model=replace(model, d_k=d_k, d_v=d_v),
+        training=replace(job.config.training, seed=job.seed),
+    )
 
 
-def _seeded(job: Job) -> Config:
-    return replace(job.config, training=replace(job.config.training, seed=job.seed))
+def _key(spec: Mapping[str, Any]) -> str:
+    values = {name: value for name, value in spec.items() if name != "name"}
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
