@@ -146,6 +146,18 @@ def test_lifts_are_weight_above_chance() -> None:
     assert best([Seen(maps, 2, lifts)], 1) == [(0, 1)]
 
 
+def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy")
+    pairs = figures3to5.unseen(work)
+    known = {source.casefold() for source, _ in (*work.corpus.train, *work.corpus.valid)}
+    known |= {source.casefold() for source, _ in Bitext.built_in(2000, 0).train}  # a larger one's
+    assert not known & {source.casefold() for source, _ in pairs}
+    for rule in (distant, anaphora):
+        assert sum(rule(source) is not None for source, _ in pairs) >= 4
+    given = replace(work.corpus, test=(("a", "b"),))
+    assert figures3to5.unseen(Work(tmp_path, "toy", corpus=given)) == given.test
+
+
 @pytest.mark.slow
 def test_figures_are_drawn(tmp_path: Path) -> None:
     corpus = Bitext.built_in(300, 6)
