@@ -201,17 +201,22 @@ def sustained(size: int = 768, seconds: float = 0.5) -> float:
 
 
 @cache
-def _bleu(path: str, pairs: tuple[tuple[str, str], ...], language: str, key: str) -> float:
-    translations = Translator.load(path, "cpu").translate([source for source, _ in pairs], SEARCH)
-    (measure,) = pick_measures([key])
-    return measure.segments(translations, [target for _, target in pairs], language).total()
+def _translations(path: str, sources: tuple[str, ...]) -> list[str]:
+    return Translator.load(path, "cpu").translate(list(sources), SEARCH)
 
 
 def scores(work: Work, trials: Sequence[Trial], averaged: bool, split: bool = True) -> list[float]:
     """Return BLEU of each trial's last or averaged weights, scored as the paper does or as sacreBLEU."""
-    key = "bleu_moses_split" if split else "bleu"
-    paths = [str(t.averaged if averaged else t.directory) for t in trials]
-    return [_bleu(path, work.corpus.test, work.corpus.languages[1], key) for path in paths]
+    (measure,) = pick_measures(["bleu_moses_split" if split else "bleu"])
+    sources, targets = zip(*work.corpus.test, strict=True)
+    return [
+        measure.segments(
+            _translations(str(trial.averaged if averaged else trial.directory), sources),
+            list(targets),
+            work.corpus.languages[1],
+        ).total()
+        for trial in trials
+    ]
 
 
 def trained_table(trials: dict[str, list[Trial]], work: Work, speed: float) -> Table:
