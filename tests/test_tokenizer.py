@@ -7,7 +7,8 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.tokenizer import Draw, Tokenizer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import Draw
 
 WORDS = [
     "the",

@@ -14,7 +14,8 @@ import torch
 
 from headway.config import Config, ModelConfig, SearchConfig
 from headway.model import Transformer
-from headway.text.tokenizer import EOS, Tokenizer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import EOS
 from headway.translation import Translation, Translator
 from strange_texts import shapes
 

@@ -11,7 +11,7 @@ from headway.checks.products import matrix_rate, search_flop, synchronize
 from headway.checks.synthetic import draw_lengths, draw_sentences
 from headway.config import Config
 from headway.model import Transformer, parameter_count
-from headway.text.tokenizer import EOS
+from headway.text.vocabulary import EOS
 from headway.training.machine import Machine, peak_memory
 from headway.translation import Engine, Hypothesis, beam_search, make_engine
 from headway.translation.engine import resolve_precision

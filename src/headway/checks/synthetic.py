@@ -8,7 +8,8 @@ import numpy as np
 
 from headway.text.prepare import PreparedData
 from headway.text.shards import Corpus
-from headway.text.tokenizer import EOS, Tokenizer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import EOS
 
 RATIO = (0.03, 0.17)  # mean and deviation of log(target / source): English to German
 

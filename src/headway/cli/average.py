@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from headway.model import Transformer
-    from headway.text.tokenizer import Tokenizer
+    from headway.text.labels import load_tokenizer
     from headway.training.averaging import average_weights
     from headway.training.card import model_card
     from headway.training.run_directory import RunDirectory
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
     model.load_state_dict(average_weights([directory.weights(step) for step in steps]))
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
     card = model_card(config, facts, languages, which, report=None)
-    save_model(out, model, Tokenizer.load(directory.path), config, languages, card)
+    save_model(out, model, load_tokenizer(directory.path), config, languages, card)
     if (directory.path / shortlist.FILE).exists():
         shutil.copy(directory.path / shortlist.FILE, out)
     print(f"{out}: {which}", file=sys.stderr)

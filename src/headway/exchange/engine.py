@@ -21,7 +21,7 @@ from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_weights import LONGEST
 from headway.exchange.place import appearing
 from headway.kernels.build import cache_directory
-from headway.text.tokenizer import EOS
+from headway.text.vocabulary import EOS
 from headway.translation import Translator
 from headway.translation.directory import Model
 from headway.translation.finder import Finder

@@ -11,7 +11,8 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.exchange.foreign import read_object
 from headway.exchange.vocabulary import algorithm, read_model, reordered
-from headway.text.tokenizer import PAD, Tokenizer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import PAD
 
 EOS, UNK = "</s>", "<unk>"
 MOST_UNNAMED = 1024  # rows of an embedding that vocab.json does not name

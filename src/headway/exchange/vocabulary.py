@@ -4,7 +4,7 @@ Marian keeps two things apart that Headway has in one file: how a text is cut (`
 id a piece has (``vocab.json``). A sentencepiece model is a list of pieces, each with a score and a kind,
 and how it cuts does not depend on their order. So the pieces are put in the order of the vocabulary.
 What else the vocabulary has gets a kind that no text is cut into, and pieces it does not have go behind
-``<pad>``, where `headway.text.tokenizer` takes them for ``<unk>``.
+``<pad>``, where `headway.text.vocabulary` takes them for ``<unk>``.
 
 The file is a protocol-buffers message: fields, each a key (number and wire type) and a value.
 """

@@ -15,7 +15,8 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.paper.trees import Tree, linearise, plain, read_trees
 from headway.text.prepare import PreparedData, prepare
-from headway.text.tokenizer import EOS, UNK, Tokenizer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import EOS, UNK
 
 LANGUAGES = ("en", "trees")
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.paper.trees import CLOSE, OPEN
-from headway.text.tokenizer import SPACE
+from headway.text.vocabulary import SPACE
 from headway.translation.search import Candidates, Ids
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from headway.errors import HeadwayError
-from headway.text.tokenizer import SPACE
+from headway.text.vocabulary import SPACE
 
 START = "<start>"  # what the decoder reads first; it is no piece of any vocabulary
 END = "</s>"

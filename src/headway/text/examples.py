@@ -18,7 +18,8 @@ from headway.text.labels import LabelledText
 from headway.text.lines import read_lines
 from headway.text.prepare import FORMAT, PreparedData, check_new, fingerprint
 from headway.text.shards import Corpus
-from headway.text.tokenizer import EOS, Tokenizer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import EOS
 
 
 @dataclass(frozen=True)

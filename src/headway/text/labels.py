@@ -10,7 +10,8 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.files import replace_text
-from headway.text.tokenizer import Draw, Tokenizer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import Draw
 
 FILE = "labels.json"
 
@@ -68,7 +69,18 @@ class LabelledText(Tokenizer):
         return [i for ids in self.encode_source(parts) for i in ids]
 
 
-def read_labels(directory: Path) -> list[str] | None:
+def load_tokenizer(directory: str | Path) -> Tokenizer:
+    """Read what a model of any kind was saved with: a `LabelledText` where there are labels.
+
+    Raises:
+        HeadwayError: Naming the file that is missing or damaged.
+    """
+    tokenizer = Tokenizer.load(directory)
+    labels = _read_labels(Path(directory))
+    return tokenizer if labels is None else LabelledText(tokenizer.models[0], labels)
+
+
+def _read_labels(directory: Path) -> list[str] | None:
     """Return the labels that lie in a directory, or None.
 
     Raises:

@@ -18,9 +18,11 @@ from headway.errors import HeadwayError
 from headway.files import naming, replacing
 from headway.text.cleaning import TOKENS, Report, clean, held_out
 from headway.text.corpora import origins
+from headway.text.labels import load_tokenizer
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
 from headway.text.shards import Corpus
-from headway.text.tokenizer import Draw, Tokenizer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import Draw
 
 FORMAT = 1
 CHUNK = 10_000  # pairs encoded at a time
@@ -79,7 +81,7 @@ class PreparedData:
             raise HeadwayError(f"{path}: not of this Headway: prepare the data again")
         data = cls(
             directory=directory,
-            tokenizer=Tokenizer.load(directory),
+            tokenizer=load_tokenizer(directory),
             train=Corpus.open(directory / "train"),
             valid=Corpus.open(directory / "valid"),
             valid_source=list(read_lines(directory / "valid.source")),

@@ -11,7 +11,7 @@ import torch
 from headway.config import TrainingConfig
 from headway.text.batches import Batch, make_batch, plan_batches, plan_packed
 from headway.text.prepare import PreparedData
-from headway.text.tokenizer import SPACE
+from headway.text.vocabulary import SPACE
 from headway.training import processes
 
 

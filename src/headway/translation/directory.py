@@ -19,6 +19,7 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.files import replace_text, replacing
 from headway.model import Network, Transformer, make_model
+from headway.text.labels import load_tokenizer
 from headway.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -134,7 +135,7 @@ def load_network(
             else ""
         )
         raise HeadwayError(f"{path}: no model.safetensors{hint}")
-    tokenizer = Tokenizer.load(path)
+    tokenizer = load_tokenizer(path)
     sizes = tokenizer.source_vocab_size, tokenizer.target_vocab_size
     shape = settings.model
     for name, size in zip(("source_vocab_size", "target_vocab_size"), sizes, strict=True):

@@ -1,0 +1,185 @@
+"""The pieces of one side: a sentencepiece model, and what Headway adds to it.
+
+No text is lost: what has no piece becomes bytes. Control symbols are ids that no text can produce:
+``<unk>`` 0, ``</s>`` 1, and ``<pad>``, the last id, which the sentencepiece model does not know of.
+
+An imported vocabulary may have fewer entries than its sentencepiece model has pieces. There ``<pad>``
+is a control piece: what stands before it are the entries, what follows means ``<unk>``. An entry that
+no text is cut into, such as ``>>deu<<``, is an unused piece; a text may begin with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from headway.errors import HeadwayError
+
+UNK, EOS = 0, 1
+PAD = "<pad>"
+SPACE = "\u2581"  # sentencepiece writes a space so; typed by a user, it becomes its three bytes
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Pieces drawn at random, the same ones for the same seed (Provilkov et al. 2020, BPE dropout).
+
+    Attributes:
+        dropout: The chance that a merge is left out each time it could be made.
+        seed: Another seed, other pieces.
+    """
+
+    dropout: float
+    seed: int
+
+
+class Vocabulary:
+    """The pieces of one side, and their ids.
+
+    Args:
+        model: A serialized sentencepiece model.
+
+    Attributes:
+        model: The same.
+        pad: Id of ``<pad>``.
+        size: Ids, ``<pad>`` included.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        self.model = model
+        self._processor = _processor(model)
+        pad = int(self._processor.piece_to_id(PAD))
+        self.pad = pad if self._processor.is_control(pad) else int(self._processor.vocab_size())
+        self.size = self.pad + 1
+
+    @property
+    def all_pieces(self) -> list[str]:
+        """What the sentencepiece model holds, which may be more than there are ids."""
+        return [self._processor.id_to_piece(i) for i in range(self._processor.vocab_size())]
+
+    def encode(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
+        """Turn texts into ids, each with ``</s>`` at its end.
+
+        Args:
+            texts: Any text.
+            drawn: Leave merges out at random; None: the best pieces, always the same.
+        """
+        # Lone surrogates are no text and cannot be bytes: they become question marks.
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        named = [self._after_language(text) for text in clean]
+        rest = [text for _, text in named]
+        encoded = [
+            self._encode_spaces_apart(text) if SPACE in text else ids
+            for text, ids in zip(rest, self._cut(rest, drawn), strict=True)
+        ]
+        return [
+            [*language, *self._entries(text, ids), EOS]
+            for (language, text), ids in zip(named, encoded, strict=True)
+        ]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turn ids into text, up to the first ``</s>``; ``<pad>`` says nothing."""
+        said = takewhile(lambda i: i != EOS, (int(i) for i in ids))
+        return str(self._processor.decode([i for i in said if i != self.pad]))
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Spell ids out; a piece that starts a word begins with U+2581."""
+        return [PAD if i == self.pad else self._processor.id_to_piece(i) for i in ids]
+
+    def named_language(self, text: str) -> str:
+        """Return what a text begins with if that names a target language: ``>>deu<<``."""
+        return text[: len(text) - len(self._after_language(text)[1])]
+
+    def _after_language(self, text: str) -> tuple[list[int], str]:
+        """Part a text from the target language it begins with, as an entry, if there is such a one."""
+        if text.startswith(">>"):
+            code, end, rest = text.partition("<<")
+            entry = self._processor.piece_to_id(code + end)
+            if self._processor.is_unused(entry) or self._processor.is_control(entry):
+                return [entry], rest
+        return [], text
+
+    def _cut(self, texts: list[str], drawn: Draw | None) -> Any:
+        if drawn is None:
+            # For a list threads are started, which takes longer than a sentence.
+            encode = self._processor.encode
+            return [encode(texts[0])] if len(texts) == 1 else encode(texts)
+        from sentencepiece import set_random_generator_seed
+
+        # A thread of sentencepiece's starts from the seed that is set when it starts: one thread,
+        # begun here, draws the same pieces on every machine.
+        set_random_generator_seed(drawn.seed)
+        return self._processor.encode(
+            texts, enable_sampling=True, alpha=drawn.dropout, num_threads=1
+        )
+
+    def _encode_spaces_apart(self, text: str) -> list[int]:
+        """Encode a text that holds U+2581 itself, which sentencepiece would take for a space.
+
+        A character that has no piece stands in for it, and its bytes are then exchanged. A vocabulary
+        without bytes has no other way to say it than a space.
+        """
+        find = self._processor.piece_to_id
+        if not self._processor.is_byte(find("<0xE2>")):
+            return list(self._processor.encode(text))
+        stand_in = next(
+            character
+            for character in map(chr, range(0x10FFFD, 0, -1))
+            if character not in text and find(character) == UNK
+        )
+        ids: list[int] = self._processor.encode(text.replace(SPACE, stand_in))
+        old, new = (
+            [find(f"<0x{byte:02X}>") for byte in character.encode()]
+            for character in (stand_in, SPACE)
+        )
+        exchanged: list[int] = []
+        at = 0
+        while at < len(ids):
+            found = ids[at : at + len(old)] == old
+            exchanged += new if found else ids[at : at + 1]
+            at += len(old) if found else 1
+        return exchanged
+
+    def _entries(self, text: str, ids: list[int]) -> list[int]:
+        """Let pieces be ``<unk>`` that are no entries of an imported vocabulary.
+
+        Characters without a piece may be an entry all the same: one of the other language.
+        """
+        if UNK not in ids and max(ids, default=0) < self.pad:
+            return ids
+        spelled = self._processor.encode(text, out_type=str)
+        found = (self._processor.piece_to_id(piece) for piece in spelled)
+        return [i if EOS < i < self.pad else UNK for i in found]
+
+
+def read_model(file: Path) -> bytes:
+    """Read a serialized sentencepiece model.
+
+    Raises:
+        HeadwayError: If it cannot be read, or is none whose pieces can all be spelled.
+    """
+    try:
+        model = file.read_bytes()
+    except OSError as error:
+        raise HeadwayError(f"{file}: {error.strerror or error}") from None
+    if not _is_sound(model):
+        raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
+    return model
+
+
+def _is_sound(model: bytes) -> bool:
+    if not model:  # it would load, as a model without pieces
+        return False
+    try:
+        processor = _processor(model)
+        pieces = processor.id_to_piece(list(range(processor.vocab_size())))
+    except (RuntimeError, IndexError, UnicodeDecodeError):
+        return False
+    return len(pieces) > EOS and pieces[EOS] == "</s>"
+
+
+def _processor(model: bytes) -> Any:
+    from sentencepiece import SentencePieceProcessor
+
+    return SentencePieceProcessor(model_proto=model)
