@@ -40,15 +40,7 @@ def refusals(config: ModelConfig) -> list[str]:
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a package; it appears whole or not at all.
-
-    Args:
-        model: Not one that `refusals` names a reason for.
-        out: Not there yet.
-        precision: One of `PRECISIONS`, of the stored weights.
-
-    Returns:
-        What to know, and to set for the same ranking.
+    """Write a package, as `formats.Format` says.
 
     Raises:
         HeadwayError: If the model has two vocabularies.

@@ -52,16 +52,7 @@ def refusals(config: ModelConfig) -> list[str]:
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a model directory of CTranslate2; it appears whole or not at all.
-
-    Args:
-        model: Not one that `refusals` names a reason for.
-        out: Not there yet.
-        precision: One of `PRECISIONS`, of the stored weights.
-
-    Returns:
-        What to know, and to set for the same ranking.
-    """
+    """Write a model directory of CTranslate2, as `formats.Format` says."""
     with appearing(out) as temporary:
         temporary.mkdir()
         variables = rounded(weights(model.transformer), precision)

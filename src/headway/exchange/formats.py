@@ -46,7 +46,16 @@ class Format(Protocol):
         """Return why the format cannot say such a model; nothing: it can, exactly."""
 
     def write(self, model: Model, out: Path, precision: str) -> list[str]:
-        """Write an export, whole or not at all; returns what to know and to set."""
+        """Write an export; it appears whole or not at all.
+
+        Args:
+            model: Not one that `refusals` names a reason for.
+            out: Not there yet.
+            precision: One of `PRECISIONS`, of the stored weights.
+
+        Returns:
+            What to know, and to set for the same ranking.
+        """
 
     def Engine(self, path: Path) -> Runner:
         """Load an export into the program it is for."""

@@ -36,15 +36,7 @@ print(tokenizer.batch_decode(found, skip_special_tokens=True))
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a Marian directory; it appears whole or not at all.
-
-    Args:
-        model: Not one that `refusals` names a reason for.
-        out: Not there yet.
-        precision: One of `PRECISIONS`, of the stored weights.
-
-    Returns:
-        What to know, and to set for the same ranking.
+    """Write a Marian directory, as `formats.Format` says.
 
     Raises:
         HeadwayError: If a weight is too large for the precision.

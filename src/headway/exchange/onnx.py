@@ -50,15 +50,7 @@ def refusals(config: ModelConfig) -> list[str]:
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write three graphs and the text side; they appear together or not at all.
-
-    Args:
-        model: Not one that `refusals` names a reason for.
-        out: Not there yet.
-        precision: One of `PRECISIONS`, of the matrices.
-
-    Returns:
-        What to know, and to set for the same ranking.
+    """Write three graphs and the text side, as `formats.Format` says; ``int8`` is of the matrices.
 
     Raises:
         HeadwayError: If onnx is not installed, or a graph is too large for a file.
