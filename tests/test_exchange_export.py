@@ -14,7 +14,7 @@ from exchange_models import SMALL, random_model
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.exchange import argos, ctranslate2, ctranslate2_binary
-from headway.exchange.exporting import export_model, with_licence
+from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
 from headway.exchange.splitter import UNITS, write_splitter
 from headway.text.tokenizer import Tokenizer
@@ -120,14 +120,6 @@ def test_an_import_that_names_no_languages_asks_for_them(exported: Path, tmp_pat
     assert not (tmp_path / "back").exists()
     import_model(folder, tmp_path / "back", ("fr", "it"))
     assert load_model(tmp_path / "back").languages == ("fr", "it")
-
-
-def test_a_licence_replaces_the_one_that_was() -> None:
-    text = "---\nlanguage:\n- en\nlicense: mit\n---\n\n# A\n"
-    found = with_licence(text, ("en", "de"), "cc0-1.0")
-    assert found.count("license:") == 1
-    assert "license: cc0-1.0" in found
-    assert with_licence(text, ("en", "de"), "") == text
 
 
 def test_a_package_is_what_argos_translate_looks_for(package: Path, model: Model) -> None:

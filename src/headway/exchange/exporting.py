@@ -11,6 +11,7 @@ from headway.errors import HeadwayError
 from headway.exchange import formats
 from headway.exchange.certificate import Certificate, certify
 from headway.exchange.place import appearing
+from headway.translation.card import completed
 from headway.translation.directory import Model
 
 CERTIFICATE, CARD = "certificate.json", "README.md"
@@ -100,7 +101,7 @@ def card(
     """Return the model's own card with the licence at its head and the export's facts at its end."""
     old = model.path / CARD
     text = old.read_text(encoding="utf-8") if old.is_file() else ""
-    parts = [with_licence(text, model.languages, licence).rstrip()]
+    parts = [completed(text, model.languages, licence).rstrip()]
     parts.append(
         f"## This export\n\nFormat: {to}, weights in {precision}; made by `headway export`."
     )
@@ -111,15 +112,3 @@ def card(
     said = "Not compared with the model it was made from." if found is None else found.to_text()
     parts.append(f"### Compared with the model it was made from\n\n{said}")
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def with_licence(text: str, languages: tuple[str, str], licence: str) -> str:
-    """Put a licence into a card's head; a card without a head gets one."""
-    head, body = [*(f"- {code}" for code in languages)], text
-    head = ["language:", *head, "library_name: headway", "pipeline_tag: translation"]
-    if text.startswith("---\n") and "\n---\n" in text[4:]:
-        inside, _, body = text[4:].partition("\n---\n")
-        head = inside.split("\n")
-    if licence:
-        head = [line for line in head if not line.startswith("license:")] + [f"license: {licence}"]
-    return "---\n" + "\n".join(head) + "\n---\n" + body

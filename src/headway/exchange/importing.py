@@ -1,6 +1,7 @@
 """An import from beginning to end: a foreign model becomes a model directory with a card."""
 
 import hashlib
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from headway.errors import HeadwayError
 from headway.exchange import formats
 from headway.exchange.exporting import CARD
 from headway.exchange.place import appearing
+from headway.translation.card import front_matter, split_card
 from headway.translation.directory import Model, save_model
 
 MOST_NAMED = 50
@@ -61,22 +63,13 @@ def card(path: Path, form: str, languages: tuple[str, str]) -> str:
         for file in files
     )
     old = path / CARD
-    own, head = "", ""
+    own, licence = "", ""
     if path.is_dir() and old.is_file() and old.stat().st_size < MOST_CARD:
-        own = old.read_text("utf-8", "replace")
-        if own.startswith("---\n") and "\n---\n" in own[4:]:
-            inside, _, own = own[4:].partition("\n---\n")
-            licences = [line for line in inside.split("\n") if line.startswith("license:")]
-            head = "".join(f"{line}\n" for line in licences[:1])
+        head, own = split_card(old.read_text("utf-8", "replace"))
+        found = re.search(r"^license:\s*(\S.*)", head, re.MULTILINE)
+        licence = found[1].strip() if found else ""
         own = f"\n## The original's card\n\n{own.strip()}\n"
-    return f"""---
-language:
-- {source}
-- {target}
-library_name: headway
-pipeline_tag: translation
-{head}---
-
+    return f"""{front_matter(languages, licence=licence)}
 # Translation from {source} to {target}
 
 A Transformer imported by Headway {__version__} from `{path.name}` (format: {form}); how it was trained is

@@ -1,13 +1,15 @@
 """The model card: what a model is, where it came from, how good it is and where it ends."""
 
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from headway.config import Config, describe
 from headway.evaluation.measures import pick_measures
 from headway.training.validation import ValidationReport
+from headway.translation.card import front_matter
 
 
 def model_card(
@@ -31,17 +33,14 @@ def model_card(
     source, target = languages
     data, machine = facts["data"], facts["machine"]
     command = shlex.join(facts.get("command", ()))
-    return f"""---
-language:
-- {source}
-- {target}
-library_name: headway
-pipeline_tag: translation
-metrics:
-- bleu
-- chrf
----
-
+    named = list(_named(data.get("origins", ())))
+    head = front_matter(
+        languages,
+        datasets=list(dict.fromkeys(d for d in map(_on_the_hub, named) if d)),
+        scores=_values(target, report),
+        scored_on=f"{data['validation_pairs']:,} validation pairs, by which the model was chosen",
+    )
+    return f"""{head}
 # Translation from {source} to {target}
 
 A Transformer (Vaswani et al., 2017) trained with Headway {facts["headway"]}; {which}.
@@ -55,7 +54,7 @@ A Transformer (Vaswani et al., 2017) trained with Headway {facts["headway"]}; {w
 ## Data
 
 {data["training_pairs"]:,} training pairs, cleaned, and {data["validation_pairs"]:,} validation pairs.
-Fingerprint of the data: `{data["fingerprint"]}`; of the vocabulary: `{data["tokenizer"]}`.{_begun(facts)}
+Fingerprint of the data: `{data["fingerprint"]}`; of the vocabulary: `{data["tokenizer"]}`.{_begun(facts)}{_corpora(named)}
 
 ## Limits
 
@@ -89,11 +88,7 @@ def _other_card(
     scores = "This model was not validated."
     if report is not None:
         scores = f"{report.worth[0].upper()}{report.worth[1:]}, perplexity {report.perplexity:.3f}."
-    return f"""---
-library_name: headway
-pipeline_tag: {task}
----
-
+    return f"""{front_matter((), task=task)}
 # {title}
 
 {"The decoder" if task == "text-generation" else "The encoder"} of a Transformer (Vaswani et al., 2017) alone,
@@ -123,6 +118,42 @@ in {machine["precision"]}. All settings:
 """
 
 
+def _named(origins: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the manifests of corpora by name, for those of several corpora their parts'."""
+    for about in origins:
+        yield from _named(about["parts"]) if about.get("parts") else (about,)
+
+
+def _on_the_hub(about: Mapping[str, Any]) -> str:
+    """Return what a corpus is called on the hub, if it is from there."""
+    kind, _, rest = str(about["name"]).partition(":")
+    name = re.split("[:@]", rest)[0]
+    return name if kind == "hf" and re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", name) else ""
+
+
+def _corpora(named: Sequence[Mapping[str, Any]]) -> str:
+    lines = [
+        f"- `{about['name']}`, by {about['program']}"
+        + (f", revision `{about['revision']}`" if about.get("revision") else "")
+        for about in named
+    ]
+    return "\n\nTraining and validation text, by name:\n\n" + "\n".join(lines) if lines else ""
+
+
+def _values(language: str, report: ValidationReport | None) -> dict[str, tuple[str, float]] | None:
+    """Return the validation's scores under the hub's names of metrics, with their signatures."""
+    if report is None:
+        return None
+    return {
+        key: (f"{name} ({_signature(key, language)})", value)
+        for key, name, value in (("bleu", "BLEU", report.bleu), ("chrf", "chrF2", report.chrf))
+    }
+
+
+def _signature(key: str, language: str) -> str:
+    return pick_measures([key])[0].segments([""], [""], language).signature
+
+
 def _begun(facts: Mapping[str, Any]) -> str:
     init = facts.get("init")
     if not init:
@@ -134,10 +165,7 @@ def _begun(facts: Mapping[str, Any]) -> str:
 def _scores(config: Config, pairs: int, language: str, report: ValidationReport | None) -> str:
     if report is None:
         return "This model was not validated: score it with `headway evaluate`."
-    bleu, chrf = (
-        measure.segments([""], [""], language).signature
-        for measure in pick_measures(["bleu", "chrf"])
-    )
+    bleu, chrf = _signature("bleu", language), _signature("chrf", language)
     sentences = min(config.training.validation_sentences or pairs, pairs)
     return f"""- BLEU {report.bleu:.2f}: `{bleu}`
 - chrF2 {report.chrf:.2f}: `{chrf}`
