@@ -89,8 +89,8 @@ def test_what_is_done_is_read_and_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert reproduce("fake", Work(tmp_path, "toy", say=said.append)) == first
     assert len(calls) == 1
     assert said[-1] == "fake: done before"
-    reproduce("fake", Work(tmp_path, "toy", seed=2))
-    reproduce("fake", Work(tmp_path, "toy", seed=2), again=True)
+    reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)))
+    reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)), again=True)
     assert len(calls) == 3
     (tmp_path / "fake.json").write_text("{", encoding="utf-8")
     reproduce("fake", Work(tmp_path, "toy"))
@@ -104,6 +104,33 @@ def test_what_is_done_is_read_and_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert "Of 2 claims: holds 1, not decided 1." in reader.text
     # Of another size nothing was run.
     assert "F & G" not in write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_rows_of_table_3_come_one_group_after_another(tmp_path: Path) -> None:
+    def rows(*groups: str) -> tuple[list[str], str]:
+        work = Work(tmp_path, "toy", seeds=(4,), say=(said := []).append, rows=groups)
+        result = reproduce("table3", work)
+        [table] = [t for t in result.tables if t.title.startswith("The rows trained")]
+        return [str(row[0]) for row in table.rows], said[0]
+
+    learned = "(E) learned positions"
+    assert rows("E")[0] == ["base", learned]
+    assert rows("E") == (["base", learned], "table3: done before")
+    found, _ = rows("A")  # what was trained before stays
+    assert found == ["base", "(A) h = 1", "(A) h = 4", "(A) h = 16", "(A) h = 32", learned]
+    assert rows("E", "A")[1] == "table3: done before"
+    assert len(list((tmp_path / "trials").iterdir())) == 6
+    page = write_report(Work(tmp_path, "toy", seeds=(4,))).read_text(encoding="utf-8")
+    assert "Not trained here: rows B, C, D, big." in page
+    assert "a single seed decides nothing" in page
+    # All of them are more than these.
+    work = Work(tmp_path, "toy", seeds=(4,), say=(said := []).append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Work, "by_seed", lambda work, jobs: pytest.fail("trained"))
+        with pytest.raises(pytest.fail.Exception):
+            reproduce("table3", work)
+    assert said[0].startswith("table3: was done")
 
 
 def test_figures_lie_in_the_page(tmp_path: Path) -> None:
@@ -124,7 +151,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["table33"], "table3"),
         ([], "--list"),
         (["table3", "--train", "a"], "belong together"),
-        (["table3", "--seed", "-1"], "0 or more"),
+        (["table3", "--seeds", "-1"], "0 or more"),
+        (["table3", "--seeds", "2", "2"], "no seed the same"),
+        (["table3", "--rows", "A,F"], "has A, B, C, D, E, big, and no 'F'"),
+        (["tying", "--rows", "A"], "of table3"),
     ):
         with pytest.raises(SystemExit) as ended:
             dispatch(["reproduce", *words])

@@ -15,6 +15,7 @@ from headway.paper import schedule, table2, table3, tying
 from headway.paper.charts import Axis, curves, intervals
 from headway.paper.facts import TABLE3
 from headway.paper.parameters import counted, fitting_rows, formula, one_vocabulary, with_rows
+from headway.paper.rows import configure, shapes
 from headway.paper.scales import SMALL
 from headway.paper.trial import Trial
 from headway.paper.unseen import predict
@@ -37,16 +38,16 @@ def test_the_formula_counts_what_is_built(tying: str, positions: str) -> None:
 
 def test_every_row_has_exactly_its_settings() -> None:
     for row in TABLE3:
-        found = table3.configure(Config(), row)
+        found = configure(Config(), row)
         for section, changes in (("model", row.model), ("training", row.training)):
             for name, value in changes.items():
                 assert getattr(getattr(found, section), name) == value, row.label
         assert found.model.head_widths[1] == row.model.get("d_v", 64)
-    assert table3.configure(SMALL, TABLE3[0]) == SMALL
+    assert configure(SMALL, TABLE3[0]) == SMALL
 
 
 def test_rows_at_another_size_keep_the_papers_ratios() -> None:
-    rows = {row.label: table3.configure(SMALL, row) for row in TABLE3}
+    rows = {row.label: configure(SMALL, row) for row in TABLE3}
     assert {label: c.model.head_widths for label, c in rows.items() if label[:3] in ("(A)", "(B)")} == {
         "(A) h = 1": (64, 64), "(A) h = 4": (16, 16), "(A) h = 16": (4, 4), "(A) h = 32": (2, 2),
         "(B) d_k = 16": (2, 8), "(B) d_k = 32": (4, 8),
@@ -58,17 +59,17 @@ def test_rows_at_another_size_keep_the_papers_ratios() -> None:
 
 
 def test_printed_millions_come_from_the_vocabularies_found() -> None:
-    for row, shape in table3.shapes():
+    for row, shape in shapes():
         if row.millions is None:
             continue
         low, high = fitting_rows(shape, row.millions)
         inside, outside = math.ceil(low), math.ceil(high) + 1
         assert round(formula(with_rows(shape, inside)) / 1e6) == row.millions
         assert round(formula(with_rows(shape, outside)) / 1e6) == row.millions + 1
-    others = [(row, shape) for row, shape in table3.shapes() if row.name != "big"]
+    others = [(row, shape) for row, shape in shapes() if row.name != "big"]
     span = one_vocabulary(others)
     assert span is not None
-    assert one_vocabulary([*others, (TABLE3[-1], table3.shapes()[-1][1])]) is None
+    assert one_vocabulary([*others, (TABLE3[-1], shapes()[-1][1])]) is None
 
 
 def test_counted_operations_are_those_of_the_computing_model() -> None:
@@ -134,7 +135,13 @@ def test_trends_follow_the_numbers(tmp_path: Path) -> None:
     equal = {c.text: c.verdict for c in table3.trends(trials_with(0.0))}
     assert equal[head] == "not decided"
     assert [v for t, v in equal.items() if "Learned" in t] == ["holds"]
+    some = {label: t for label, t in trials_with(-2.0).items() if label[:3] in ("bas", "(A)")}
+    assert [c.text for c in table3.trends(some)] == [
+        "A single head is worse than the base's", "Quality also drops with too many heads",
+    ]  # fmt: skip
     work = Work(tmp_path, "minutes")
+    assert len(table3.score_table(some).rows) == 5
+    assert len(table3.difference_table(some, work).rows) == 4
     rows = {row[0]: row for row in table3.difference_table(trials_with(-2.0), work).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"
     # Models that can do nothing are not compared.

@@ -27,8 +27,8 @@ from headway.paper.results import (
     verdict,
     verdict_equal,
 )
+from headway.paper.rows import configure
 from headway.paper.scales import SMALL
-from headway.paper.table3 import configure
 from headway.paper.work import Job, Work
 
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")

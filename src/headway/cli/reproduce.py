@@ -5,8 +5,8 @@ import sys
 
 EXAMPLE = """\
 headway reproduce --list
-headway reproduce table3 --out runs/paper
-headway reproduce all --out runs/paper    # goes on where it was stopped"""
+headway reproduce all --out runs/paper    # goes on where it was stopped
+headway reproduce table3 --rows A,C --seeds 1    # these rows alone"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, alike")
     parser.add_argument("--test", nargs="+", metavar="FILE", help="scored text; default: --valid")
-    parser.add_argument("--seed", type=int, default=1, help="the first of the seeds (default 1)")
+    parser.add_argument(
+        "--seeds", nargs="+", type=int, default=(), metavar="N", help="default: 1 2 3"
+    )
+    parser.add_argument(
+        "--rows", metavar="A,C,big", help="of table3: these rows alone, beside the base"
+    )
     parser.add_argument(
         "--processes", type=int, default=0, metavar="N", help="trainings at once; 0: one a core"
     )
@@ -40,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.main import usage_error
     from headway.errors import HeadwayError, nearest
     from headway.paper.experiments import EXPERIMENTS, describe, reproduce, write_report
+    from headway.paper.rows import GROUPS
     from headway.paper.work import Work
 
     if args.list:
@@ -54,8 +60,14 @@ def run(args: argparse.Namespace) -> int:
             usage_error(f"{name}: no such experiment{nearest(name, EXPERIMENTS)}; see --list")
     if bool(args.train) != bool(args.valid) or (args.test and not args.train):
         usage_error("--train and --valid belong together, and --test to both")
-    if args.seed < 0 or args.processes < 0:
-        usage_error("--seed and --processes must be 0 or more")
+    if min((*args.seeds, args.processes)) < 0 or len(set(args.seeds)) < len(args.seeds):
+        usage_error("--seeds and --processes must be 0 or more, and no seed the same as another")
+    rows = args.rows.split(",") if args.rows else []
+    for row in rows:
+        if row not in GROUPS:
+            usage_error(f"--rows {args.rows}: table3 has {', '.join(GROUPS)}, and no {row!r}")
+    if rows and "table3" not in names:
+        usage_error("--rows chooses among those of table3")
 
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
@@ -65,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         from headway.paper.bitext import Bitext
 
         corpus = Bitext.read(args.train, args.valid, args.test or ())
-    work = Work(args.out, args.scale, args.seed, say, args.processes, corpus)
+    work = Work(args.out, args.scale, args.seeds, say, args.processes, corpus, rows)
     failed = 0
     for name in names:
         try:

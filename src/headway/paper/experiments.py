@@ -9,6 +9,7 @@ from pathlib import Path
 from headway.errors import HeadwayError
 from headway.paper import report
 from headway.paper.results import Result
+from headway.paper.rows import GROUPS
 from headway.paper.work import Work
 from headway.training.checkpoint import replace_file
 
@@ -40,10 +41,10 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
     """Run an experiment, or return what it found when it was run with the same work before."""
     path = work.directory / f"{name}.json"
     if not again and (done := _read(path)) is not None:
-        if done.settings.get("work") == _key(work):
+        if done.settings.get("work") == _key(work) and _covers(done, work):
             work.say(f"{name}: done before")
             return done
-        work.say(f"{name}: was done with another size, seed or text; done again")
+        work.say(f"{name}: was done with another size, seeds, text or rows; done again")
     module = importlib.import_module(EXPERIMENTS[name])
     work.say(f"{name}: {module.TITLE}")
     work.directory.mkdir(parents=True, exist_ok=True)
@@ -74,5 +75,10 @@ def _read(path: Path) -> Result | None:
 
 
 def _key(work: Work) -> str:
-    text = work.text_fingerprint
-    return f"{work.scale}, seed {work.seed}, text {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    text = hashlib.sha256(work.text_fingerprint.encode()).hexdigest()[:8]
+    return f"{work.scale}, seeds {', '.join(map(str, work.seeds))}, text {text}"
+
+
+def _covers(done: Result, work: Work) -> bool:
+    """Whether a result has all rows that are asked for; of what has no rows nobody asks for any."""
+    return set(work.rows or GROUPS) <= set(done.settings.get("rows", GROUPS))

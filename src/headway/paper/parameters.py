@@ -7,7 +7,9 @@ import torch
 
 from headway.config import ModelConfig
 from headway.model import Transformer, parameter_count
-from headway.paper.facts import Row
+from headway.paper.facts import TABLE3, VOCABULARY, Row
+from headway.paper.results import Claim, Table
+from headway.paper.rows import shapes
 
 
 def formula(config: ModelConfig) -> int:
@@ -64,3 +66,57 @@ def one_vocabulary(rows: Sequence[tuple[Row, ModelConfig]]) -> tuple[float, floa
     spans = [fitting_rows(config, row.millions) for row, config in rows if row.millions is not None]
     low, high = max(low for low, _ in spans), min(high for _, high in spans)
     return (low, high) if low <= high else None
+
+
+def parameter_tables() -> tuple[list[Table], list[Claim]]:
+    """Count every row at the paper's size, and find the vocabulary its figures need."""
+    rows, agree = shapes(), True
+    others = [(row, shape) for row, shape in rows if row.name != "big"]
+    span = one_vocabulary(others)
+    big = fitting_rows(rows[-1][1], TABLE3[-1].millions or 0)
+    middle = round(sum(span) / 2) if span else 0
+    cells = []
+    for row, shape in rows:
+        plain = with_rows(shape, VOCABULARY["en-de"])
+        agree &= formula(plain) == counted(plain)
+        fit = fitting_rows(shape, row.millions) if row.millions is not None else None
+        cells.append(
+            (
+                row.label,
+                formula(plain) / 1e6,
+                row.millions,
+                f"{fit[0]:,.0f} to {fit[1]:,.0f}" if fit else None,
+                formula(with_rows(shape, middle)) / 1e6 if middle else None,
+                round(100 * plain.d_model * VOCABULARY["en-de"] / formula(plain), 1),
+            )
+        )
+    table = Table(
+        "Parameters at the paper's size, in millions",
+        ("row", "37,000 pieces", "the paper", "vocabulary that gives the paper's", f"{middle:,} pieces",
+         "the vocabulary's share at 37,000, %"),
+        tuple(cells),
+        "Counted on the built model and equal to the formula of section 3. The paper says “about 37,000”"
+        " pieces and prints whole millions. Nothing here is tuned to them.",
+    )  # fmt: skip
+    claims = [
+        Claim(
+            "Every row's parameters are those of the formula of section 3",
+            "19 rows and big", f"{len(rows)} rows counted", "shown" if agree else "does not",
+            "counted on the model as built", "6.2, Table 3",
+        ),
+        Claim(
+            "One vocabulary explains the printed parameters of all rows but big",
+            "about 37,000 pieces",
+            f"{span[0]:,.0f} to {span[1]:,.0f} embedding rows" if span else "none",
+            "shown" if span else "does not",
+            "where the spans of all rows overlap", "6.2, Table 3",
+        ),
+        Claim(
+            "Big needs a smaller vocabulary than the others",
+            "213 million", f"{big[0]:,.0f} to {big[1]:,.0f} embedding rows",
+            "shown" if span and big[1] < span[0] else "does not",
+            "with the others' vocabulary it would have"
+            f" {formula(with_rows(rows[-1][1], middle)) / 1e6:.1f} million", "6.2, Table 3",
+        ),
+    ]  # fmt: skip
+    return [table], claims

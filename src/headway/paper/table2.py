@@ -25,7 +25,7 @@ from headway.paper.facts import (
 )
 from headway.paper.parameters import formula, with_rows
 from headway.paper.results import Cell, Claim, Result, Table, say, verdict
-from headway.paper.table3 import configure
+from headway.paper.rows import configure
 from headway.paper.trial import Trial
 from headway.paper.work import Job, Work
 from headway.training.objective import plain_loss

@@ -49,34 +49,37 @@ class Work:
     Args:
         directory: Keeps results, trials and data.
         scale: "toy" (seconds, nothing is learned), "minutes", "hours" or "paper".
-        seed: The first of the seeds.
+        seeds: Of every comparison; none: three from 1, or two toys.
         say: Shows a line of progress to whoever waits.
         processes: Trials that run at once, one processor core each; 0: as many as there are cores.
         corpus: Text to train on; None: the built-in corpus, at "minutes" and "toy".
+        rows: Groups of Table 3's rows that are trained, beside the base; none: all.
     """
 
     def __init__(
         self,
         directory: str | Path,
         scale: str = "minutes",
-        seed: int = 1,
+        seeds: Sequence[int] = (),
         say: Callable[[str], None] = lambda text: None,
         processes: int = 0,
         corpus: Bitext | None = None,
+        rows: Sequence[str] = (),
     ) -> None:
         if scale not in BASES:
             raise HeadwayError(f"scale {scale}: there are {', '.join(BASES)}")
         self.directory = Path(directory)
         self.scale = scale
-        self.seed = seed
+        self.seeds = tuple(seeds) or ((1, 2) if scale == "toy" else (1, 2, 3))
+        self.rows = tuple(rows)
         self.say = say
         self.processes = processes or (1 if scale == "toy" else processors())
         self._corpus = corpus
 
     @property
-    def seeds(self) -> tuple[int, ...]:
-        """The seeds of every comparison: three, or two toys."""
-        return tuple(range(self.seed, self.seed + (2 if self.scale == "toy" else 3)))
+    def seed(self) -> int:
+        """The first of the seeds, of what is done once."""
+        return self.seeds[0]
 
     @property
     def base(self) -> Config:
@@ -184,6 +187,11 @@ class Work:
         for job, trial in zip(wanted, self.trials(wanted), strict=True):
             found[job.name].append(trial)
         return found
+
+    def done(self, jobs: Sequence[Job]) -> bool:
+        """Whether each job was done before with every seed."""
+        wanted = (replace(job, seed=seed) for job in jobs for seed in self.seeds)
+        return all(read_trial(self._place(job)) is not None for job in wanted)
 
     def sober(self, found: str, base: Sequence[Trial]) -> str:
         """Return a verdict, but none where the models compared have hardly learned anything."""
