@@ -1,6 +1,6 @@
 """Disturb real training runs in every way that a machine can, and compare them with one left alone.
 
-    python tests/crash.py --kills 200 --signals 100 --disk-full 20
+    python tests/crash.py --kills 200 --signals 100 --full-disk 20
 
 Kills a run (kill -9) at random moments and in the middle of writing, sends it SIGTERM and SIGINT,
 fills its disk; after each looks at what is left, goes on with the run, and at last compares it with
@@ -225,7 +225,7 @@ class Campaign:
         for name in COMPARED:
             same = (path / name).read_bytes() == (self.reference / name).read_bytes()
             self.expect(same, f"{path / name}: not equal to the undisturbed run's")
-        leftovers = [*path.rglob(".tmp-*")]
+        leftovers = list(path.rglob(".tmp-*"))
         self.expect(not leftovers, f"{path}: left behind {leftovers}")
         self.counts["runs compared"] += 1
 
