@@ -23,7 +23,10 @@ SPACE = "\u2581"  # sentencepiece writes a space so; typed by a user, it becomes
 
 @dataclass(frozen=True)
 class Draw:
-    """Pieces drawn at random, the same ones for the same seed (Provilkov et al. 2020, BPE dropout).
+    """Pieces drawn at random (Provilkov et al. 2020, BPE dropout).
+
+    The same ones for the same seed, but not in another process: from 0.2.2 on sentencepiece adds
+    something of each process's own to the seed (0.2.1 does not).
 
     Attributes:
         dropout: The chance that a merge is left out each time it could be made.
@@ -108,7 +111,7 @@ class Vocabulary:
         from sentencepiece import set_random_generator_seed
 
         # A thread of sentencepiece's starts from the seed that is set when it starts: one thread,
-        # begun here, draws the same pieces on every machine.
+        # begun here, draws the same pieces however many cores there are.
         set_random_generator_seed(drawn.seed)
         return self._processor.encode(
             texts, enable_sampling=True, alpha=drawn.dropout, num_threads=1
