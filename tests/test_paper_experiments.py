@@ -40,7 +40,7 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", MINE)
+@pytest.mark.parametrize("name", [*MINE, "table4", "classification"])
 def test_the_papers_size_writes_settings_that_load(name: str, tmp_path: Path) -> None:
     from headway.config import load
 

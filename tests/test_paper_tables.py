@@ -11,12 +11,13 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headway.config import Config, ModelConfig
 from headway.model import Transformer, parameter_count
-from headway.paper import schedule, table2, table3, tying
+from headway.paper import schedule, table2, table3, table4, tying
 from headway.paper.charts import Axis, curves, intervals
 from headway.paper.facts import TABLE3
 from headway.paper.parameters import counted, fitting_rows, formula, one_vocabulary, with_rows
+from headway.paper.parser import PAPER
 from headway.paper.rows import configure, shapes
-from headway.paper.scales import SMALL
+from headway.paper.scales import SMALL, paper_settings
 from headway.paper.trial import Trial
 from headway.paper.unseen import predict
 from headway.paper.work import Work
@@ -90,9 +91,23 @@ def test_the_papers_arithmetic() -> None:
     assert table2.estimate("base") == pytest.approx(3.3e18, rel=0.01)
     assert table2.estimate("big") == pytest.approx(2.3e19, rel=0.01)
     for name in table2.SETTINGS:
-        config = table2.paper_settings(name)
-        assert config.model.dropout == {"en-de-big": 0.3}.get(name, 0.1)
+        config = paper_settings(name)
+        assert config.model.dropout == (0.3 if "en-de-big" in name else 0.1)
         assert config.text.vocab_size == (37_000 if "en-de" in name else 32_000)
+
+
+def test_every_file_of_the_papers_settings_loads_and_is_used() -> None:
+    names = {path.stem for path in Path(table2.__file__).with_name("settings").glob("*.toml")}
+    assert names == {*table2.SETTINGS, *table4.SETTINGS}
+    for name in names:
+        assert paper_settings(name).training.max_steps in (100_000, 300_000), name
+    for name, pieces in zip(table4.SETTINGS, (16_000, 32_000), strict=True):
+        config = paper_settings(name)
+        assert config.text.vocab_size == pieces
+        assert config.search == PAPER
+        model = config.model
+        assert (model.num_encoder_layers, model.num_decoder_layers, model.d_model) == (4, 4, 1024)
+        assert (model.d_ff, model.num_heads) == (2048, 8)  # base's
 
 
 def test_tied_gradients_are_the_sum() -> None:

@@ -18,7 +18,7 @@ from headway.model import Classifier, parameter_count
 from headway.paper.learner import learn
 from headway.paper.results import Cell, Claim, Result, Table, say, verdict
 from headway.paper.trial import code_version
-from headway.paper.work import Work
+from headway.paper.work import Job, Work
 from headway.text.examples import Example, prepare_examples, read_examples
 from headway.text.labels import LabelledText
 from headway.text.phrasebook import generate
@@ -42,6 +42,8 @@ SMALL = Config(
 
 def run(work: Work) -> Result:
     """Train both encoders on both tasks, and count right labels on unseen texts."""
+    if work.scale == "paper":
+        return papers_size(work)
     began = time.monotonic()
     config = settings(work)
     rows: list[tuple[Cell, ...]] = []
@@ -99,6 +101,21 @@ def run(work: Work) -> Result:
         seconds=time.monotonic() - began,
         settings=config.to_dict(),
     )
+
+
+def papers_size(work: Work) -> Result:
+    """Write the settings of the paper's base as a classifier; the paper itself has none."""
+    jobs = [
+        Job(f"classifier, {title}", replace(Config(), model=ModelConfig(encoder_mixer=mixer)))
+        for title, mixer in MIXERS.items()
+    ]
+    text = "--train train.tsv --valid valid.tsv"
+    table = work.write_settings(jobs, "classify", text)
+    differs = (
+        "Nothing is trained at this size: the settings are written, with their commands. The paper has"
+        " no classifier: these are its base's encoder, and a bidirectional LSTM in its place."
+    )
+    return Result("classification", TITLE, SECTION, (table,), (), (), differs)
 
 
 def settings(work: Work) -> Config:

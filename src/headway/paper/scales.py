@@ -1,6 +1,8 @@
 """The sizes of a reproduction: what its comparisons start from, and how long that takes."""
 
-from headway.config import Config, ModelConfig, TextConfig, TrainingConfig
+from importlib.resources import files
+
+from headway.config import Config, ModelConfig, TextConfig, TrainingConfig, load
 
 # The paper's base with an eighth of its width and half of its depth, so that every row of Table 3
 # has its like. Steps mix lengths: in the built-in corpus length goes with the kind of phrase.
@@ -39,3 +41,8 @@ TOY = Config(
 BASES = {"toy": TOY, "minutes": SMALL, "hours": MIDDLE, "paper": Config()}
 # A training of the base with its scoring: seconds of one core of a server of the 2020s, about.
 SECONDS = {"toy": 0.5, "minutes": 45.0, "hours": 1000.0, "paper": 0.0}
+
+
+def paper_settings(name: str) -> Config:
+    """Read one of the package's files with the paper's own settings."""
+    return load("base", [str(files("headway.paper").joinpath("settings", f"{name}.toml"))])

@@ -3,12 +3,11 @@
 import time
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.config import PRESETS, Config, ModelConfig, SearchConfig, merge, read_toml
+from headway.config import PRESETS, ModelConfig, SearchConfig
 from headway.evaluation import pick_measures
 from headway.model import Transformer
 from headway.paper.facts import (
@@ -26,6 +25,7 @@ from headway.paper.facts import (
 from headway.paper.parameters import formula, with_rows
 from headway.paper.results import Cell, Claim, Result, Table, say, verdict
 from headway.paper.rows import configure
+from headway.paper.scales import paper_settings
 from headway.paper.trial import Trial
 from headway.paper.work import Job, Work
 from headway.training.objective import plain_loss
@@ -35,14 +35,14 @@ TITLE = "Table 2: training cost and BLEU"
 SECTION = "6.1"
 LENGTH = 27  # subwords of a sentence, for the count: about WMT's mean
 SEARCH = SearchConfig(beam=4, alpha=0.6)
-SETTINGS = ("en-de-base", "en-de-big", "en-fr-base", "en-fr-big")
+SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-base", "en-fr-big"))
 
 
 def run(work: Work) -> Result:
     """Count the paper's models; train and score base and big at the size at hand."""
     tables, claims = [published(), cost_table()], cost_claims()
     if work.scale == "paper":
-        tables.append(work.write_settings([Job(f"wmt14-{n}", paper_settings(n)) for n in SETTINGS]))
+        tables.append(work.write_settings([Job(name, paper_settings(name)) for name in SETTINGS]))
         differs = "Nothing is trained at this size: the settings are written, with their commands."
         return Result("table2", TITLE, SECTION, tuple(tables), (), tuple(claims), differs)
     rows = {"base": TABLE3[0], "big": TABLE3[-1]}
@@ -80,12 +80,6 @@ def run(work: Work) -> Result:
     return Result(
         "table2", TITLE, SECTION, tuple(tables), (), tuple(claims), differs, 0.0, settings
     )
-
-
-def paper_settings(name: str) -> Config:
-    """Read one of the package's files with the paper's own settings."""
-    path = files("headway.paper").joinpath("settings", f"wmt14-{name}.toml")
-    return merge(PRESETS["base"], read_toml(str(path)), where=str(path))
 
 
 def published() -> Table:

@@ -199,8 +199,8 @@ class Work:
         learned = sum(trial.bleu for trial in base) / len(base) >= least
         return found if learned else "not decided"
 
-    def write_settings(self, jobs: Sequence[Job]) -> Table:
-        """Write each job's settings as a TOML file; returns the commands that train them."""
+    def write_settings(self, jobs: Sequence[Job], verb: str = "train", text: str = TEXT) -> Table:
+        """Write each job's settings as a TOML file; returns the commands that train them on a text."""
         folder = self.directory / "settings"
         folder.mkdir(parents=True, exist_ok=True)
         rows = []
@@ -208,7 +208,7 @@ class Work:
             name = re.sub(r"[^a-z0-9.]+", "-", job.name.lower()).strip("-")
             replace_file(folder / f"{name}.toml", describe(job.config).encode())
             rows.append(
-                (job.name, f"headway train runs/{name} --config {folder / name}.toml {TEXT}")
+                (job.name, f"headway {verb} runs/{name} --config {folder / name}.toml {text}")
             )
         return Table("The trainings as commands", ("training", "command"), tuple(rows))
 
