@@ -13,7 +13,7 @@ EXAMPLE = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "path", metavar="PATH", help="a Marian, CTranslate2 or Argos Translate model"
+        "path", metavar="PATH", help="a Marian, CTranslate2 or Argos Translate model, or hf:NAME"
     )
     parser.add_argument("out", metavar="OUT", help="model directory to make; not there yet")
     parser.add_argument(
@@ -23,11 +23,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Import; say on standard error what it is."""
+    from pathlib import Path
+
+    from headway.exchange.hub import called, download
     from headway.exchange.importing import import_model
     from headway.model import parameter_count
+    from headway.translation.hub import NAME
 
     languages = tuple(args.languages) if args.languages else None
-    form, model = import_model(args.path, args.out, languages)
+    by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
+    path = download(args.path) if by_name else args.path
+    name = called(args.path) if by_name else ""
+    form, model = import_model(path, args.out, languages, name)
     print(
         f"{args.out}: from {form}, {parameter_count(model.transformer):,} parameters,"
         f" {' to '.join(model.languages)}; headway info {args.out} says more",

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from headway import __version__
+from headway.cli.naming import local_models
 from headway.errors import HeadwayError, memory_ran_out, nearest
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ def dispatch(arguments: Sequence[str]) -> int:
         )
         return 2
     module = importlib.import_module(f"headway.cli.{verb}")
-    return module.run(parse(verb, module, rest)) or 0
+    args = parse(verb, module, rest)
+    local_models(args)
+    return module.run(args) or 0
 
 
 def overview() -> str:

@@ -2,6 +2,9 @@
 
 import argparse
 import sys
+from pathlib import Path
+
+MODELS = ("model", "models", "init", "vocabulary")  # the arguments that a MODEL is given with
 
 
 def local_text(args: argparse.Namespace, place: str) -> list[str]:
@@ -16,6 +19,32 @@ def local_text(args: argparse.Namespace, place: str) -> list[str]:
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     say = silent if getattr(args, "quiet", False) else _say
     return local_files(getattr(args, place) or (), codes, place, say)
+
+
+def local_models(args: argparse.Namespace) -> None:
+    """Put directories in the place of models by name; what is no name stays as it is.
+
+    Args:
+        args: Of any verb.
+    """
+    for option in MODELS:
+        given = getattr(args, option, None)
+        if isinstance(given, str):
+            setattr(args, option, _directory(given))
+        elif given:
+            setattr(args, option, [_directory(word) for word in given])
+
+
+def _directory(word: str) -> str:
+    if "/" not in word or Path(word).exists():
+        return word
+    from headway.translation.hub import NAME
+
+    if not NAME.fullmatch(word):
+        return word
+    from headway.exchange.hub import find
+
+    return str(find(word))
 
 
 def _say(line: str) -> None:

@@ -16,10 +16,14 @@ from headway.translation.directory import Model, save_model
 MOST_NAMED = 50
 MOST_CARD = 1 << 20
 UNKNOWN = "und"
+ENDING = re.compile(r"[-_.]([a-z]{2,3})-([a-z]{2,3})$")  # opus-mt-en-de
 
 
 def import_model(
-    path: str | Path, out: str | Path, languages: tuple[str, str] | None = None
+    path: str | Path,
+    out: str | Path,
+    languages: tuple[str, str] | None = None,
+    name: str = "",
 ) -> tuple[str, Model]:
     """Read a foreign model and write it as a model directory.
 
@@ -27,6 +31,7 @@ def import_model(
         path: Its file or directory.
         out: Not there yet; appears whole or not at all.
         languages: Codes of source and target, instead of what the model says.
+        name: What it is called; two codes at its end are taken where the model itself says none.
 
     Returns:
         The format, and the model.
@@ -37,9 +42,14 @@ def import_model(
     path, out = Path(path), Path(out)
     with appearing(out) as temporary:
         form, model = formats.read(path)
+        ending = ENDING.search(name)
+        if UNKNOWN in model.languages and ending:
+            model = replace(model, languages=(ending[1], ending[2]))
         languages = languages or model.languages
         if UNKNOWN in languages:
-            raise HeadwayError(f"{path}: names no languages: give --languages SOURCE TARGET")
+            raise HeadwayError(
+                f"{name or path}: names no languages: headway import with --languages SOURCE TARGET"
+            )
         model = replace(model, languages=languages)
         save_model(
             temporary,
@@ -47,12 +57,12 @@ def import_model(
             model.tokenizer,
             model.config,
             languages,
-            card(path, form, languages),
+            card(path, form, languages, name or path.name),
         )
     return form, model
 
 
-def card(path: Path, form: str, languages: tuple[str, str]) -> str:
+def card(path: Path, form: str, languages: tuple[str, str], name: str) -> str:
     """Say where a model came from; its own card goes along."""
     source, target = languages
     files = [path]
@@ -72,7 +82,7 @@ def card(path: Path, form: str, languages: tuple[str, str]) -> str:
     return f"""{front_matter(languages, licence=licence)}
 # Translation from {source} to {target}
 
-A Transformer imported by Headway {__version__} from `{path.name}` (format: {form}); how it was trained is
+A Transformer imported by Headway {__version__} from `{name}` (format: {form}); how it was trained is
 for the original to say, and so is its licence.
 
     echo "..." | headway translate .

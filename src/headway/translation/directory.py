@@ -21,9 +21,11 @@ from headway.files import replace_text, replacing
 from headway.model import Network, Transformer, make_model
 from headway.text.labels import load_tokenizer
 from headway.text.tokenizer import Tokenizer
+from headway.translation import hub
 
 FORMAT = 1
 CONFIG = "config.json"
+CARD = "README.md"
 MAX_CONFIG_BYTES = 1 << 20
 
 
@@ -68,7 +70,7 @@ def save_model(
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer.save(directory)
     write_config(directory, settings, languages)
-    replace_text(directory / "README.md", card)
+    replace_text(directory / CARD, card)
     weights = {n: t.detach().float().cpu().contiguous() for n, t in model.state_dict().items()}
     replace_weights(directory / "model.safetensors", weights)
 
@@ -112,7 +114,7 @@ def load_model(path: str | Path) -> Model:
 def load_network(
     path: str | Path,
 ) -> tuple[Network, Tokenizer, Config, tuple[str, str], Path]:
-    """Read a run or model directory of any kind of model.
+    """Read a run or model directory of any kind of model, or one by its name: see `hub.find`.
 
     The weights' names and shapes are compared with the configuration before any memory is spent.
 
@@ -122,10 +124,7 @@ def load_network(
     Raises:
         HeadwayError: Naming the file that is missing, foreign or damaged.
     """
-    path = Path(path)
-    if not path.is_dir():
-        what = "is a file, not" if path.exists() else "is not there: give"
-        raise HeadwayError(f"{path} {what} a run or model directory")
+    path = hub.find(path)
     settings, languages = read_config(path)
     weights = path / "model.safetensors"
     if not weights.is_file():

@@ -9,7 +9,7 @@ from typing import overload
 
 import torch
 
-from headway.config import SearchConfig
+from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
@@ -17,6 +17,7 @@ from headway.translation.alignment import cross_attention, link_words, word_numb
 from headway.translation.directory import load_model
 from headway.translation.finder import Finder
 from headway.translation.grouping import like_lengths, pad_right
+from headway.translation.saving import save_translator
 from headway.translation.search import Hypothesis
 from headway.translation.splitting import join_parts, split_line
 
@@ -92,18 +93,42 @@ class Translator:
         self.tokenizer = tokenizer
         self.search = search or SearchConfig()
         self.languages = languages
+        self.settings: Config | None = None  # what it was trained with, where that is known
         self.finder = Finder(self.model, tokenizer, directory)
 
     @classmethod
     def load(cls, path: str | Path, device: str = "auto") -> "Translator":
-        """Read a run or model directory.
+        """Read a run or model directory, or a Headway model of the Hugging Face hub.
+
+        What is there on this machine goes before what has the name elsewhere. Models of other
+        programs are read by ``Translator.load(headway.exchange.hub.find(name))``.
+
+        Args:
+            path: A directory, or ``[hf:]ORGANISATION/NAME[@REVISION]``.
+            device: auto, cpu, cuda or cuda:N.
 
         Raises:
             HeadwayError: Naming what is missing or damaged.
         """
         found = load_model(path)
         search, languages = found.config.search, found.languages
-        return cls(found.transformer, found.tokenizer, search, device, languages, found.path)
+        made = cls(found.transformer, found.tokenizer, search, device, languages, found.path)
+        made.settings = found.config
+        return made
+
+    from_pretrained = load
+
+    def save_pretrained(self, directory: str | Path, licence: str = "") -> None:
+        """Write a model directory, which `load` reads and the hub shows.
+
+        Args:
+            directory: Made if it is not there; the model's own files in it are replaced.
+            licence: For the card, such as ``cc-by-4.0``; none: what the card says, or unknown.
+        """
+        save_translator(
+            directory, self.model, self.tokenizer, self.search, self.languages,
+            self.settings, self.finder.directory, licence,
+        )  # fmt: skip
 
     @overload
     def translate(self, text: str, search: SearchConfig | None = None) -> str: ...
