@@ -21,6 +21,7 @@ from headway.text.examples import Example, prepare_examples, prepare_lines, read
 from headway.text.labels import LabelledText, load_tokenizer
 from headway.text.prepare import PreparedData
 from headway.text.tokenizer import Tokenizer
+from headway.training.checkpoint import read_tensors
 from headway.training.facts import with_vocabulary
 from headway.training.objective import Objective, plain_loss
 from headway.training.run_directory import RunDirectory
@@ -240,6 +241,30 @@ def test_a_finished_run_is_what_its_verb_works_with_and_no_other(
         Generator.load(runs / "classify")
     with pytest.raises(HeadwayError, match="no encoder"):
         Encoder.load(runs / "lm")
+
+
+@pytest.mark.parametrize(("verb", "loaded"), [("lm", Generator.load), ("classify", Labeller.load)])
+def test_what_a_model_is_and_the_average_of_its_checkpoints(runs, tmp_path, capsys, verb, loaded):
+    run = runs / verb
+    assert dispatch(["info", str(run), "--json"]) in (None, 0)
+    facts = json.loads(capsys.readouterr().out)
+    model = loaded(run).model
+    assert facts["kind"] == model.config.kind
+    assert facts["parameters"] == sum(p.numel() for p in model.parameters())
+    assert facts["layers"] == 2
+    assert facts.get("labels") == (["blue", "green", "red"] if verb == "classify" else None)
+    assert not {"kind", "d_model"} & set(facts["departures from the paper's model"])
+    assert dispatch(["info", str(run)]) in (None, 0)
+    assert ("blue, green, red" in capsys.readouterr().out) == (verb == "classify")
+    with pytest.raises(HeadwayError, match="draws translators"):
+        dispatch(["info", str(run), "--diagram", str(tmp_path / "model.svg")])
+    assert dispatch(["average", str(run), str(tmp_path / "out"), "--last", "2"]) in (None, 0)
+    weights = [
+        read_tensors(RunDirectory(run).weights(step)) for step in RunDirectory(run).steps()[-2:]
+    ]
+    for name, value in loaded(tmp_path / "out").model.state_dict().items():
+        torch.testing.assert_close(value, (weights[0][name] + weights[1][name]) / 2)
+    assert f"headway {verb} ." in (tmp_path / "out" / "README.md").read_text()
 
 
 @pytest.mark.parametrize("pooling", ["mean", "first"])

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> None:
     """Write OUT: like RUN, with averaged weights."""
     from pathlib import Path
 
-    from headway.model import Transformer
+    from headway.model import make_model
     from headway.text.labels import load_tokenizer
     from headway.training.averaging import average_weights
     from headway.training.card import model_card
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
         raise HeadwayError(f"{out}: is a run directory: give another OUT")
     steps = chosen(directory.steps(), args.checkpoints, args.last, args.run)
     config, languages = read_config(directory.path)
-    model = Transformer(config.model)
+    model = make_model(config.model)
     model.load_state_dict(average_weights([directory.weights(step) for step in steps]))
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
     card = model_card(config, facts, languages, which, report=None)

@@ -3,7 +3,13 @@
 import argparse
 import json
 from collections.abc import Container
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.config import ModelConfig
+    from headway.text.tokenizer import Tokenizer
 
 EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --diagram model.svg"
 
@@ -25,42 +31,66 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.main import native_code
     from headway.config import ModelConfig, TrainingConfig, describe
     from headway.model import parameter_count
-    from headway.translation import load_model
+    from headway.translation.directory import load_network
 
-    found = load_model(args.model)
-    native_code("decoding", found.transformer.source_embedding.weight.device)
-    shape = found.config.model
-    embeddings = sum(p.numel() for n, p in found.transformer.named_parameters() if "embedding" in n)
-    count = parameter_count(found.transformer)
+    network, tokenizer, config, languages, path = load_network(args.model)
+    shape = config.model
+    if shape.kind == "translator":
+        native_code("decoding", next(network.parameters()).device)
     if args.diagram:
+        if shape.kind != "translator":
+            kind = shape.kind.replace("-", " ")
+            raise HeadwayError(f"{path}: a {kind}: --diagram draws translators")
         from headway.pictures.diagram import diagram
 
         diagram(shape).save(args.diagram)
-    training = asdict(found.config.training)
+    named = network.named_parameters()
     facts = {
-        "model": str(found.path),
-        "languages": list(found.languages),
-        "parameters": count,
-        "parameters in embeddings": embeddings,
-        "vocabulary": [shape.source_vocab_size, shape.target_vocab_size],
-        "joint vocabulary": found.tokenizer.joint,
-        "layers": [shape.num_encoder_layers, shape.num_decoder_layers],
+        "model": str(path),
+        "kind": shape.kind,
+        **own_facts(shape, tokenizer, languages),
+        "parameters": parameter_count(network),
+        "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
         "d_model": shape.d_model,
         "d_ff": shape.d_ff,
         "heads": shape.num_heads,
         "departures from the paper's model": departures(asdict(shape), ModelConfig(), SIZES),
-        "departures from its training": departures(training, TrainingConfig(), BOOKKEEPING),
-        "vocabulary fingerprint": found.tokenizer.fingerprint[:16],
+        "departures from its training": departures(
+            asdict(config.training), TrainingConfig(), BOOKKEEPING
+        ),
+        "vocabulary fingerprint": tokenizer.fingerprint[:16],
     }
     if args.json:
         if args.settings:
-            facts["settings"] = found.config.to_dict()
+            facts["settings"] = config.to_dict()
         print(json.dumps(facts, indent=2))
         return
     for name, value in facts.items():
         print(f"{name:<34}{_words(value)}")
     if args.settings:
-        print(f"\n{describe(found.config)}")
+        print(f"\n{describe(config)}")
+
+
+def own_facts(
+    shape: "ModelConfig", tokenizer: "Tokenizer", languages: tuple[str, str]
+) -> dict[str, Any]:
+    """Return what a model of this kind has: two sides, or the encoder or the decoder alone."""
+    from headway.text.labels import LabelledText
+
+    if isinstance(tokenizer, LabelledText):
+        return {
+            "labels": tuple(tokenizer.labels),
+            "vocabulary": shape.source_vocab_size,
+            "layers": shape.num_encoder_layers,
+        }
+    if shape.kind == "language-model":
+        return {"vocabulary": shape.target_vocab_size, "layers": shape.num_decoder_layers}
+    return {
+        "languages": list(languages),
+        "vocabulary": [shape.source_vocab_size, shape.target_vocab_size],
+        "joint vocabulary": tokenizer.joint,
+        "layers": [shape.num_encoder_layers, shape.num_decoder_layers],
+    }
 
 
 def departures(values: dict[str, Any], paper: Any, aside: Container[str]) -> dict[str, Any]:
@@ -72,8 +102,9 @@ def departures(values: dict[str, Any], paper: Any, aside: Container[str]) -> dic
     }
 
 
-# A model of another size is no departure from the paper's architecture.
+# A model of another size is no departure from the paper's architecture, nor is a half of it.
 SIZES = {
+    "kind",
     "source_vocab_size",
     "target_vocab_size",
     "num_encoder_layers",
@@ -107,6 +138,8 @@ def _words(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, tuple):
+        return ", ".join(map(_words, value))
     if isinstance(value, list):
         return " to ".join(_words(item) for item in value)
     if isinstance(value, dict):
