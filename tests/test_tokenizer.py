@@ -1,6 +1,9 @@
 """Text survives the tokenizer, control symbols cannot be typed, and a vocabulary is reproducible."""
 
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,6 +84,46 @@ def test_drawn_pieces_spell_the_same_text_in_other_ways() -> None:
         assert 1.02 < longer < 2
     assert tokenizer.encode_source(texts, Draw(0.0, 1)) == best
     assert tokenizer.encode_source(texts) == best  # drawing leaves nothing behind
+    assert tokenizer.encode_source(texts[::-1], Draw(0.2, 1)) == drawn[0][::-1]
+
+
+def test_drawn_pieces_are_as_long_as_sentencepiece_draws_them() -> None:
+    from sentencepiece import SentencePieceProcessor
+
+    tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
+    theirs = SentencePieceProcessor(model_proto=tokenizer.models[0])
+    texts = [text for text, _ in pairs()] * 20
+    for dropout in (0.1, 0.5, 1.0):
+        ours = sum(
+            len(tokenizer.encode_source([t], Draw(dropout, i))[0]) - 1 for i, t in enumerate(texts)
+        )
+        drawn = theirs.encode(texts, enable_sampling=True, alpha=dropout)
+        assert ours == pytest.approx(sum(map(len, drawn)), rel=0.02)
+
+
+def test_drawn_pieces_are_the_same_in_every_process() -> None:
+    code = """
+from test_tokenizer import pairs
+from headway.config import TextConfig
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import Draw
+tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
+print(tokenizer.encode_source([text for text, _ in pairs()], Draw(0.2, 1)))
+"""
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=Path(__file__).parent, env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True, check=True,
+        ).stdout
+        for seed in "12"
+    }  # fmt: skip
+    assert len(outputs) == 1
+
+
+def test_unigrams_have_no_merges_to_draw() -> None:
+    tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=290, subwords="unigram"))
+    with pytest.raises(HeadwayError, match="BPE"):
+        tokenizer.encode_source(["a"], Draw(0.1, 1))
 
 
 def test_lone_surrogates_are_replaced(tokenizer: Tokenizer) -> None:

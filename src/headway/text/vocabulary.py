@@ -10,11 +10,14 @@ no text is cut into, such as ``>>deu<<``, is an unused piece; a text may begin w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from headway.errors import HeadwayError
+from headway.text.merging import merge
 
 UNK, EOS = 0, 1
 PAD = "<pad>"
@@ -23,13 +26,10 @@ SPACE = "\u2581"  # sentencepiece writes a space so; typed by a user, it becomes
 
 @dataclass(frozen=True)
 class Draw:
-    """Pieces drawn at random (Provilkov et al. 2020, BPE dropout).
-
-    The same ones for the same seed, but not in another process: from 0.2.2 on sentencepiece adds
-    something of each process's own to the seed (0.2.1 does not).
+    """Pieces drawn at random, the same ones for the same seed (Provilkov et al. 2020, BPE dropout).
 
     Attributes:
-        dropout: The chance that a merge is left out each time it could be made.
+        dropout: The chance that a merge is left out when its turn comes.
         seed: Another seed, other pieces.
     """
 
@@ -104,18 +104,46 @@ class Vocabulary:
         return [], text
 
     def _cut(self, texts: list[str], drawn: Draw | None) -> Any:
-        if drawn is None:
-            # For a list threads are started, which takes longer than a sentence.
-            encode = self._processor.encode
-            return [encode(texts[0])] if len(texts) == 1 else encode(texts)
-        from sentencepiece import set_random_generator_seed
+        if drawn is not None:
+            return [self._draw(text, drawn) for text in texts]
+        # For a list threads are started, which takes longer than a sentence.
+        encode = self._processor.encode
+        return [encode(texts[0])] if len(texts) == 1 else encode(texts)
 
-        # A thread of sentencepiece's starts from the seed that is set when it starts: one thread,
-        # begun here, draws the same pieces however many cores there are.
-        set_random_generator_seed(drawn.seed)
-        return self._processor.encode(
-            texts, enable_sampling=True, alpha=drawn.dropout, num_threads=1
-        )
+    def _draw(self, text: str, drawn: Draw) -> list[int]:
+        normal = self._processor.normalize(text)
+        # What a text is cut into depends on nothing that stands beside it.
+        random = Random(f"{drawn.seed} {text}")
+        ids: list[int] = []
+        for piece in merge(normal, self._scores, drawn.dropout, random):
+            i = self._processor.piece_to_id(piece)
+            in_bytes = i == UNK and self._has_bytes
+            ids += [self._byte(byte) for byte in piece.encode()] if in_bytes else [i]
+        return ids
+
+    @cached_property
+    def _scores(self) -> dict[str, float]:
+        """The score of each piece that text is cut into.
+
+        Raises:
+            HeadwayError: If they are not of merges: those have the number of their merge, negated.
+        """
+        processor = self._processor
+        kinds = (
+            processor.is_unknown, processor.is_control, processor.is_unused, processor.is_byte,
+        )  # fmt: skip
+        normal = (i for i in range(processor.vocab_size()) if not any(kind(i) for kind in kinds))
+        scores = {processor.id_to_piece(i): processor.get_score(i) for i in normal}
+        if not all(score.is_integer() for score in scores.values()):
+            raise HeadwayError("text.copies draws merges: it needs a BPE vocabulary, not unigrams")
+        return scores
+
+    @cached_property
+    def _has_bytes(self) -> bool:
+        return bool(self._processor.is_byte(self._byte(0xE2)))
+
+    def _byte(self, byte: int) -> int:
+        return int(self._processor.piece_to_id(f"<0x{byte:02X}>"))
 
     def _encode_spaces_apart(self, text: str) -> list[int]:
         """Encode a text that holds U+2581 itself, which sentencepiece would take for a space.
@@ -123,18 +151,16 @@ class Vocabulary:
         A character that has no piece stands in for it, and its bytes are then exchanged. A vocabulary
         without bytes has no other way to say it than a space.
         """
-        find = self._processor.piece_to_id
-        if not self._processor.is_byte(find("<0xE2>")):
+        if not self._has_bytes:
             return list(self._processor.encode(text))
         stand_in = next(
             character
             for character in map(chr, range(0x10FFFD, 0, -1))
-            if character not in text and find(character) == UNK
+            if character not in text and self._processor.piece_to_id(character) == UNK
         )
         ids: list[int] = self._processor.encode(text.replace(SPACE, stand_in))
         old, new = (
-            [find(f"<0x{byte:02X}>") for byte in character.encode()]
-            for character in (stand_in, SPACE)
+            [self._byte(byte) for byte in character.encode()] for character in (stand_in, SPACE)
         )
         exchanged: list[int] = []
         at = 0

@@ -1,0 +1,45 @@
+"""Byte-pair encoding with merges left out at random (Provilkov et al. 2020, BPE dropout).
+
+sentencepiece can draw pieces, too, but in each process other ones, whatever its seed.
+"""
+
+from collections.abc import Mapping
+from heapq import heapify, heappop, heappush
+from random import Random
+
+
+def merge(text: str, scores: Mapping[str, float], dropout: float, random: Random) -> list[str]:
+    """Cut a text into pieces: neighbours merge, the pair of the highest score first.
+
+    Args:
+        text: As sentencepiece normalizes it, with U+2581 for spaces.
+        scores: Of each piece that two others can merge into.
+        dropout: The chance that a merge is left out when its turn comes; 0: what sentencepiece does.
+        random: Asked once a merge.
+    """
+    pieces = list(text)  # an empty one has gone into what stands before it
+    end = len(pieces)
+    before, after = list(range(-1, end - 1)), list(range(1, end + 1))
+    merges = [
+        (-scores[pair], i, pair) for i in range(end - 1) if (pair := text[i : i + 2]) in scores
+    ]
+    heapify(merges)
+
+    def offer(left: int, right: int) -> None:
+        if left >= 0 and right < end and (pair := pieces[left] + pieces[right]) in scores:
+            heappush(merges, (-scores[pair], left, pair))
+
+    while merges:
+        _, left, pair = heappop(merges)
+        right = after[left]
+        if not pieces[left] or right == end or pieces[left] + pieces[right] != pair:
+            continue  # one of the two has merged with another
+        if dropout and random.random() < dropout:
+            continue
+        pieces[left], pieces[right] = pair, ""
+        after[left] = after[right]
+        if after[left] < end:
+            before[after[left]] = left
+        offer(before[left], left)
+        offer(left, after[left])
+    return [piece for piece in pieces if piece]
