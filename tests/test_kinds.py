@@ -267,6 +267,20 @@ def test_what_a_model_is_and_the_average_of_its_checkpoints(runs, tmp_path, caps
     assert f"headway {verb} ." in (tmp_path / "out" / "README.md").read_text()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["lm", "--score", "valid.txt"], ["lm", "--generate", "1"], ["classify", "--score", "valid.tsv"],
+     ["classify"], ["encode"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_device_that_is_not_here_is_named(runs, files, words):
+    verb, *rest = [str(files / word) if word.startswith("valid") else word for word in words]
+    run = str(runs / ("classify" if verb == "encode" else verb))
+    for device, message in (("cuda:99", "no such CUDA device"), ("tpu", "auto, cpu, cuda")):
+        with pytest.raises(HeadwayError, match=message):
+            dispatch([verb, run, *rest, "--device", device])
+
+
 @pytest.mark.parametrize("pooling", ["mean", "first"])
 def test_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, pooling):
     encoder = Encoder.load(runs / "classify")

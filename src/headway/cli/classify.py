@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
     parser.add_argument("--score", metavar="FILE", help="say how many labels of a file are right")
     parser.add_argument("--attention", action="store_true", help="also what was looked at; --json")
+    parser.add_argument("--device", default="auto", help="of labelling: auto, cpu, cuda or cuda:N")
     parser.add_argument("--json", action="store_true", help="print JSON: all probabilities")
     parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
 
@@ -77,7 +78,7 @@ def label(args: argparse.Namespace) -> None:
     from headway.cli.translate import arriving
     from headway.translation.labelling import Labeller
 
-    labeller = Labeller.load(args.run)
+    labeller = Labeller.load(args.run, args.device)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to label")
     for lines in arriving(sys.stdin.fileno()):
@@ -92,7 +93,7 @@ def score(args: argparse.Namespace) -> None:
     from headway.text.examples import read_examples
     from headway.translation.labelling import Labeller
 
-    labeller = Labeller.load(args.run)
+    labeller = Labeller.load(args.run, args.device)
     examples = list(read_examples([args.score]))
     if not examples:
         raise HeadwayError(f"{args.score}: holds no texts")

@@ -25,6 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--score", metavar="FILE", help="print the perplexity of a text")
     parser.add_argument("--generate", type=int, metavar="N", help="draw so many texts")
     parser.add_argument("--prompt", default="", metavar="TEXT", help="that they begin with")
+    parser.add_argument(
+        "--device", default="auto", help="of --score and --generate: auto, cpu, cuda or cuda:N"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
 
@@ -67,7 +70,7 @@ def use(args: argparse.Namespace) -> None:
             search = replace(search, n_best=args.generate)
     except HeadwayError as error:
         usage_error(str(error))
-    generator = Generator.load(args.run)
+    generator = Generator.load(args.run, args.device)
     if args.score:
         lines = generator.score([line for line in read_lines(args.score) if line.strip()])
         tokens = sum(line.tokens for line in lines)

@@ -15,6 +15,7 @@ from headway.model import Classifier, watch
 from headway.text.labels import LabelledText
 from headway.translation.directory import load_network
 from headway.translation.grouping import like_lengths, pad_right
+from headway.translation.translator import resolve_device
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,16 @@ class Labeller:
         self.device = model.embedding.weight.device
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "cpu") -> "Labeller":
-        """Read a run or model directory.
+    def load(cls, path: str | Path, device: str = "auto") -> "Labeller":
+        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
-            HeadwayError: If it holds another kind of model.
+            HeadwayError: If it holds another kind of model, or there is no such device.
         """
         network, tokenizer, *_ = load_network(path)
         if not isinstance(network, Classifier) or not isinstance(tokenizer, LabelledText):
             raise HeadwayError(f"{path}: a {network.config.kind}, no classifier")
-        return cls(network.to(device), tokenizer)
+        return cls(network.to(resolve_device(device)), tokenizer)
 
     @torch.inference_mode()
     def predict(

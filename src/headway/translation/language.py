@@ -20,6 +20,7 @@ from headway.translation.grouping import like_lengths, pad_right
 from headway.translation.sampling import sample
 from headway.translation.search import beam_search
 from headway.translation.stepping import Stepping
+from headway.translation.translator import resolve_device
 
 
 class Likelihood(NamedTuple):
@@ -51,16 +52,16 @@ class Generator:
         self.device = model.embedding.weight.device
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "cpu") -> "Generator":
-        """Read a run or model directory.
+    def load(cls, path: str | Path, device: str = "auto") -> "Generator":
+        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
-            HeadwayError: If it holds another kind of model.
+            HeadwayError: If it holds another kind of model, or there is no such device.
         """
         network, tokenizer, *_ = load_network(path)
         if not isinstance(network, LanguageModel):
             raise HeadwayError(f"{path}: a {network.config.kind}, no language model")
-        return cls(network.to(device), tokenizer)
+        return cls(network.to(resolve_device(device)), tokenizer)
 
     @torch.inference_mode()
     def score(self, texts: Sequence[str], batch_tokens: int = 4000) -> list[Likelihood]:

@@ -16,6 +16,7 @@ from headway.text.labels import LabelledText
 from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import load_network
 from headway.translation.grouping import like_lengths, pad_right
+from headway.translation.translator import resolve_device
 
 Pooling = Literal["mean", "first"]
 
@@ -36,16 +37,16 @@ class Encoder:
         self.device = next(model.parameters()).device
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "cpu") -> "Encoder":
-        """Read a run or model directory.
+    def load(cls, path: str | Path, device: str = "auto") -> "Encoder":
+        """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
-            HeadwayError: If its model has no encoder.
+            HeadwayError: If its model has no encoder, or there is no such device.
         """
         network, tokenizer, *_ = load_network(path)
         if not isinstance(network, Transformer | Classifier):
             raise HeadwayError(f"{path}: a language model has no encoder")
-        return cls(network.to(device), tokenizer)
+        return cls(network.to(resolve_device(device)), tokenizer)
 
     @torch.inference_mode()
     def vectors(
