@@ -21,7 +21,7 @@ FACTS: dict[str, Any] = {
                 {"name": "hf:wmt/wmt14@main:de-en:train", "program": "datasets 5", "revision": "c0"},
                 {"name": "mtdata:A-b-1-deu-eng", "program": "mtdata 0.5.1", "revision": None},
             ]},
-            {"name": "hf:./local::test", "program": "datasets 5", "revision": None},
+            {"name": "sacrebleu:wmt14", "program": "sacrebleu 2", "revision": None},
         ],
     },
 }  # fmt: skip

@@ -39,6 +39,8 @@ def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
     """
     where, config, split = name.split(":", 2)
     path, _, revision = where.partition("@")
+    if not re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):  # what lies here changes, a copy does not
+        raise HeadwayError(f"hf:{name}: must be hf:ORGANISATION/NAME; files are given as files")
     try:
         import datasets
     except ImportError:

@@ -127,8 +127,7 @@ def _named(origins: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 def _on_the_hub(about: Mapping[str, Any]) -> str:
     """Return what a corpus is called on the hub, if it is from there."""
     kind, _, rest = str(about["name"]).partition(":")
-    name = re.split("[:@]", rest)[0]
-    return name if kind == "hf" and re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", name) else ""
+    return re.split("[:@]", rest)[0] if kind == "hf" else ""
 
 
 def _corpora(named: Sequence[Mapping[str, Any]]) -> str:
