@@ -97,11 +97,13 @@ def plan(
                 s._replace(name=f"{s.name}, {len(all_cores)} cores", cores=all_cores) for s in ours
             ]
             return ours + several, [None]
-        paper = {"paper_dropout": True}
+        wirings = {
+            "": {}, ", paper's dropout": {"paper_dropout": True}, ", bf16 by autocast": {"autocast": True},
+        }  # fmt: skip
         return [
-            Side("torch.nn.Transformer", peers, "train_torch.py", task, one),
-            Side(
-                "torch.nn.Transformer, paper's dropout", peers, "train_torch.py", task | paper, one
+            *(
+                Side(f"torch.nn.Transformer{name}", peers, "train_torch.py", task | more, one)
+                for name, more in wirings.items()
             ),
             Side("Hugging Face Marian", peers, "train_marian.py", task, one),
             *ours,

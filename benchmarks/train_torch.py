@@ -1,4 +1,4 @@
-"""Training with ``torch.nn.Transformer``, in fp32, the way tutorials do.
+"""Training with ``torch.nn.Transformer``, the way tutorials do: in fp32, or in bf16 by autocast.
 
 Scaled embeddings with sinusoids, tied output, ``CrossEntropyLoss``, unfused Adam. Its ``dropout`` goes
 to residual sums, the inside of the feed-forward and attention weights; with ``paper_dropout`` only
@@ -77,7 +77,8 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     def step(batch: tuple[Tensor, Tensor]) -> Tensor:
         source, target = batch
         optimizer.zero_grad()
-        loss = measure(model(source, target).flatten(0, 1), target.flatten())
+        with torch.autocast("cpu", torch.bfloat16, enabled=task.get("autocast", False)):
+            loss = measure(model(source, target).flatten(0, 1), target.flatten())
         loss.backward()
         optimizer.step()
         return loss.detach()
