@@ -280,6 +280,7 @@ def test_what_is_no_corpus_is_told_in_a_line(
     ("names", "languages", "message"),
     [
         (["mtdata:a", "b.en"], ("en", "de"), "names of corpora or files, not both"),
+        (["hf:/data/mine"], ("en", "de"), "hf:ORGANISATION/NAME; files are given as files"),
         (["mtdata:a"], None, "mtdata:a: .*--languages"),
         (["mtdata:a"], ("en", "../x"), "must be a code such as de"),
         (

@@ -21,6 +21,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator, load_model, read_config
 from headway.translation.card import completed
 from headway.translation.directory import Model
+from test_command import headway
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
 from huggingface_hub.errors import RepositoryNotFoundError  # noqa: E402
@@ -178,6 +179,14 @@ def test_offline_only_the_copies_here_are_looked_at(
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(COMMIT)
     assert Translator.load("org/small", "cpu").translate(LINES) == translator.translate(LINES)
+
+
+def test_the_command_is_told_the_same(model_directory: Path, tmp_path: Path) -> None:
+    """In a process of its own, where nothing of the library is loaded before."""
+    done = headway("info", "org/small", HF_HUB_OFFLINE="1", HF_HUB_CACHE=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.startswith("headway: org/small is not there, neither as a run or model")
+    assert done.stderr.count("\n") == 1
 
 
 def test_what_the_hub_says_is_passed_on(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

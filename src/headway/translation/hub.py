@@ -88,6 +88,7 @@ def is_headways(directory: Path) -> bool:
 def _snapshot(word: str | Path, name: str, revision: str | None, files: tuple[str, ...]) -> Path:
     try:
         import huggingface_hub
+        from huggingface_hub import constants
         from huggingface_hub.errors import RepositoryNotFoundError
     except ImportError:
         raise HeadwayError(
@@ -97,7 +98,7 @@ def _snapshot(word: str | Path, name: str, revision: str | None, files: tuple[st
     missing = (
         f"{word} is not there, neither as a run or model directory nor on the Hugging Face hub"
     )
-    offline = huggingface_hub.constants.HF_HUB_OFFLINE
+    offline = constants.HF_HUB_OFFLINE
     try:
         found = huggingface_hub.snapshot_download(
             name,
