@@ -160,6 +160,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
             dispatch(["reproduce", *words])
         assert ended.value.code == 2
         assert message in capsys.readouterr().err
+    assert sorted(experiments.ALL) == sorted(EXPERIMENTS)
+    assert experiments.ALL[-1] == "table2"
     out = tmp_path / "out"
     # What cannot be done keeps nothing else from being done.
     words = ["reproduce", "smoothing", "tying", "--out", str(out)]

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the experiments that are not done yet, and write the page of all that are."""
     from headway.cli.main import usage_error
     from headway.errors import HeadwayError, nearest
-    from headway.paper.experiments import EXPERIMENTS, describe, reproduce, write_report
+    from headway.paper.experiments import ALL, EXPERIMENTS, describe, reproduce, write_report
     from headway.paper.rows import GROUPS
     from headway.paper.work import Work
 
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         for name in EXPERIMENTS:
             print(f"{name:<16}{describe(name)}")
         return 0
-    names = list(EXPERIMENTS) if args.what == ["all"] else args.what
+    names = ALL if args.what == ["all"] else args.what
     if not names:
         usage_error("headway reproduce needs a name, or all; headway reproduce --list has them")
     for name in names:
