@@ -193,6 +193,6 @@ def trends(trials: Mapping[str, Sequence[Trial]]) -> list[Claim]:
             found = verdict_equal(bleu, MARGIN)
         else:
             found = verdict(bleu, 1 if way == "better" else -1)
-        why = f"{len(bleu)} seeds, each beside the base of the same seed"
+        why = "each seed beside the base of the same seed" if len(bleu) > 1 else "a single seed"
         claims.append(Claim(text, paper, ours, found, why, "6.2, Table 3"))
     return claims
