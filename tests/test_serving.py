@@ -1,6 +1,7 @@
 """The server's interface: what LibreTranslate's clients send, and what they must get, row by row."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,17 @@ def test_json_that_is_none_is_refused(client: TestClient, body: bytes, message: 
     headers = {"content-type": "application/json"}
     answer = client.post("/translate", content=body, headers=headers)
     assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+@pytest.mark.parametrize("end", [b"", b"\\", b'"', b'"}'])
+def test_a_string_without_an_end_is_looked_at_once(models: Models, end: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    body = b'{"q": "' + b'\\"' * 50_000 + end
+    with started(models, ServerConfig()) as client:
+        began = time.process_time()
+        answer = client.post("/translate", content=body, headers=headers)
+    assert time.process_time() - began < 1  # quadratic, it is ten seconds
+    assert answer.status_code == 400
 
 
 def test_line_ends_of_forms_count_once(client: TestClient) -> None:

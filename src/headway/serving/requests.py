@@ -20,7 +20,8 @@ from headway.serving.settings import ServerConfig
 
 MAX_FIELDS = 32
 MAX_DEPTH = 8
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+# One that does not end goes on to the end of the body: else each quote in it would be looked at anew.
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 BROKEN = "The browser (or proxy) sent a request that this server could not understand."
 
