@@ -108,6 +108,34 @@ def test_blocks_code_and_comments_stay() -> None:
     assert "".join(text for _, _, text in tokens(source)) == source
 
 
+def translated(source: str) -> list[str]:
+    return [piece.text for piece in parse(source) if not isinstance(piece, str)]
+
+
+@pytest.mark.parametrize(
+    ("source", "texts"),
+    [
+        ("<b translate='no'>one</b> two", [" two"]),
+        ("<b translate=no>one</b> two", [" two"]),
+        ('<B id=x TRANSLATE = "No"class="y">one</B> two', [" two"]),
+        ('<b class="a notranslate b">one</b> two', [" two"]),
+        ("<code>x<code-y></code> two", [" two"]),
+        ("<a href=\"/notranslate-info\" class='notranslate-x'>one</a> two", ["one two"]),
+        ('<p data-translate="no" title="translate=no" "translate=no">one</p>', ["one"]),
+        ("<b translate>one</b> <b translate=yes>two</b>", ["one two"]),
+    ],
+)
+def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> None:
+    assert translated(source) == texts
+
+
+def test_numbers_of_characters_mean_what_they_do_in_html() -> None:
+    for number in ("65", "0065", "0", "128512", "1114111", "1114112", "99999999999"):
+        for text in (f"a&#{number};b", f"a&#{number} b", f"a&#x{number};b"):
+            assert translated(text) == [html.unescape(text)]
+    assert translated(f"a&#{'1' * 5000};b&#{'0' * 5000}65;") == ["a\ufffdbA"]
+
+
 class Backwards:
     """Translates by turning the words round: links are known."""
 
@@ -178,7 +206,7 @@ def test_well_formed_html_stays_well_formed() -> None:
         "<!--" * 5000, "<b>" * 5000, "<a \"" * 5000, "<a '\"" * 5000, "<b>x" * 3000, "</b>" * 5000,
         "<code>" * 3000, "<img a" * 4000, "&" * 20000, "<b>x</b> " * 2000,
         "<b>" * 3000 + "x" + "</b>" * 3000, "<b>x" * 2000 + "</b>" * 2000,
-        "<i translate=\"no\">" * 1000, "word " * 4000,
+        "<i translate=\"no\">" * 1000, "word " * 4000, f"<i {'a= ' * 5000}>x", f"<i a{' ' * 9000}>x",
     ],
     ids=lambda text: text[:8],
 )  # fmt: skip

@@ -10,6 +10,11 @@ from dataclasses import dataclass, field
 
 # A tag, without what follows an unclosed quote; possessive, so that no input takes long.
 _TAG = re.compile(r"""<(/?)([a-zA-Z][\w:-]*+)((?:[^<>"']|"[^"]*+"|'[^']*+')*+)>""")
+# Its attributes: names, and values with quotes or none; quotes without a name are none.
+_ATTRIBUTE = re.compile(
+    r""""[^"]*"|'[^']*'|([^\s"'=/]++)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+)))?"""
+)
+_NUMBER = re.compile(r"&#0*([0-9]{1,8})[0-9]*")  # of a character; eight digits are none's already
 _BREAK = re.compile(
     r"(?<!\s)\s*[\n\r]\s*"
 )  # begins with its run of white space, so that it is quick
@@ -87,8 +92,7 @@ def tokens(source: str) -> list[tuple[str, str, str]]:
             continue
         at, name = tag.end(), tag[2].lower()
         void = name in VOID or tag[3].endswith("/")
-        untouched = name in KEPT or 'translate="no"' in tag[3] or "notranslate" in tag[3]
-        if untouched and not tag[1] and not void:
+        if not (tag[1] or void) and (name in KEPT or _says_no(tag[3])):
             at = _closing(source, at, name)
             found.append(("kept", name, source[start:at]))
         elif name in BLOCKS:
@@ -100,10 +104,22 @@ def tokens(source: str) -> list[tuple[str, str, str]]:
     return found
 
 
+def _says_no(attributes: str) -> bool:
+    """Whether ``translate="no"`` or ``class="notranslate"`` is among a tag's attributes."""
+    for name, *values in _ATTRIBUTE.findall(attributes):
+        name, value = name.lower(), "".join(values)
+        if name == "translate" and value.lower() == "no":
+            return True
+        if name == "class" and "notranslate" in value.split():
+            return True
+    return False
+
+
 def _closing(source: str, at: int, name: str) -> int:
     """Return where the element that begins before ``at`` ends; the end of the text if nowhere."""
     depth = 1
-    for tag in re.compile(rf"<(/?){re.escape(name)}\b[^<>]*+>", re.IGNORECASE).finditer(source, at):
+    same = re.compile(rf"<(/?){re.escape(name)}(?![\w:-])[^<>]*+>", re.IGNORECASE)
+    for tag in same.finditer(source, at):
         depth += -1 if tag[1] else 0 if tag[0].endswith("/>") else 1
         if depth == 0:
             return tag.end()
@@ -146,7 +162,7 @@ def _block(run: Sequence[tuple[str, str, str]]) -> Block:
     path = [root]
     for number, (kind, _, raw) in enumerate(run):
         if kind == "text":
-            text += _BREAK.sub(" ", html.unescape(raw))
+            text += _BREAK.sub(" ", html.unescape(_NUMBER.sub(r"&#\1", raw)))
         elif number in partner and kind == "open":
             element = Element(len(text), 0, before=raw)
             path[-1].inner.append(element)
