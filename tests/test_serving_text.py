@@ -216,6 +216,26 @@ def test_hostile_html_takes_no_time(source: str) -> None:
     assert time.process_time() - started < 1.5
 
 
+@pytest.mark.parametrize(
+    ("source", "link"),
+    [
+        ("<wbr>" * 1000 + " ." * 2450 + "a", ()),
+        ("<wbr>" * 1000 + "a" + " ." * 2450, (0,)),
+        ("<b>" + "<wbr>" * 1000 + " ." * 2450 + "</b> a", (-1,)),
+        ("a " + "<b>x</b>" * 1240, (1,)),
+        ("<b>x</b> " * 1110, (0, 1)),
+    ],
+)
+def test_words_with_few_links_or_all_take_no_time(source: str, link: tuple[int, ...]) -> None:
+    """Tags between words of which none, or one, became all that there is."""
+    (block,) = (piece for piece in parse(source) if not isinstance(piece, str))
+    links = linked(block.text, "A " * 2000, [])
+    links.pairs = [(range(len(links.source))[at], word) for at in link for word in range(2000)]
+    started = time.process_time()
+    assert render(block, "A " * 2000, links).count("<") == source.count("<")
+    assert time.process_time() - started < 0.3
+
+
 def test_links_go_through_a_third_language() -> None:
     first = linked("a b", "x y z", [(0, 0), (1, 1), (1, 2)])
     second = linked("x y z", "p q", [(0, 1), (2, 0), (1, 0)])

@@ -52,13 +52,11 @@ def assemble(pieces: Sequence[str | Block], found: Sequence[Rendering]) -> str:
 
 def render(block: Block, target: str, links: Links) -> str:
     """Put a block's elements around the words of its translation."""
-    linked: dict[int, list[int]] = {}
-    for source, word in links.pairs:
-        linked.setdefault(source, []).append(word)
     # White space at the ends belongs to the root, and words to what they are linked with.
     return _render(
-        block, block.root, target, links, linked, (0, len(links.target)), (0, len(target))
-    )
+        block, block.root, target, links, sorted(links.pairs), (0, len(links.target)),
+        (0, len(target)),
+    )  # fmt: skip
 
 
 def _render(
@@ -66,14 +64,28 @@ def _render(
     element: Element,
     target: str,
     links: Links,
-    linked: dict[int, list[int]],
+    pairs: Sequence[tuple[int, int]],
     words: tuple[int, int],
     span: tuple[int, int],
 ) -> str:
+    if not element.inner:
+        return html.escape(target[span[0] : span[1]], quote=False)
+    # Of the links only those between an element's own words count for what is in it.
     own = _covered(links, element)
+    pairs = [(s, t) for s, t in _between(pairs, own) if words[0] <= t < words[1]]
     placed: list[tuple[int, int, Element]] = []
+    places: dict[tuple[int, int], tuple[int, int]] = {}  # one word can have many elements
     for child in element.inner:
-        placed.append((*_place(links, linked, child, own, words), child))
+        covered = _covered(links, child)
+        if child.start == child.end:
+            # Before the word that the next source word became, or behind all.
+            following = bisect_left(pairs, (covered[0], 0))
+            at = pairs[following][1] if following < len(pairs) else words[1]
+            placed.append((at, at, child))
+            continue
+        if covered not in places:
+            places[covered] = _place(pairs, covered, own, words)
+        placed.append((*places[covered], child))
     # In the order of the translation; those at one place keep the source's.
     placed.sort(key=lambda item: (item[0], item[1]))
     out, at, word = "", span[0], words[0]
@@ -83,7 +95,7 @@ def _render(
         a, b = _characters(block, links, target, child, first, last, (at, span[1]))
         out += html.escape(target[at:a], quote=False)
         out += child.before
-        out += _render(block, child, target, links, linked, (first, last), (a, b))
+        out += _render(block, child, target, links, pairs, (first, last), (a, b))
         out += child.after
         at, word = b, last
     return out + html.escape(target[at : span[1]], quote=False)
@@ -96,26 +108,23 @@ def _covered(links: Links, element: Element) -> tuple[int, int]:
     return first, last
 
 
+def _between(pairs: Sequence[tuple[int, int]], words: tuple[int, int]) -> Sequence[tuple[int, int]]:
+    """Return the links of a range of source words; all are in their order."""
+    first, last = (bisect_left(pairs, (word, 0)) for word in words)
+    return pairs[first:last]
+
+
 def _place(
-    links: Links,
-    linked: dict[int, list[int]],
-    child: Element,
+    pairs: Sequence[tuple[int, int]],
+    covered: tuple[int, int],
     own: tuple[int, int],
     words: tuple[int, int],
 ) -> tuple[int, int]:
-    """Return the range of target words for an element, within its parent's."""
-    first, last = _covered(links, child)
-    low, high = words
-    if child.start == child.end:
-        # Before the word that the next source word became, or behind all.
-        for source in range(first, own[1]):
-            here = [w for w in linked.get(source, []) if low <= w < high]
-            if here:
-                return min(here), min(here)
-        return high, high
-    if (first, last) == own:
+    """Return the range of target words for some source words, within the element's."""
+    (first, last), (low, high) = covered, words
+    if covered == own:
         return words
-    inside = {w for s in range(first, last) for w in linked.get(s, []) if low <= w < high}
+    inside = [target for _, target in _between(pairs, covered)]
     if inside:
         return _densest(inside)
     # Nothing is linked with it: where it would be if words kept their places.
@@ -124,16 +133,17 @@ def _place(
     return at, min(high, at + last - first)
 
 
-def _densest(inside: set[int]) -> tuple[int, int]:
+def _densest(inside: Sequence[int]) -> tuple[int, int]:
     """Return the range with the most words inside, less those that are not."""
     best = (0, 0, 0)
-    start = total = 0
-    for word in range(min(inside), max(inside) + 1):
+    start = total = end = 0
+    for word in sorted(set(inside)):
+        total -= word - end  # those in between
         if total <= 0:
             start, total = word, 0
-        total += 1 if word in inside else -1
+        total, end = total + 1, word + 1
         if total > best[0]:
-            best = (total, start, word + 1)
+            best = (total, start, end)
     return best[1], best[2]
 
 
