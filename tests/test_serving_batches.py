@@ -14,8 +14,9 @@ from starlette.testclient import TestClient
 from conftest import sentences
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.serving.answers import until_gone
 from headway.serving.app import Server, make_app
-from headway.serving.batcher import Batcher, until_gone
+from headway.serving.batcher import Batcher
 from headway.serving.metrics import Metrics
 from headway.serving.models import load_models
 from headway.serving.refusal import Refusal
@@ -64,7 +65,8 @@ def run(
 
 
 def find(batcher: Batcher, model: Model, *parts: str, search: SearchConfig = SEARCH) -> Any:
-    return asyncio.ensure_future(batcher.find(model, search, parts))  # type: ignore[arg-type]
+    found = batcher.find(model, search, parts, [*map(len, parts)])  # type: ignore[arg-type]
+    return asyncio.ensure_future(found)
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -245,18 +247,18 @@ def test_a_full_queue_refuses_at_once() -> None:
 
 def test_other_work_takes_its_turn_and_stops_too() -> None:
     async def work(batcher: Batcher) -> None:
-        assert await batcher.call(lambda: 5) == 5
+        assert await batcher.work([lambda: 5, lambda: 7], [1, 1]) == [5, 7]
         with pytest.raises(ZeroDivisionError):
-            await batcher.call(lambda: 1 // 0)
+            await batcher.work([lambda: 1 // 0], [1])
         begun = threading.Event()
-        blocked = asyncio.ensure_future(batcher.call(lambda: begun.wait(5)))
+        blocked = asyncio.ensure_future(batcher.work([lambda: begun.wait(5)], [1]))
         done: list[int] = []
-        waiting = asyncio.ensure_future(batcher.call(lambda: done.append(1)))
+        waiting = asyncio.ensure_future(batcher.work([lambda: done.append(1)], [1]))
         await asyncio.sleep(0.01)
         waiting.cancel()
         await asyncio.sleep(0)
         begun.set()
-        assert await blocked is True
+        assert await blocked == [True]
         assert done == []
 
     run(work)

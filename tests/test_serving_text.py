@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from headway.serving.interpreter import Rendering
 from headway.serving.languages import Detector
-from headway.serving.markup import render, translate_html
+from headway.serving.markup import render, translate_pages
 from headway.serving.passages import Links, Passage, words
+from headway.serving.rendering import Rendering
 from headway.serving.tags import parse, tokens
 from headway.text.languages import name_of
 
@@ -149,6 +149,11 @@ class Backwards:
         return Rendering(target, links=linked(text, target, pairs))
 
 
+def page(interpreter: Any, source: str) -> str:
+    [found] = asyncio.run(translate_pages(interpreter, ["a model"], [source]))  # type: ignore[list-item]
+    return found.text
+
+
 def random_html(chooser: random.Random) -> str:
     pieces = [
         "<b>", "</b>", "<i>", "</i>", "<a href=\"?a=1&b=2\">", "</a>", "<br>", "<p>", "</p>", "<img>",
@@ -162,7 +167,7 @@ def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
     chooser = random.Random(4)
     for _ in range(1000):
         source = random_html(chooser)
-        found = asyncio.run(translate_html(Backwards(), ["a model"], source))  # type: ignore[arg-type, list-item]
+        found = page(Backwards(), source)
         tags = [text for kind, _, text in tokens(source) if kind != "text"]
         remaining = found
         for tag in sorted(tags, key=len, reverse=True):
@@ -189,7 +194,7 @@ def test_well_formed_html_stays_well_formed() -> None:
 
     for _ in range(300):
         source = tree(3)
-        found = asyncio.run(translate_html(Backwards(), ["a model"], source))  # type: ignore[arg-type, list-item]
+        found = page(Backwards(), source)
         stack = []
         for closing, name in re.findall(r"<(/?)(\w+)>", found):
             if closing:
@@ -212,7 +217,7 @@ def test_well_formed_html_stays_well_formed() -> None:
 )  # fmt: skip
 def test_hostile_html_takes_no_time(source: str) -> None:
     started = time.process_time()
-    asyncio.run(translate_html(Backwards(), ["a model"], source))  # type: ignore[arg-type, list-item]
+    page(Backwards(), source)
     assert time.process_time() - started < 1.5
 
 

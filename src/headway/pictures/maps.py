@@ -224,26 +224,36 @@ class Sentence:
 def read_sentence(translator: "Translator", source: str, target: str | None) -> Sentence:
     """Encode a sentence pair and label its tokens; see `sentence_maps`."""
     tokenizer, source = translator.tokenizer, source.strip()
-    if not source:
-        raise HeadwayError("attention maps need a sentence: the source is blank")
-    [source_ids] = tokenizer.encode_source([source])
-    _check_length("source", source_ids, LONGEST_SOURCE)
+    ids = source_ids(translator, source)
     target = translator.translate(source) if target is None else target.strip()
     [target_ids] = tokenizer.encode_target([target])
     _check_length("target", target_ids, LONGEST_TARGET)
     batch = Batch(
-        source=torch.tensor([source_ids]),
-        source_segments=torch.ones(1, len(source_ids), dtype=torch.int64),
+        source=torch.tensor([ids]),
+        source_segments=torch.ones(1, len(ids), dtype=torch.int64),
         target=torch.tensor([target_ids]),
         target_segments=torch.ones(1, len(target_ids), dtype=torch.int64),
         rows=np.zeros(1, np.int64),
         target_tokens=len(target_ids),
     )
-    read = readable(tokenizer.source_pieces(source_ids))
+    read = readable(tokenizer.source_pieces(ids))
     predicted = readable(tokenizer.target_pieces(target_ids))
     inputs = [START, *predicted[:-1]]
     labels = {"encoder": (read, read), "decoder": (inputs, inputs), "cross": (predicted, read)}
     return Sentence(source, target, batch.to(translator.device), labels)
+
+
+def source_ids(translator: "Translator", source: str) -> list[int]:
+    """Encode a source text.
+
+    Raises:
+        HeadwayError: If it is blank or too long for `sentence_maps`.
+    """
+    if not source.strip():
+        raise HeadwayError("attention maps need a sentence: the source is blank")
+    [ids] = translator.tokenizer.encode_source([source.strip()])
+    _check_length("source", ids, LONGEST_SOURCE)
+    return ids
 
 
 def _check_length(side: str, ids: Sequence[int], longest: int) -> None:

@@ -2,16 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from headway.errors import HeadwayError
-from headway.serving.batcher import until_gone
 from headway.serving.refusal import Refusal
+
+T = TypeVar("T")
 
 
 def answer_json(values: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -24,6 +25,18 @@ async def gone(receive: Receive) -> None:
     """Return when the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def until_gone(work: Coroutine[Any, Any, T], gone: Coroutine[Any, Any, None]) -> T | None:
+    """Return what ``work`` does, or None if the client leaves before it is done."""
+    task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone)
+    try:
+        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        for either in (task, leaving):
+            either.cancel()
+        await asyncio.gather(task, leaving, return_exceptions=True)
 
 
 class Events(Response):

@@ -16,8 +16,8 @@ from starlette.routing import Route
 
 from headway.errors import HeadwayError
 from headway.serving import endpoints
-from headway.serving.answers import Events, answer_json, gone
-from headway.serving.batcher import Batcher, until_gone
+from headway.serving.answers import Events, answer_json, gone, until_gone
+from headway.serving.batcher import Batcher
 from headway.serving.clients import Keys, Rates
 from headway.serving.endpoints import Asked
 from headway.serving.gate import Gate
@@ -72,9 +72,8 @@ class Server:
             client = self.keys.check(fields.get("api_key"))
         q = fields.get("q")
         self.rates.take(client, max(1, len(q)) if isinstance(q, list) else 1)
-        models = self.models
-        interpreter = Interpreter(models, self.batcher, self.limits.split_sentences)
-        return Asked(fields, typed, models, interpreter, self.limits)
+        interpreter = Interpreter(self.batcher, self.limits.split_sentences)
+        return Asked(fields, typed, self.models, interpreter, self.limits)
 
 
 def make_app(server: Server) -> Gate:

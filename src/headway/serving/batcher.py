@@ -11,13 +11,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from headway.config import SearchConfig
 from headway.serving.metrics import Metrics
+from headway.serving.part import Part, work_on
 from headway.serving.refusal import busy, too_long
 from headway.serving.settings import ServerConfig
 from headway.translation import Hypothesis, Translator
@@ -27,29 +27,6 @@ SHARE = 0.5  # of the deadline that a request may expect to wait: later answers 
 LARGEST = 64  # parts in a batch: larger ones gain little, and all wait for the slowest
 BEHIND = 5  # how much nicer than the event loop threads are: it gets three quarters if it must
 TOLD = 4  # answers given out at a time: others' requests are looked at in between
-
-
-@dataclass(eq=False)
-class Part:
-    """A part of a text, or a piece of other work, that waits for its turn."""
-
-    text: str
-    tokens: int
-    translator: Translator | None
-    search: SearchConfig | None
-    work: Callable[[], Any] | None
-    future: asyncio.Future[Any]
-    turn: float
-    since: float
-    gone: bool = False  # written by the event loop, read by the thread that works on it
-
-    def fits(self, other: "Part") -> bool:
-        """Whether the two may share a batch."""
-        return (
-            self.work is other.work is None
-            and self.translator is other.translator
-            and self.search == other.search
-        )
 
 
 class Batcher:
@@ -77,34 +54,60 @@ class Batcher:
         self.running: set[asyncio.Task[None]] = set()
 
     async def find(
-        self, translator: Translator, search: SearchConfig, parts: Sequence[str]
+        self,
+        translator: Translator,
+        search: SearchConfig,
+        parts: Sequence[str],
+        lengths: Sequence[int],
+        texts: int = 1,
+        begun: bool = False,
     ) -> list[list[Hypothesis]]:
         """Search for the translations of some parts, as `Translator.find` does.
 
         If the caller is cancelled, its parts leave the queue, or their batch at its next step.
 
+        Args:
+            translator: Who finds them.
+            search: How.
+            parts: Of all texts of a request.
+            lengths: Their tokens.
+            texts: Whose parts they are.
+            begun: Whether the request has been let in before: it is not refused halfway.
+
         Raises:
             Refusal: 429 if the queue is full, 400 if they would never fit into it.
         """
-        lengths = [translator.length(part.strip()) for part in parts]
-        waiting = self._admit(lengths)
+        waiting = self._parts(lengths, begun)
         for part, text in zip(waiting, parts, strict=True):
             part.text, part.translator, part.search = text, translator, search
-        return await self._wait(waiting)
+        return await self._wait(waiting, texts)
 
-    async def call(self, work: Callable[[], T], tokens: int = 1) -> T:
-        """Have some other work done by a thread when its turn comes.
+    async def work(
+        self, jobs: Sequence[Callable[[], T]], lengths: Sequence[int], begun: bool = False
+    ) -> list[T]:
+        """Have some other work done by threads, each job when its turn comes.
+
+        If the caller is cancelled, no further job begins.
+
+        Args:
+            jobs: What to do; each should take no longer than a sentence.
+            lengths: Tokens that each is about.
+            begun: As `find` has it.
 
         Raises:
-            Refusal: 429 if the queue is full.
+            Refusal: As `find` does.
         """
-        waiting = self._admit([tokens])
-        waiting[0].work = work
-        [answer] = await self._wait(waiting)
-        return answer
+        waiting = self._parts(lengths, begun)
+        for part, job in zip(waiting, jobs, strict=True):
+            part.work = job
+        return await self._wait(waiting)
 
-    def _admit(self, lengths: Sequence[int]) -> list[Part]:
-        total = sum(lengths)
+    def check(self, total: int) -> None:
+        """Refuse a request of so many tokens if there is no room for it, or no time.
+
+        Raises:
+            Refusal: 429; 400 if there never is.
+        """
         if total > self.limits.queue_tokens:
             raise too_long(total, self.limits.queue_tokens)
         expected = (self.tokens + total) / self.speed if self.speed else 0.0
@@ -115,6 +118,10 @@ class Batcher:
         ):
             self.metrics.count("headway_rejected_total")
             raise busy(max(1, min(60, math.ceil(expected))))
+
+    def _parts(self, lengths: Sequence[int], begun: bool) -> list[Part]:
+        if not begun:
+            self.check(sum(lengths))
         now, loop = time.monotonic(), asyncio.get_running_loop()
         parts, turn = [], self.turn
         for length in lengths:
@@ -123,15 +130,15 @@ class Batcher:
             parts.append(Part("", length, None, None, None, loop.create_future(), turn, now))
         return parts
 
-    async def _wait(self, parts: list[Part]) -> list[Any]:
+    async def _wait(self, parts: list[Part], texts: int = 1) -> list[Any]:
         self.queue += parts
         self.tokens += sum(part.tokens for part in parts)
-        self.texts += 1
+        self.texts += texts
         self._pump()
         try:
             return await asyncio.gather(*(part.future for part in parts))
         finally:
-            self.texts -= 1
+            self.texts -= texts
             left = {id(part) for part in parts if not part.future.done() or part.future.cancelled()}
             if left:
                 for part in parts:
@@ -172,7 +179,8 @@ class Batcher:
         taken = set(map(id, batch))
         self.queue = [part for part in self.queue if id(part) not in taken]
         self.tokens -= sum(part.tokens for part in batch)
-        self.crowd = 0.8 * self.crowd + 0.2 * len(batch)
+        if first.work is None:
+            self.crowd = 0.8 * self.crowd + 0.2 * len(batch)
         return batch
 
     def _start(self, batch: list[Part]) -> None:
@@ -183,15 +191,20 @@ class Batcher:
 
     async def _run(self, batch: list[Part]) -> None:
         started = time.monotonic()
-        answers = await asyncio.get_running_loop().run_in_executor(self.pool, _work, batch)
+        answers = await asyncio.get_running_loop().run_in_executor(self.pool, work_on, batch)
         seconds = time.monotonic() - started
         tokens = sum(part.tokens for part in batch)
-        # What counts is what all threads finish by the clock: they may share cores with others.
         now = time.monotonic()
-        took = seconds / self.workers if self.ended is None else now - self.ended
-        self.done, self.busy = 0.9 * self.done + tokens, 0.9 * self.busy + took
-        self.speed = self.done / max(self.busy, 1e-6)
-        self.ended = now if self.queue else None
+        if batch[0].work is None:
+            # What counts is what all threads finish by the clock: they may share cores with others.
+            took = seconds / self.workers if self.ended is None else max(0.0, now - self.ended)
+            self.done, self.busy = 0.9 * self.done + tokens, 0.9 * self.busy + took
+            self.speed = self.done / max(self.busy, 1e-6)
+            self.ended = now
+        elif self.ended is not None:
+            self.ended += seconds / self.workers  # other work says nothing of how fast searches are
+        if not self.queue:
+            self.ended = None
         self.metrics.count("headway_tokens_total", tokens)
         self.metrics.count("headway_parts_total", len(batch))
         self.metrics.observe("headway_batch_parts", len(batch))
@@ -219,30 +232,3 @@ def yield_() -> None:
     """Let the event loop go first where this thread shares a core with it."""
     if sys.platform == "linux":  # where a thread has a priority of its own
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BEHIND)
-
-
-def _work(batch: list[Part]) -> list[Any]:
-    """Do a batch's work; what fails is returned, and fails alone."""
-    try:
-        first = batch[0]
-        if first.work is not None:
-            return [None if first.gone else first.work()]
-        assert first.translator is not None
-        texts = [part.text for part in batch]
-        return list(first.translator.find(texts, first.search, wanted=lambda i: not batch[i].gone))
-    except Exception as error:
-        if len(batch) == 1:
-            return [error]
-        return [answer for part in batch for answer in _work([part])]
-
-
-async def until_gone(work: Coroutine[Any, Any, T], gone: Coroutine[Any, Any, None]) -> T | None:
-    """Return what ``work`` does, or None if the client leaves before it is done."""
-    task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone)
-    try:
-        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else None
-    finally:
-        for either in (task, leaving):
-            either.cancel()
-        await asyncio.gather(task, leaving, return_exceptions=True)

@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from headway.errors import HeadwayError
 from headway.serving.clients import Keys
-from headway.serving.interpreter import Interpreter, Rendering
+from headway.serving.cutting import aside
+from headway.serving.interpreter import Interpreter
 from headway.serving.languages import translatable
-from headway.serving.markup import translate_html
+from headway.serving.markup import translate_pages
 from headway.serving.models import Models
 from headway.serving.passages import Links
 from headway.serving.refusal import Refusal, missing, too_long
@@ -123,10 +125,7 @@ async def translate(asked: Asked) -> dict[str, Any]:
         shown = form[:20] if isinstance(form, str) else "this"
         raise Refusal(400, f"{shown} format is not supported")
     if form == "html":
-        found = await asyncio.gather(
-            *(translate_html(asked.interpreter, route, text) for text in texts)
-        )
-        renderings = [Rendering(text) for text in found]
+        renderings = await translate_pages(asked.interpreter, route, texts)
     else:
         renderings = await asked.interpreter.translate(route, texts, alternatives)
     answer: dict[str, Any] = {"translatedText": [r.text for r in renderings]}
@@ -173,7 +172,7 @@ def _words(text: str, spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
 
 async def attention(asked: Asked) -> dict[str, Any]:
     """``POST /attention``: the maps of one sentence, as ``headway picture`` writes them to JSON."""
-    from headway.pictures.maps import sentence_maps
+    from headway.pictures.maps import LONGEST_TARGET, sentence_maps, source_ids
 
     text = asked.one()
     if not translatable(text):
@@ -186,17 +185,19 @@ async def attention(asked: Asked) -> dict[str, Any]:
         raise Refusal(400, "Invalid request: translation parameter is not a string")
     if target is not None and len(target) > asked.limits.char_limit:
         raise too_long(len(target), asked.limits.char_limit)
-    translator, lock = route[0], asked.models.locks[id(route[0])]
-
-    def work() -> dict[str, Any]:
-        with lock:
-            return sentence_maps(translator, " ".join(text.split()), target).to_json()
-
-    batcher = asked.interpreter.batcher
+    [translator], batcher, given = route, asked.interpreter.batcher, target
+    source = " ".join(text.split())
     try:
-        return await batcher.call(work, translator.length(text))
+        tokens = await aside(len(source), source_ids, translator, source)
+        if target is None:  # as one line, which is what the maps show
+            [found] = await Interpreter(batcher, split=False).translate(route, [source])
+            target = found.text
+        size = len(tokens) + min(len(target), LONGEST_TARGET)
+        draw = partial(sentence_maps, translator, source, target)
+        [maps] = await batcher.work([lambda: draw().to_json()], [size], begun=given is None)
     except HeadwayError as error:  # the sentence is too long
         raise Refusal(400, f"Invalid request: {error}") from None
+    return maps
 
 
 async def stream(asked: Asked) -> AsyncGenerator[str, None]:

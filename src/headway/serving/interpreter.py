@@ -2,48 +2,31 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from headway.config import SearchConfig
 from headway.serving.batcher import Batcher
-from headway.serving.models import Models
-from headway.serving.passages import Links, Passage
-from headway.translation import Hypothesis, Translation, Translator
+from headway.serving.cutting import DENSE, SHORT, Cut, aside, cut_texts
+from headway.serving.passages import Links
+from headway.serving.rendering import Rendering, compose
+from headway.serving.settings import MOST
+from headway.translation import Hypothesis, Translator
 from headway.translation.growing import grow
-
-SHORT = 2_000  # characters that the event loop may cut up itself, in about a millisecond
-
-
-@dataclass
-class Rendering:
-    """A text's translation.
-
-    Attributes:
-        text: The best.
-        score: What the n best are ranked by, summed over the sentences.
-        alternatives: (text, score) of the next best.
-        links: Words that belong together; None unless asked for.
-    """
-
-    text: str
-    score: float = 0.0
-    alternatives: list[tuple[str, float]] = field(default_factory=list)
-    links: Links | None = None
+from headway.translation.translator import Pairs
 
 
 class Interpreter:
     """Translates texts of any length in any served direction.
 
     Args:
-        models: The models of the moment; a request keeps those it began with.
         batcher: Where all requests meet.
         split: Whether each sentence of a line is translated by itself.
     """
 
-    def __init__(self, models: Models, batcher: Batcher, split: bool = True) -> None:
-        self.models, self.batcher, self.split = models, batcher, split
+    def __init__(self, batcher: Batcher, split: bool = True) -> None:
+        self.batcher, self.split = batcher, split
 
     async def translate(
         self,
@@ -68,51 +51,53 @@ class Interpreter:
                 n_best=wanted + 1,
                 beam=max(translator.search.beam, wanted + 1),
             )
-            step = await asyncio.gather(
-                *(self._text(translator, search, r.text, align) for r in found)
-            )
+            step = await self._step(translator, search, [r.text for r in found], align, number > 0)
             for before, after in zip(found, step, strict=True):
                 if number and before.links and after.links:
                     after.links = before.links.then(after.links)
             found = step
         return found
 
-    async def _text(
-        self, translator: Translator, search: SearchConfig, text: str, align: bool
-    ) -> Rendering:
-        passage, cuts = await self._prepare(translator, search, text)
-        parts = [part for cut in cuts for part in cut]
-        if not parts:
-            return Rendering(text, links=Links.same(text) if align else None)
-        hypotheses = await self.batcher.find(translator, search, parts)
-        lines: list[list[Translation]] = []
-        at = 0
-        jobs: list[Callable[[], list[Translation]]] = []
-        for cut in cuts:
-            here = hypotheses[at : at + len(cut)]
-            at += len(cut)
-
-            def join(
-                cut: list[str] = cut, here: list[list[Hypothesis]] = here
-            ) -> list[Translation]:
-                return translator.join(cut, here, align)
-
-            jobs.append(join)
+    async def _step(
+        self,
+        translator: Translator,
+        search: SearchConfig,
+        texts: Sequence[str],
+        align: bool,
+        begun: bool,
+    ) -> list[Rendering]:
+        """Translate all texts of a request through one model: let in, or refused, together."""
+        cuts = await self._cut(translator, search, texts, begun)
+        parts = [part for cut in cuts for part in cut.parts]
+        tokens = [count for cut in cuts for count in cut.tokens]
+        found: list[list[Hypothesis]] = []
+        if parts:
+            found = await self.batcher.find(translator, search, parts, tokens, len(texts), begun)
+        links: list[Pairs] | None = None
         if align:
-            lock = self.models.locks[id(translator)]
-            lines = await self.batcher.call(lambda: locked(lock, jobs))
-        else:
-            lines = [job() for job in jobs]
-        return compose(passage, text, lines, translator.languages[1], align)
+            both = zip(parts, found, strict=True)
+            jobs = [partial(translator.link, part, best) for part, (best, *_) in both]
+            links = await self.batcher.work(jobs, tokens, begun=True)
 
-    async def _prepare(
-        self, translator: Translator, search: SearchConfig, text: str
-    ) -> tuple[Passage, list[list[str]]]:
-        def prepare() -> tuple[Passage, list[list[str]]]:
-            passage = Passage.of(text, translator.languages[0], self.split)
-            return passage, [translator.cut(core, search) for core in passage.cores]
+        def put_together() -> list[Rendering]:
+            renderings, at = [], 0
+            for cut in cuts:
+                here = slice(at, at + len(cut.tokens))
+                at += len(cut.tokens)
+                linked = None if links is None else links[here]
+                renderings.append(compose(translator, cut, found[here], linked))
+            return renderings
 
-        return prepare() if len(text) < SHORT else await asyncio.to_thread(prepare)
+        return await aside(sum(map(len, texts)), put_together)
+
+    async def _cut(
+        self, translator: Translator, search: SearchConfig, texts: Sequence[str], begun: bool
+    ) -> list[Cut]:
+        size = sum(map(len, texts))
+        if size >= SHORT and not begun:
+            self.batcher.check(size // DENSE)  # else whoever is refused would cost the others
+        most = MOST if begun else self.batcher.limits.queue_tokens
+        return await aside(size, cut_texts, translator, search, texts, self.split, most)
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield a translation bit by bit: greedy, and through the last model of the route only."""
@@ -123,12 +108,13 @@ class Interpreter:
             yield text
             return
         translator = route[-1]
-        passage, cuts = await self._prepare(translator, translator.search, text)
+        begun = len(route) > 1
+        [cut] = await self._cut(translator, translator.search, [text], begun)
         loop = asyncio.get_running_loop()
-        gaps = passage.gaps(translator.languages[1])
+        gaps, tokens = cut.passage.gaps(translator.languages[1]), iter(cut.tokens)
         yield gaps[0]
-        for cut, gap in zip(cuts, gaps[1:], strict=True):
-            for index, part in enumerate(cut):
+        for line, gap in zip(cut.lines, gaps[1:], strict=True):
+            for index, part in enumerate(line):
                 bits: asyncio.Queue[str | None] = asyncio.Queue()
                 stop = threading.Event()
 
@@ -142,9 +128,8 @@ class Interpreter:
                             return
                         loop.call_soon_threadsafe(bits.put_nowait, bit)
 
-                task = asyncio.ensure_future(
-                    self.batcher.call(work, translator.length(part.strip()))
-                )
+                task = asyncio.ensure_future(self.batcher.work([work], [next(tokens)], begun))
+                begun = True
                 task.add_done_callback(partial(_end, bits))
                 try:
                     while (bit := await bits.get()) is not None:
@@ -154,51 +139,10 @@ class Interpreter:
                     stop.set()
                     task.cancel()
                     await asyncio.gather(task, return_exceptions=True)
-                if index + 1 < len(cut) and (part[-1:].isspace() or cut[index + 1][:1].isspace()):
+                if index + 1 < len(line) and (part[-1:].isspace() or line[index + 1][:1].isspace()):
                     yield " "
             yield gap
 
 
-def _end(bits: asyncio.Queue[str | None], _task: asyncio.Future[None]) -> None:
+def _end(bits: asyncio.Queue[str | None], _task: asyncio.Future[list[None]]) -> None:
     bits.put_nowait(None)
-
-
-def locked(
-    lock: threading.Lock, jobs: Sequence[Callable[[], list[Translation]]]
-) -> list[list[Translation]]:
-    """Do some jobs that watch a model, alone with it."""
-    with lock:
-        return [job() for job in jobs]
-
-
-def compose(
-    passage: Passage, text: str, lines: list[list[Translation]], language: str, align: bool
-) -> Rendering:
-    """Put a text together from its sentences' translations, best with best.
-
-    Args:
-        passage: The text, taken apart.
-        text: The same, whole.
-        lines: For each core its n best.
-        language: Code of the translation.
-        align: Whether they are aligned.
-    """
-    versions = []
-    for rank in range(max(len(line) for line in lines)):
-        # A sentence with fewer versions keeps its last.
-        chosen = [line[min(rank, len(line) - 1)] for line in lines]
-        joined, starts = passage.join([t.text for t in chosen], language)
-        versions.append((joined, sum(t.score for t in chosen), starts))
-    best, score, begins = versions[0]
-    others: dict[str, float] = {}
-    for version, value, _ in versions[1:]:
-        if version.strip() and version != best:
-            others.setdefault(version, value)
-    links = None
-    if align:
-        links = Links.between(text, best)
-        for core, start, line, begin in zip(
-            passage.cores, passage.starts(), lines, begins, strict=True
-        ):
-            links.add(core, start, line[0].text, begin, line[0].alignment or [])
-    return Rendering(best, score, list(others.items()), links)

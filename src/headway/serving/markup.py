@@ -4,50 +4,47 @@ Inline tags follow the alignment of words; tags between blocks, and what is not 
 as they are. Nothing is validated: what is no tag is text.
 """
 
-import asyncio
 import html
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterator, Sequence
 
-from headway.serving.interpreter import SHORT, Interpreter, Rendering
+from headway.serving.cutting import aside
+from headway.serving.interpreter import Interpreter
 from headway.serving.passages import Links
+from headway.serving.rendering import Rendering
 from headway.serving.tags import Block, Element, parse
 from headway.translation import Translator
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
+async def translate_pages(
+    interpreter: Interpreter, route: Sequence[Translator], sources: Sequence[str]
+) -> list[Rendering]:
+    """Translate the text of HTML documents or of pieces of such.
 
-async def translate_html(interpreter: Interpreter, route: Sequence[Translator], source: str) -> str:
-    """Translate the text of an HTML document or of a piece of one."""
+    Returns:
+        For each its translation, with the sum of its blocks' scores.
+    """
     if not route:
-        return source
-    pieces = await aside(source, parse, source)
-    blocks = [piece for piece in pieces if isinstance(piece, Block)]
-    found = await interpreter.translate(route, [block.text for block in blocks], align=True)
-    return await aside(source, assemble, pieces, found)
+        return [Rendering(source) for source in sources]
+    size = sum(map(len, sources))
+    pages = await aside(size, lambda: [parse(source) for source in sources])
+    blocks = [piece.text for page in pages for piece in page if isinstance(piece, Block)]
+    found = iter(await interpreter.translate(route, blocks, align=True))
+    return await aside(size, lambda: [assemble(page, found) for page in pages])
 
 
-async def aside(source: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do some work; for a long text in a thread, so that other clients do not wait."""
-    if len(source) < SHORT:
-        return work(*args, **kwargs)
-    return await asyncio.to_thread(work, *args, **kwargs)
-
-
-def assemble(pieces: Sequence[str | Block], found: Sequence[Rendering]) -> str:
+def assemble(pieces: Sequence[str | Block], found: Iterator[Rendering]) -> Rendering:
     """Put a document together from its pieces and the translations of its blocks."""
-    translated = iter(found)
-    out = []
+    out, score = [], 0.0
     for piece in pieces:
         if isinstance(piece, str):
             out.append(piece)
         else:
-            rendering = next(translated)
+            rendering = next(found)
             out.append(render(piece, rendering.text, rendering.links or Links()))
-    return "".join(out)
+            score += rendering.score
+    return Rendering("".join(out), score)
 
 
 def render(block: Block, target: str, links: Links) -> str:

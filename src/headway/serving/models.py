@@ -1,6 +1,5 @@
 """The models a server speaks with, and the ways from one language to another."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,8 +44,6 @@ class Models:
         self.pivot = pivot
         self._codes = {plain(code): code for code in self.codes}
         self.detector = Detector(self.codes)
-        # Attention is read by hooks on the model, which must not see another thread's forward.
-        self.locks = {id(t): threading.Lock() for t in self.pairs.values()}
 
     def route(self, source: str, target: str) -> list[Translator] | None:
         """Return the translators to go through, none if the languages are one; None: no way."""

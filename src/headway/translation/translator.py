@@ -24,6 +24,7 @@ from headway.translation.splitting import join_parts, split_line
 # Lines looked at together, so that those of like length share batches.
 WINDOW = 1024
 LINE_ENDS = re.compile(r"[\n\r]")
+Pairs = list[tuple[int, int]]  # (source word, target word)
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,13 @@ class Translator:
             here = slice(at, at + count)
             at += count
             if count:
-                yield self.join(parts[here], found[here], align)
+                links = None
+                if align:
+                    links = [
+                        [self.link(part, hypothesis) for hypothesis in hypotheses]
+                        for part, hypotheses in zip(parts[here], found[here], strict=True)
+                    ]
+                yield self.join(parts[here], found[here], links)
             else:
                 yield [Translation(line, 0.0, 0.0, [], [] if align else None)]
 
@@ -270,12 +277,30 @@ class Translator:
         sources = self.tokenizer.encode_source([part.strip() for part in parts])
         return self.finder.find(sources, [[] for _ in sources], search or self.search, wanted)
 
+    def link(self, part: str, hypothesis: Hypothesis) -> Pairs:
+        """Link the words of a part of a line and of its translation."""
+        source = self.tokenizer.encode_source([part.strip()])[0]
+        return link_words(
+            cross_attention(self.model, source, hypothesis.tokens),
+            word_numbers(self.tokenizer.decode_source, source[:-1]),
+            word_numbers(self.tokenizer.decode, hypothesis.tokens[:-1]),
+        )
+
     def join(
-        self, parts: list[str], found: list[list[Hypothesis]], align: bool = False
+        self,
+        parts: list[str],
+        found: list[list[Hypothesis]],
+        links: Sequence[Sequence[Pairs]] | None = None,
     ) -> list[Translation]:
-        """Make the line's translations from those of its parts, best with best."""
+        """Make the line's translations from those of its parts, best with best.
+
+        Args:
+            parts: As `cut` gives them.
+            found: For each its n best.
+            links: From `link`, for each of these; None: the translations are not aligned.
+        """
         joined = []
-        for hypotheses in zip(*found, strict=False):
+        for rank, hypotheses in enumerate(zip(*found, strict=False)):
             texts = [self.tokenizer.decode(h.tokens) for h in hypotheses]
             joined.append(
                 Translation(
@@ -286,28 +311,25 @@ class Translator:
                     tokens=[
                         p for h in hypotheses for p in self.tokenizer.target_pieces(h.tokens[:-1])
                     ],
-                    alignment=self._align(parts, hypotheses) if align else None,
+                    alignment=None
+                    if links is None
+                    else _joined(parts, texts, [of[rank] for of in links]),
                 )
             )
         return joined
 
-    def _align(self, parts: list[str], hypotheses: Sequence[Hypothesis]) -> list[tuple[int, int]]:
-        pairs: list[tuple[int, int]] = []
-        source_before = target_before = ""
-        for at, (part, hypothesis) in enumerate(zip(parts, hypotheses, strict=True)):
-            source = self.tokenizer.encode_source([part.strip()])[0]
-            links = link_words(
-                cross_attention(self.model, source, hypothesis.tokens),
-                word_numbers(self.tokenizer.decode_source, source[:-1]),
-                word_numbers(self.tokenizer.decode, hypothesis.tokens[:-1]),
-            )
-            text = self.tokenizer.decode(hypothesis.tokens)
-            first_source = _words_before(source_before, part)
-            first_target = _words_before(target_before, text)
-            pairs += [(s + first_source, t + first_target) for s, t in links]
-            source_before += part
-            target_before = join_parts(parts[at : at + 2], [target_before + text, ""])
-        return pairs
+
+def _joined(parts: list[str], texts: list[str], links: Sequence[Pairs]) -> Pairs:
+    """Number the words of parts as those of the whole line."""
+    pairs: Pairs = []
+    source_before = target_before = ""
+    for at, (part, text) in enumerate(zip(parts, texts, strict=True)):
+        first_source = _words_before(source_before, part)
+        first_target = _words_before(target_before, text)
+        pairs += [(s + first_source, t + first_target) for s, t in links[at]]
+        source_before += part
+        target_before = join_parts(parts[at : at + 2], [target_before + text, ""])
+    return pairs
 
 
 def _words_before(before: str, text: str) -> int:
