@@ -30,7 +30,12 @@ CORS = (
     ),
 )
 ALWAYS = 64  # requests at a time that are let in whatever they may wait
-LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*(?=\r\n)")
+# The head of a request as everybody writes it: each line a name, a colon and a value.
+PLAIN = re.compile(
+    rb"POST /[!-~]* HTTP/1\.[01]\r\n"
+    rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]++:[\t -~\x80-\xff]*+\r\n)++\r\n"
+)
+LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n")
 HEADER = 8192  # bytes in which the end of a header is looked for when there is no time
 
 
@@ -148,18 +153,21 @@ class Gate:
 
         Returns:
             The answer, and whether it ends the connection; None if there is time, or if this is not
-            one whole POST: then it is read as any other.
+            plainly one whole POST: then it is read as any other, and by one parser only is it said
+            where a request ends.
         """
         if not at_once:
             if not self.full():
                 return None
             self.filled = time.monotonic()
-        if not data.startswith(b"POST "):
-            return None
         end = data.find(b"\r\n\r\n", 0, HEADER) + 4
+        if not PLAIN.fullmatch(data, 0, end):
+            return None
         head = data[:end].lower()
-        lengths = LENGTH.findall(head)
-        if end < 4 or len(lengths) != 1 or len(data) != end + int(lengths[0]):
+        length = LENGTH.search(head)
+        if length is None or len(data) != end + int(length[1]):
+            return None
+        if head.count(b"\r\ncontent-length:") > 1:
             return None
         if b"\r\ntransfer-encoding" in head or b"\r\nexpect" in head:
             return None

@@ -1,0 +1,78 @@
+"""Bytes of requests: what is refused unread ends where the parser says, and a header ends at all."""
+
+import random
+
+import httptools
+import pytest
+
+from headway.serving.gate import ALWAYS, Gate
+from test_serving_load import BODY, HEAD, LENGTH, WHOLE, fill, gate
+
+__all__ = ["gate"]
+
+PIECES = [
+    b"\r\n", b"\n", b"\r", b" ", b"\t", b":", b"\0", b"\x7f", b"\xe9", b"X: y\r\n", b"X : y\r\n", b"5", b",",
+    LENGTH, LENGTH.lower(), b"Content-Length: 0x9\r\n", b"Content-Length: 5, 5\r\n", b" 6\r\n", b"\r\n 6",
+    b"Content-Length : 46\r\n", b"Transfer-Encoding: chunked\r\n", b"\nTransfer-Encoding: chunked\r\n",
+    b"HTTP/3.7", b"Http/1.1", b"POST", b"GET", b"+", b"X\r\n", b"Connection: Upgrade\r\n", b"Upgrade: h2c\r\n",
+]  # fmt: skip
+
+
+class Messages:
+    """What the parser of all other requests finds."""
+
+    def __init__(self, data: bytes) -> None:
+        self.ended, self.body, self.error = 0, b"", False
+        parser = httptools.HttpRequestParser(self)
+        try:
+            parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass
+        except httptools.HttpParserError:
+            self.error = True
+
+    def on_body(self, body: bytes) -> None:
+        self.body += body
+
+    def on_message_complete(self) -> None:
+        self.ended += 1
+
+
+def one_request(data: bytes) -> bool:
+    found = Messages(data)
+    return not found.error and found.ended == 1 and data.endswith(found.body)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        HEAD + LENGTH.replace(b"\r\n", b"\r\n 6\r\n") + b"\r\n" + BODY,
+        HEAD.replace(b"x\r\n", b"x\n") + LENGTH + b"\r\n" + BODY,
+        HEAD + b"Content-Length: 0x9\r\n" + LENGTH + b"\r\n" + BODY,
+        HEAD + b"Content-Length : 5\r\n" + LENGTH + b"\r\n" + BODY,
+        WHOLE.replace(b"HTTP/1.1", b"HTTP/3.7"),
+        WHOLE.replace(b"HTTP", b"Http"),
+    ],
+)
+def test_what_the_parser_refuses_is_left_to_it(gate: Gate, data: bytes) -> None:
+    assert not one_request(data)
+    assert fill(gate).turn_away(WHOLE)
+    assert gate.turn_away(data) is None
+
+
+def test_what_is_turned_away_is_one_request_to_the_parser(gate: Gate) -> None:
+    """Else what follows on the connection would be read from another place than it was meant from."""
+    chooser = random.Random(8)
+    refused = 0
+    for _ in range(5000):
+        data = WHOLE
+        for _ in range(chooser.randrange(1, 4)):
+            at = chooser.randrange(len(data) - len(BODY))
+            end = at + chooser.choice([0, 0, 1, 3])
+            data = data[:at] + chooser.choice(PIECES) + data[end:]
+        fill(gate)
+        if gate.turn_away(data) is not None:
+            refused += 1
+            assert one_request(data), data
+    assert refused > 100
+    assert gate.posts == ALWAYS
