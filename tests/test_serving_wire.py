@@ -1,11 +1,17 @@
 """Bytes of requests: what is refused unread ends where the parser says, and a header ends at all."""
 
+import asyncio
 import random
 
 import httptools
 import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
 
+from headway.serving.connection import HEADER_BYTES, connection_class
 from headway.serving.gate import ALWAYS, Gate
+from headway.serving.settings import ServerConfig
 from test_serving_load import BODY, HEAD, LENGTH, WHOLE, fill, gate
 
 __all__ = ["gate"]
@@ -76,3 +82,57 @@ def test_what_is_turned_away_is_one_request_to_the_parser(gate: Gate) -> None:
             assert one_request(data), data
     assert refused > 100
     assert gate.posts == ALWAYS
+
+
+async def length(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application that takes its time, and says how long a body was."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    await asyncio.sleep(0.3)
+    text = b"%d" % len(body)
+    headers = [(b"content-length", b"%d" % len(text))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": text})
+
+
+def talk(gate: Gate, *parts: bytes) -> bytes:
+    """Return what comes back for the parts of what a client sends, until the connection ends."""
+
+    async def run() -> bytes:
+        limits = ServerConfig(idle_seconds=0.2)
+        config = uvicorn.Config(length, ws="none", log_config=None)
+        config.load()
+        made = connection_class(limits, gate)
+        state = ServerState()
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: made(config, state, {}), "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        for part in parts:
+            writer.write(part)
+            await asyncio.sleep(0.05)
+        found = await asyncio.wait_for(reader.read(), 10)
+        writer.close()
+        server.close()
+        return found
+
+    return asyncio.run(run())
+
+
+def test_a_long_body_is_none_of_the_next_header(gate: Gate) -> None:
+    """Also if both come at once; and the wait for the rest is not the wait for the answer."""
+    body = b"x" * (HEADER_BYTES + 4000)
+    first = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    found = talk(gate, first + b"GET /hea", b"lth HTTP/1.1\r\nHost: x\r\n\r\n")
+    answers = found.split(b"HTTP/1.1 ")[1:]
+    assert [answer[:3] for answer in answers] == [b"200", b"200"]
+    assert [answer.rpartition(b"\r\n\r\n")[2] for answer in answers] == [b"%d" % len(body), b"0"]
+    assert talk(gate, first + b"GET /hea").count(b"HTTP/1.1 200") == 1
+
+
+def test_a_header_behind_a_body_has_an_end(gate: Gate) -> None:
+    field = b"X: " + b"x" * 9000
+    found = talk(gate, WHOLE + b"GET / HTTP/1.1\r\n", field, field, b"\r\n\r\n")
+    assert b"HTTP/1.1 400" in found

@@ -38,6 +38,7 @@ def connection_class(limits: ServerConfig, gate: Gate) -> type[asyncio.Protocol]
             self.patience: asyncio.TimerHandle | None = None
             self.heading = False  # a header has begun and is not complete
             self.received = 0  # bytes that came meanwhile
+            self.ended = False  # a request has, within the bytes at hand
             self.fields = 0  # bytes of a request's header fields
             self.ignored: int | None = None  # bytes that came after the answer to their beginning
             self.stopping = self.admitted = False
@@ -71,13 +72,14 @@ def connection_class(limits: ServerConfig, gate: Gate) -> type[asyncio.Protocol]
                     self.refuse(*refused)
                     return
                 self.heading, self.received = True, 0
-            before = self.cycle
+            before, self.ended = self.cycle, False
             super().data_received(data)
             if self.heading:
-                self.received += len(data)
+                # Behind a request's end only what comes next is surely of this header.
+                self.received = 0 if self.ended else self.received + len(data)
                 if self.received > HEADER_BYTES and not self.transport.is_closing():
                     self.send_400_response("Header too large.")
-            elif self.cycle is not before and not self.cycle.response_complete:
+            if self.cycle is not before and not self.cycle.response_complete:
                 # A whole header is there: from here the application's own deadlines count, and these
                 # are for a client that does not take its answer.
                 self.wait_at_most(2 * limits.idle_seconds + limits.deadline)
@@ -98,6 +100,10 @@ def connection_class(limits: ServerConfig, gate: Gate) -> type[asyncio.Protocol]
             super().on_headers_complete()
             if self.stopping:
                 self.cycle.keep_alive = False
+
+        def on_message_complete(self) -> None:
+            self.ended = True
+            super().on_message_complete()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
