@@ -64,8 +64,9 @@ class Reloader:
                 models = await asyncio.to_thread(
                     load_models, self.paths, self.pivot, self.device, self.overrides, self.engine
                 )
-            except (HeadwayError, OSError) as error:
-                log.error("the models stay as they are: %s", error)
+            except Exception as error:  # torch has its own for memory that is not there
+                kind = "" if isinstance(error, HeadwayError) else f"{type(error).__name__}: "
+                log.error("the models stay as they are: %s%s", kind, error)
                 outcome = "failed"
             else:
                 self.server.models = models
