@@ -1,5 +1,6 @@
 """The server's interface: what LibreTranslate's clients send, and what they must get, row by row."""
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from conftest import sentences, write_random_model
@@ -17,6 +19,8 @@ from headway.serving.app import Server, make_app
 from headway.serving.clients import Keys
 from headway.serving.languages import translatable
 from headway.serving.models import Models, load_models
+from headway.serving.refusal import Refusal
+from headway.serving.requests import read_body
 from headway.serving.settings import ServerConfig, load
 from headway.text.tokenizer import Tokenizer
 
@@ -93,6 +97,15 @@ def test_alternatives_are_the_next_best_and_scores_descend(
     assert [isinstance(some, list) for some in several["alternatives"]] == [True, True]
     assert ask(client, q="the cat sees", alternatives=3, format="html").json()["alternatives"] == []
     assert "alternatives" not in ask(client, q="the cat sees", alternatives=0).json()
+
+
+@pytest.mark.parametrize("form", ["text", "html"])
+def test_a_score_is_the_sum_over_sentences(client: TestClient, form: str) -> None:
+    parts = ["the cat sees.", "A dog runs!"]
+    alone = [ask(client, q=part, scores=True).json()["score"] for part in parts]
+    whole = ask(client, q=" ".join(parts), scores=True, format=form).json()
+    assert whole["score"] == pytest.approx(sum(alone), abs=3e-6)
+    assert all(score < 0 for score in alone)
 
 
 def test_auto_tells_what_it_found(client: TestClient, models: Models) -> None:
@@ -204,6 +217,33 @@ def test_a_string_without_an_end_is_looked_at_once(models: Models, end: bytes) -
         answer = client.post("/translate", content=body, headers=headers)
     assert time.process_time() - began < 1  # quadratic, it is ten seconds
     assert answer.status_code == 400
+
+
+def test_halves_of_characters_are_replaced_wherever_they_stand(
+    client: TestClient, models: Models
+) -> None:
+    whole = expected(models, "a \N{REPLACEMENT CHARACTER} dog")
+    for q, answer in (('"a \\ud800 dog"', whole), ('["a \\ud800 dog"]', [whole])):
+        body = f'{{"q": {q}, "source": "en", "target": "de"}}'
+        found = client.post(
+            "/translate", content=body, headers={"content-type": "application/json"}
+        )
+        assert found.json() == {"translatedText": answer}
+
+
+@pytest.mark.parametrize("length", ["46", "46 ", "46\t", "\xb2", "x"])
+def test_a_length_may_have_white_space_around_it(length: str) -> None:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"x" * 46}
+
+    headers = [(b"content-length", length.encode("latin-1"))]
+    request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
+    body = read_body(request, ServerConfig())
+    if length.startswith("46"):
+        assert asyncio.run(body) == b"x" * 46
+    else:
+        with pytest.raises(Refusal):
+            asyncio.run(body)
 
 
 def test_line_ends_of_forms_count_once(client: TestClient) -> None:
@@ -359,6 +399,8 @@ def test_rates_count_texts_and_refill(models: Models, monkeypatch: pytest.Monkey
         assert [ask(client, q="a").status_code for _ in range(4)] == [200, 200, 200, 429]
         now[0] += 6
         assert [ask(client, q="a").status_code for _ in range(2)] == [200, 429]
+        now[0] += 600  # minutes in which nothing is asked for are not saved up
+        assert [ask(client, q="a").status_code for _ in range(12)] == [200] * 10 + [429] * 2
 
 
 def test_metrics_count_what_happened_and_ask_for_their_token(models: Models) -> None:

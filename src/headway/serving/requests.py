@@ -20,6 +20,7 @@ from headway.serving.settings import ServerConfig
 
 MAX_FIELDS = 32
 MAX_DEPTH = 8
+NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # One that does not end goes on to the end of the body: else each quote in it would be looked at anew.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -57,8 +58,8 @@ async def read_body(request: Request, limits: ServerConfig) -> bytes:
     """
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise Refusal(415, "Compressed requests are not supported")
-    announced = request.headers.get("content-length", "0")
-    if not announced.isdigit() or len(announced) > 18 or int(announced) > limits.body_limit:
+    announced = request.headers.get("content-length", "0").strip(" \t")
+    if not announced.isdecimal() or len(announced) > 18 or int(announced) > limits.body_limit:
         raise Refusal(413, f"The request is larger than {limits.body_limit} bytes")
     body = bytearray()
     try:
@@ -80,9 +81,12 @@ def _json(body: bytes, limits: ServerConfig) -> dict[str, Any]:
     most = 16 * limits.batch_limit + 8 * MAX_FIELDS
     if sum(bare.count(mark) for mark in (b",", b"[", b"{", b":")) > most:
         raise Refusal(400, "Invalid JSON format")
+    brackets = bare.translate(None, NO_BRACKETS)
+    if len(brackets) > 2 * most:
+        raise Refusal(400, "Invalid JSON format")
     depth = 0
-    for byte in bare:
-        depth += (byte in b"[{") - (byte in b"]}")
+    for byte in brackets:
+        depth += 1 if byte in b"[{" else -1
         if depth > MAX_DEPTH:
             raise Refusal(400, "Invalid JSON format")
     try:
