@@ -264,6 +264,42 @@ def test_other_work_takes_its_turn_and_stops_too() -> None:
     run(work)
 
 
+def test_other_work_says_nothing_of_how_fast_searches_are() -> None:
+    model = Model(0.01)
+
+    async def work(batcher: Batcher) -> None:
+        for _ in range(20):
+            await find(batcher, model, "x" * 50)
+        before = batcher.speed
+        assert before > 0
+        # With others in the queue, when the time between two ends is what counts, and without.
+        jobs = [lambda: time.sleep(0.05)] * 4
+        await asyncio.gather(batcher.work(jobs, [1] * 4), find(batcher, model, "x" * 50))
+        await batcher.work(jobs, [1] * 4)
+        await find(batcher, model, "x" * 50)
+        assert batcher.speed > before / 2
+
+    run(work)
+
+
+def test_who_has_been_let_in_is_not_refused_halfway() -> None:
+    model = Model()
+
+    async def work(batcher: Batcher) -> None:
+        model.open.clear()
+        some = [find(batcher, model, "x" * 10) for _ in range(11)]
+        await asyncio.sleep(0.02)
+        with pytest.raises(Refusal):
+            await batcher.work([lambda: 5], [10])
+        begun = asyncio.ensure_future(batcher.work([lambda: 5], [10], begun=True))
+        await asyncio.sleep(0.02)
+        model.open.set()
+        assert await begun == [5]
+        await asyncio.gather(*some)
+
+    run(work, queue_tokens=100, batch_tokens=10)
+
+
 def test_who_leaves_gets_nothing_and_leaves_nothing() -> None:
     async def main() -> None:
         async def never() -> None:
@@ -335,10 +371,12 @@ def test_a_deadline_ends_the_work(model_directory: Path) -> None:
         assert answer.status_code == 503
         assert answer.json() == {"error": "This took more than 0.2 seconds"}
         assert "retry-after" in answer.headers
+        for path, more in (("/translate", {"format": "html"}), ("/align", {}), ("/attention", {})):
+            assert client.post(path, json={**fields, **more}).status_code == 503
         answer = client.post("/stream", json=fields)
         assert "event: error\ndata: " in answer.text
         deadline = time.perf_counter() + 5
         while server.batcher.idle < 1 and time.perf_counter() < deadline:
             time.sleep(0.01)
         assert server.batcher.idle == 1  # the thread does not finish what nobody waits for
-        assert time.perf_counter() - started < 3
+        assert time.perf_counter() - started < 4

@@ -245,6 +245,10 @@ def test_links_go_through_a_third_language() -> None:
     first = linked("a b", "x y z", [(0, 0), (1, 1), (1, 2)])
     second = linked("x y z", "p q", [(0, 1), (2, 0), (1, 0)])
     assert first.then(second).pairs == [(0, 1), (1, 0)]
+    # What is no word to translate, like the dash here, is one of the first's target words only.
+    first = linked("a b", "x — z", [(0, 0), (1, 2)])
+    second = Links([(0, 1), (4, 5)], words("p q"), [(0, 1), (1, 0)])
+    assert first.then(second).pairs == [(0, 1), (1, 0)]
 
 
 def test_languages_are_told_apart_among_those_served() -> None:

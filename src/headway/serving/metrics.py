@@ -3,7 +3,7 @@
 import bisect
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 HELP = {
@@ -11,8 +11,8 @@ HELP = {
     "headway_request_seconds": "Time from a request's header to its answer, by endpoint.",
     "headway_rejected_total": "Requests refused because the queue was full.",
     "headway_cancelled_total": "Requests whose client left or whose time ran out.",
-    "headway_tokens_total": "Source tokens translated.",
-    "headway_parts_total": "Sentences, or parts of them, translated.",
+    "headway_tokens_total": "Source tokens translated, and counted again where they are aligned.",
+    "headway_parts_total": "Sentences, or parts of them, translated, and again where they are aligned.",
     "headway_batch_parts": "Sentences, or parts of them, in a batch.",
     "headway_batch_seconds": "Time a batch took.",
     "headway_reloads_total": "Times the models were read again, by outcome.",
@@ -101,8 +101,3 @@ def open_files() -> float:
         return sum(1 for _ in Path("/proc/self/fd").iterdir())
     except OSError:
         return 0
-
-
-def labels(values: Mapping[str, str]) -> Labels:
-    """Return labels in a fixed order."""
-    return tuple(sorted(values.items()))
