@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from headway.serving.batcher import Batcher
 from headway.serving.languages import Detector
 from headway.serving.markup import render, translate_pages
+from headway.serving.metrics import Metrics
 from headway.serving.passages import Links, Passage, words
 from headway.serving.rendering import Rendering
+from headway.serving.settings import ServerConfig
 from headway.serving.tags import parse, tokens
 from headway.text.languages import name_of
 
@@ -138,6 +141,9 @@ def test_numbers_of_characters_mean_what_they_do_in_html() -> None:
 
 class Backwards:
     """Translates by turning the words round: links are known."""
+
+    def __init__(self) -> None:
+        self.batcher = Batcher(1, ServerConfig(), Metrics())
 
     async def translate(self, route: Any, texts: Sequence[str], align: bool) -> list[Rendering]:
         return [self.one(text) for text in texts]

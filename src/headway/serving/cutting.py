@@ -1,18 +1,13 @@
 """Texts taken apart into what a model takes at once, and measured, before any of it waits."""
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
 
 from headway.config import SearchConfig
 from headway.serving.passages import Passage
 from headway.serving.refusal import too_long
 from headway.translation import Translator
 
-P = ParamSpec("P")
-T = TypeVar("T")
-SHORT = 2_000  # characters of a request that the event loop may cut up itself: about a millisecond
 DENSE = 16  # characters that a token has at most, as good as always
 
 
@@ -72,17 +67,3 @@ def cut_texts(
                 raise too_long(total, most)
         found.append(Cut(text, passage, named, lines, tokens))
     return found
-
-
-async def aside(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do some work; on long texts in a thread, so that other clients do not wait.
-
-    Args:
-        size: Characters of the request.
-        work: What to do, and with what.
-        args: For it.
-        kwargs: For it.
-    """
-    if size < SHORT:
-        return work(*args, **kwargs)
-    return await asyncio.to_thread(work, *args, **kwargs)

@@ -8,7 +8,6 @@ from typing import Any
 
 from headway.errors import HeadwayError
 from headway.serving.clients import Keys
-from headway.serving.cutting import aside
 from headway.serving.interpreter import Interpreter
 from headway.serving.languages import translatable
 from headway.serving.markup import translate_pages
@@ -188,7 +187,7 @@ async def attention(asked: Asked) -> dict[str, Any]:
     [translator], batcher, given = route, asked.interpreter.batcher, target
     source = " ".join(text.split())
     try:
-        tokens = await aside(len(source), source_ids, translator, source)
+        tokens = await batcher.aside(len(source), partial(source_ids, translator, source))
         if target is None:  # as one line, which is what the maps show
             [found] = await Interpreter(batcher, split=False).translate(route, [source])
             target = found.text

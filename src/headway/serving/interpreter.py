@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from headway.config import SearchConfig
-from headway.serving.batcher import Batcher
-from headway.serving.cutting import DENSE, SHORT, Cut, aside, cut_texts
+from headway.serving.batcher import SHORT, Batcher
+from headway.serving.cutting import DENSE, Cut, cut_texts
 from headway.serving.passages import Links
 from headway.serving.rendering import Rendering, compose
 from headway.serving.settings import MOST
@@ -88,7 +88,7 @@ class Interpreter:
                 renderings.append(compose(translator, cut, found[here], linked))
             return renderings
 
-        return await aside(sum(map(len, texts)), put_together)
+        return await self.batcher.aside(sum(map(len, texts)), put_together)
 
     async def _cut(
         self, translator: Translator, search: SearchConfig, texts: Sequence[str], begun: bool
@@ -97,7 +97,8 @@ class Interpreter:
         if size >= SHORT and not begun:
             self.batcher.check(size // DENSE)  # else whoever is refused would cost the others
         most = MOST if begun else self.batcher.limits.queue_tokens
-        return await aside(size, cut_texts, translator, search, texts, self.split, most)
+        cut = partial(cut_texts, translator, search, texts, self.split, most)
+        return await self.batcher.aside(size, cut)
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield a translation bit by bit: greedy, and through the last model of the route only."""

@@ -9,7 +9,6 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from headway.serving.cutting import aside
 from headway.serving.interpreter import Interpreter
 from headway.serving.passages import Links
 from headway.serving.rendering import Rendering
@@ -27,7 +26,7 @@ async def translate_pages(
     """
     if not route:
         return [Rendering(source) for source in sources]
-    size = sum(map(len, sources))
+    size, aside = sum(map(len, sources)), interpreter.batcher.aside
     pages = await aside(size, lambda: [parse(source) for source in sources])
     blocks = [piece.text for page in pages for piece in page if isinstance(piece, Block)]
     found = iter(await interpreter.translate(route, blocks, align=True))
