@@ -37,6 +37,7 @@ data = json.load(open(os.path.join(here, "data.json")))
 words = sys.argv[1:]
 if words[:3] == ["list-recipe", "-f", "json"]:
     print(json.dumps({{"id": "other", "langs": "fra-eng", "train": ["X-y-1-fra-eng"]}}))
+    print(json.dumps({{"id": "odd", "langs": "eng-deu", "train": [*data, "X-y-1-eng"]}}))
     print(json.dumps({{"id": "three", "langs": "eng-deu", "train": list(data), "dev": list(data)[:1]}}))
     sys.exit()
 assert words[0] == "get" and "--merge" in words
@@ -139,7 +140,10 @@ def test_what_is_there_is_not_fetched_again(mtdata: Path, monkeypatch: pytest.Mo
     assert fetch(f"mtdata:{SECOND}") == PAIRS[10:20]
 
 
-@pytest.mark.parametrize("damage", ["shorter", "other", "gone", "no manifest", "no JSON"])
+@pytest.mark.parametrize(
+    "damage",
+    ["shorter", "other", "gone", "no manifest", "no JSON", "other names", "no name", "no facts"],
+)
 def test_a_damaged_copy_is_fetched_again(mtdata: Path, damage: str) -> None:
     said: list[str] = []
     files = [Path(f) for f in local_files([f"mtdata:{FIRST}"], ("en", "de"), "train", said.append)]
@@ -158,6 +162,17 @@ def test_a_damaged_copy_is_fetched_again(mtdata: Path, damage: str) -> None:
             manifest.unlink()
         case "no JSON":
             manifest.write_text("{")
+        case "other names":  # whose texts are what the manifest says
+            values = json.loads(manifest.read_text())
+            for name, file in (("x", files[0]), ("y", files[1])):
+                shutil.copy(file, file.with_name(name))
+                values["files"][name] = values["files"].pop(file.name)
+            files[1].write_bytes(whole.replace(b"e", b"f", 1))
+            manifest.write_text(json.dumps(values))
+        case "no name":
+            manifest.write_text(json.dumps({"files": {"x\0": {}, "y": {}}}))
+        case "no facts":
+            manifest.write_text(json.dumps({"files": {file.name: 1 for file in files}}))
     for _ in range(2):  # the second time it is whole again, and there is nothing to say
         assert local_files([f"mtdata:{FIRST}"], ("en", "de"), "train", said.append) == [
             *map(str, files)
@@ -251,6 +266,19 @@ def test_what_a_name_asks_for(hub: Callable[..., None], name: str, place: str, a
     assert origins(files)[0]["revision"] == COMMIT
 
 
+def test_what_lies_here_is_not_the_hubs(
+    hub: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As datasets would take it, and a copy would be kept under the hub's name."""
+    hub(**{"org/text None train None": [{"en": "a", "de": "b"}]})
+    (tmp_path / "org" / "text").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HeadwayError, match=r"datasets would read org/text, which is here"):
+        fetch("hf:org/text")
+    monkeypatch.chdir(tmp_path / "org")
+    assert fetch("hf:org/text") == [("a", "b")]
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -281,12 +309,19 @@ def test_what_is_no_corpus_is_told_in_a_line(
     [
         (["mtdata:a", "b.en"], ("en", "de"), "names of corpora or files, not both"),
         (["hf:/data/mine"], ("en", "de"), "hf:ORGANISATION/NAME; files are given as files"),
+        (["hf:data/.."], ("en", "de"), "hf:ORGANISATION/NAME; files are given as files"),
+        (["hf:json"], ("en", "de"), "hf:ORGANISATION/NAME; files are given as files"),
         (["mtdata:a"], None, "mtdata:a: .*--languages"),
         (["mtdata:a"], ("en", "../x"), "must be a code such as de"),
         (
             ["mtdata:thre"],
             ("en", "de"),
             "neither a data set .* nor a recipe .*did you mean 'three'",
+        ),
+        (
+            ["mtdata:odd"],
+            ("en", "de"),
+            "odd:train: 'X-y-1-eng' in it is none of mtdata's data sets",
         ),
         (["mtdata:three:test"], ("en", "de"), "three:test: no such part; there are train, dev"),
         (
@@ -327,6 +362,19 @@ def test_sacrebleu_without_a_network(
         fetch("sacrebleu:wmt14/full")
     assert "\n" not in str(caught.value)
     assert [path.suffix for path in cache.iterdir()] == [".lock"]
+
+
+def test_of_several_references_the_first_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / name for name in ("src", "ref", "refB")]
+    for file in files:
+        file.write_text(f"{file.name}\n")
+    monkeypatch.setattr(sacrebleu, "get_source_file", lambda *_: str(files[0]))
+    monkeypatch.setattr(sacrebleu, "get_reference_files", lambda *_: [str(f) for f in files[1:]])
+    assert fetch("sacrebleu:wmt14/full") == [("src", "ref")]
+    paths = local_files(["sacrebleu:wmt14/full"], ("en", "de"), "train")
+    assert origins(paths)[0]["references"] == 2
 
 
 def test_prepare_takes_names_and_remembers_them(mtdata: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Corpora by name: what others keep, fetched once into Headway's cache, as plain text.
 
-* ``hf:NAME[@REVISION][:CONFIG][:SPLIT]``: a data set of the Hugging Face hub;
+* ``hf:ORGANISATION/NAME[@REVISION][:CONFIG][:SPLIT]``: a data set of the Hugging Face hub;
 * ``mtdata:DATASET_ID`` or ``mtdata:RECIPE[:PART]``: what the command ``mtdata`` knows;
 * ``sacrebleu:TESTSET``: a test set of sacreBLEU.
 
@@ -23,7 +23,7 @@ from headway.errors import HeadwayError
 from headway.files import TEMPORARY, remove, replacing
 from headway.kernels.build import cache_directory
 from headway.text import fetching
-from headway.text.fetching import Languages
+from headway.text.fetching import IDENTITY, Languages
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -33,7 +33,6 @@ PARTS = {"train": "train", "valid": "dev", "test": "test"}  # of mtdata's recipe
 
 _NAME = re.compile(r"(hf|mtdata|sacrebleu):.+", re.DOTALL)
 _SPLIT = re.compile(r"(train|validation|valid|dev|test)([\[+].*)?")  # else it is a configuration
-_IDENTITY = re.compile(r"[^-:]+(-[^-:]+){4}")  # mtdata's: group, name, version, two languages
 
 Say = Callable[[str], None]
 
@@ -97,7 +96,7 @@ def _in_full(name: str, place: str) -> str:
     if kind == "hf":
         config, _, split = ("", "", rest) if _SPLIT.fullmatch(rest) else rest.partition(":")
         return f"hf:{first}:{config}:{split or SPLITS[place]}"
-    if kind == "mtdata" and not _IDENTITY.fullmatch(whole):
+    if kind == "mtdata" and not IDENTITY.fullmatch(whole):
         return f"mtdata:{first}:{rest or PARTS[place]}"
     return name
 
@@ -108,11 +107,11 @@ def _fetched(names: Sequence[str], languages: Languages, say: Say) -> Path:
     digest = hashlib.sha256(json.dumps([FORMAT, list(names), languages]).encode()).hexdigest()
     slug = re.sub(r"[^\w.]+", "-", names[0])[:60]
     out = _cache() / f"{slug}-{digest[:16]}"
-    if _is_whole(out):
+    if _is_whole(out, languages):
         return out
     out.parent.mkdir(parents=True, exist_ok=True)
     with _locked(out.with_name(f"{out.name}.lock")):
-        if _is_whole(out):  # another process has fetched it meanwhile
+        if _is_whole(out, languages):  # another process has fetched it meanwhile
             return out
         again = ": its copy in the cache is damaged" if out.exists() else ""
         say(f"{name}{again}: fetching it into {out}")
@@ -134,7 +133,7 @@ def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> d
         return fetching.from_hub(rest, languages, files)
     if len(names) == 1 and kind == "sacrebleu":
         return fetching.from_sacrebleu(rest, languages, files)
-    if len(names) == 1 and _IDENTITY.fullmatch(rest):
+    if len(names) == 1 and IDENTITY.fullmatch(rest):
         return fetching.from_mtdata(rest, languages, files)
     if len(names) == 1:
         names = [f"mtdata:{identity}" for identity in fetching.recipe(*rest.split(":", 1))]
@@ -181,15 +180,13 @@ def _manifest(directory: Path) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def _is_whole(directory: Path) -> bool:
+def _is_whole(directory: Path, languages: Languages) -> bool:
     """Whether the files are there and what the manifest says."""
-    files = _manifest(directory).get("files")
-    if not isinstance(files, dict) or len(files) != 2:
-        return False
     try:
-        return all(_describe(directory / name) == about for name, about in files.items())
+        found = {file.name: _describe(file) for file in _files(directory, languages)}
     except OSError:
         return False
+    return _manifest(directory).get("files") == found
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from headway.text.readers import one_line
 Languages = tuple[str, str]
 Files = tuple[Path, Path]
 
+IDENTITY = re.compile(r"[^-:]+(-[^-:]+){4}")  # mtdata's: group, name, version, two languages
 _COMMIT = re.compile(r"@([0-9a-f]{40})/")
 
 
@@ -26,7 +27,7 @@ def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
     """Write a split of a data set of the Hugging Face hub.
 
     Args:
-        name: ``NAME[@REVISION]:CONFIG:SPLIT``; CONFIG may be empty.
+        name: ``ORGANISATION/NAME[@REVISION]:CONFIG:SPLIT``; CONFIG may be empty.
         languages: Codes of source and target: names of columns, or of what ``translation`` holds;
             where they are not, the columns ``source`` and ``target`` are taken.
         files: Where the sides go.
@@ -39,8 +40,13 @@ def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
     """
     where, config, split = name.split(":", 2)
     path, _, revision = where.partition("@")
-    if not re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):  # what lies here changes, a copy does not
+    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", path):
         raise HeadwayError(f"hf:{name}: must be hf:ORGANISATION/NAME; files are given as files")
+    if Path(path).exists():  # what lies here changes, a copy does not
+        raise HeadwayError(
+            f"hf:{name}: datasets would read {path}, which is here, in place of the hub's: give its"
+            " files by their names, or call this from another directory"
+        )
     try:
         import datasets
     except ImportError:
@@ -158,7 +164,7 @@ def recipe(name: str, part: str) -> list[str]:
         part: train, dev or test.
 
     Raises:
-        HeadwayError: If mtdata is missing, or knows no such recipe or part.
+        HeadwayError: If mtdata is missing, or knows no such recipe or part, or one of other things.
     """
     recipes: dict[str, Any] = {}
     for line in _mtdata(f"{name}:{part}", "list-recipe", "-f", "json").splitlines():
@@ -173,7 +179,13 @@ def recipe(name: str, part: str) -> list[str]:
     parts = {key: recipes[name][key] for key in ("train", "dev", "test") if recipes[name].get(key)}
     if part not in parts:
         raise HeadwayError(f"mtdata:{name}:{part}: no such part; there are {', '.join(parts)}")
-    return [str(identity) for identity in parts[part]]
+    for identity in parts[part]:
+        if not isinstance(identity, str) or not IDENTITY.fullmatch(identity):
+            raise HeadwayError(
+                f"mtdata:{name}:{part}: {identity!r} in it is none of mtdata's data sets"
+                " (GROUP-NAME-VERSION-LANGUAGE-LANGUAGE)"
+            )
+    return list(parts[part])
 
 
 def _mtdata(name: str, *words: str) -> str:
