@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from headway.config import ModelConfig
 from headway.model import Transformer, watch
 
 
@@ -15,8 +16,7 @@ from headway.model import Transformer, watch
 def cross_attention(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
     """Return the weights of each target token on the source tokens, by one forced forward pass.
 
-    They are those of the last decoder layer but one, the mean of its heads: the layer that aligns
-    best in models of the paper's depth (Garg et al., 2019).
+    They are the mean of the heads of `aligning_layer`.
 
     Args:
         model: In evaluation mode.
@@ -29,8 +29,17 @@ def cross_attention(model: Transformer, source: Sequence[int], target: Sequence[
     device = next(model.parameters()).device
     with watch(model) as seen:
         model(torch.tensor([source], device=device), torch.tensor([target], device=device))
-    layer = max(0, model.config.num_decoder_layers - 2)
-    return seen.attention[f"decoder.layers.{layer}.cross"][0].mean(0).cpu()
+    return seen.attention[aligning_layer(model.config)][0].mean(0).cpu()
+
+
+def aligning_layer(config: ModelConfig) -> str:
+    """Return which attention tells best what was translated into what, by its name in the model.
+
+    In models of the paper's depth that is the last decoder layer's but one (Garg et al., 2019); in
+    shallower ones we have trained the last layer's.
+    """
+    last = config.num_decoder_layers - 1
+    return f"decoder.layers.{last - 1 if last >= 5 else last}.cross"
 
 
 def word_numbers(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> list[int]:

@@ -20,6 +20,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from headway.errors import HeadwayError
 from headway.model import Transformer, watch
+from headway.translation.alignment import aligning_layer
 from headway.translation.directory import replace_weights
 from headway.translation.search import Ids
 
@@ -104,7 +105,7 @@ def learn(
     width = model.config.target_vocab_size
     counts: Counter[int] = Counter()  # by source id * width + target id
     frequency = np.zeros(width)
-    layer = f"decoder.layers.{max(0, model.config.num_decoder_layers - 2)}.cross"
+    layer = aligning_layer(model.config)
     device = model.source_embedding.weight.device
     batch: list[tuple[Sequence[int], Sequence[int]]] = []
 
