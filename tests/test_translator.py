@@ -105,6 +105,16 @@ def test_long_lines_are_split_and_rejoined(translator: Translator) -> None:
     assert translator.translate(line, search).split() == " ".join(pieces).split()
 
 
+def test_each_sentence_of_a_line_can_be_translated_by_itself(translator: Translator) -> None:
+    one, two = "The cat sees a dog.", "The tree runs."
+    apart = replace(SEARCH, split_sentences=True)
+    assert translator.cut(f"{one}  {two}", apart) == [f"{one}  ", two]
+    assert translator.cut(f"{one}  {two}", SEARCH) == [f"{one}  {two}"]
+    assert translator.translate(f" {one}  {two}", apart).split() == [
+        word for text in translator.translate([one, two], SEARCH) for word in text.split()
+    ]
+
+
 @pytest.mark.parametrize(
     "line",
     ["x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " ", "a\u0300" * 900],

@@ -296,6 +296,9 @@ class SearchConfig:
     top_p: Annotated[float, "sample among the likeliest tokens of this total probability"] = 1.0
     seed: Annotated[int, "of sampling"] = 1
     max_tokens: Annotated[int, "longer lines are split at sentence ends and rejoined"] = 200
+    split_sentences: Annotated[
+        bool, "translate each sentence of a line by itself: for models trained on single ones"
+    ] = False
     batch_tokens: Annotated[int, "padded source tokens translated at once"] = 2000
     precision: Annotated[
         Literal["auto", "fp32", "bf16", "int8"], "of matrix products; auto: fp32, bf16 on a GPU"
@@ -319,7 +322,9 @@ class SearchConfig:
         if self.temperature < 0.01:
             found.append(f"temperature = {self.temperature} must be at least 0.01")
         if self.n_best > self.beam and not self.sample:
-            found.append(f"n_best = {self.n_best} is more than beam = {self.beam}")
+            found.append(
+                f"n_best = {self.n_best} is more than beam = {self.beam}: a beam of {self.n_best} or more"
+            )
         return found
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from headway.translation.finder import Finder
 from headway.translation.grouping import like_lengths, pad_right
 from headway.translation.saving import save_translator
 from headway.translation.search import Hypothesis
-from headway.translation.splitting import join_parts, split_line
+from headway.translation.splitting import join_parts, sentences, split_line
 
 # Lines looked at together, so that those of like length share batches.
 WINDOW = 1024
@@ -253,8 +253,10 @@ class Translator:
             return []
         named = self.tokenizer.named_language(stripped)
         longest = max(1, longest - bool(named))
-        first, *others = split_line(stripped, self.languages[0], self.length, longest)
-        return [first, *(named + part for part in others)]
+        language = self.languages[0]
+        pieces = sentences(stripped, language) if search.split_sentences else [stripped]
+        parts = [x for piece in pieces for x in split_line(piece, language, self.length, longest)]
+        return [parts[0], *(named + part for part in parts[1:])]
 
     def length(self, text: str) -> int:
         """Count a text's source tokens, ``</s>`` included."""
