@@ -241,6 +241,19 @@ def test_languages_are_read_off_names() -> None:
         languages_from_names(["train.en", "nowhere"])
 
 
+@pytest.mark.parametrize("side", ["valid", "test"])
+def test_files_of_other_languages_are_refused(
+    side: str, files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    others = [valid[::-1], [valid[0], valid[1].rename(tmp_path / "valid.fr")]]
+    for paths, words in zip(others, ("de and en", "en and fr"), strict=True):
+        tests = [paths] if side == "test" else []
+        with pytest.raises(HeadwayError, match=f"{words}, but the training text is en and de"):
+            prepare(train, train if tests else paths, tmp_path / "out", CONFIG, tests=tests)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_the_command_reads_standard_input_and_reports(
     files: tuple[list[Path], list[Path]], tmp_path: Path

@@ -130,6 +130,7 @@ def prepare(
     for paths in (train, valid, *tests):
         read_pairs(paths, languages)  # opens nothing yet, but refuses what cannot be pairs
     codes = languages or languages_from_names(train)
+    _check_names(train, valid, *tests)
     with naming(out), replacing(out) as temporary:
         temporary.mkdir(parents=True)
         _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer)
@@ -210,6 +211,24 @@ def _prepare(
         "origins": origins(chain(train, valid, *tests)),
     }
     (out / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
+
+
+def _check_names(train: Sequence[str | Path], *others: Sequence[str | Path]) -> None:
+    """Refuse files whose names tell other languages than the training files' names, or their order."""
+    try:
+        own = languages_from_names(train)
+    except HeadwayError:  # they tell nothing
+        return
+    for paths in others:
+        try:
+            found = languages_from_names(paths)
+        except HeadwayError:
+            continue
+        if found != own:
+            raise HeadwayError(
+                f"{paths[0]} {paths[1]}: by their names {found[0]} and {found[1]}, but the training"
+                f" text is {own[0]} and {own[1]}, in this order"
+            )
 
 
 def languages_from_names(paths: Sequence[str | Path]) -> tuple[str, str]:
