@@ -4,7 +4,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -30,9 +29,10 @@ def headway(*words: str, text: str = "", **environment: str) -> subprocess.Compl
 def test_help_answers_at_once() -> None:
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = os.times()
         assert headway("--help").returncode == 0
-        times.append(time.perf_counter() - start)
+        end = os.times()  # of the processor: others may use it, too
+        times.append(sum(end[2:4]) - sum(start[2:4]))
     assert statistics.median(times) < 0.3
 
 

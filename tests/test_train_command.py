@@ -808,6 +808,9 @@ def test_average_is_what_training_does_at_its_end(undisturbed, tmp_path):
     name = "model.safetensors"
     assert (out / name).read_bytes() == (undisturbed / "averaged" / name).read_bytes()
     assert isinstance(Translator.load(out, "cpu").translate("1 2"), str)
+    with pytest.raises(HeadwayError, match="is there already"):
+        dispatch(["average", str(undisturbed), str(out), "--checkpoints", "12"])
+    shutil.rmtree(out)
     dispatch(["average", str(undisturbed), str(out), "--checkpoints", "12"])
     single = undisturbed / "checkpoints" / "step-00000012" / name
     assert torch.equal(

@@ -29,6 +29,7 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.model import make_model
     from headway.text.labels import load_tokenizer
+    from headway.text.prepare import check_new
     from headway.training.averaging import average_weights
     from headway.training.card import model_card
     from headway.training.run_directory import RunDirectory
@@ -37,8 +38,7 @@ def run(args: argparse.Namespace) -> None:
 
     directory, out = RunDirectory(args.run), Path(args.out)
     facts = directory.facts()
-    if (out / "run.json").exists():
-        raise HeadwayError(f"{out}: is a run directory: give another OUT")
+    check_new(out)
     steps = chosen(directory.steps(), args.checkpoints, args.last, args.run)
     config, languages = read_config(directory.path)
     model = make_model(config.model)

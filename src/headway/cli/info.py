@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> None:
         "d_model": shape.d_model,
         "d_ff": shape.d_ff,
         "heads": shape.num_heads,
+        "dropout": shape.dropout,
         "departures from the paper's model": departures(asdict(shape), ModelConfig(), SIZES),
         "departures from its training": departures(
             asdict(config.training), TrainingConfig(), BOOKKEEPING

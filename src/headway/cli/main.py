@@ -151,6 +151,8 @@ class Parser(argparse.ArgumentParser):
         if not unknown and words:
             word = words.split()[0].partition("=")[0]
             message = f"{word}: no such option{nearest(word, self._option_string_actions)}"
+            if not word.startswith("-"):
+                message = f"{word}: one word too many (text comes in by standard input: < FILE)"
         print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
 

@@ -146,8 +146,12 @@ def run(args: argparse.Namespace) -> int:
 def _check_words(directory: "RunDirectory", args: argparse.Namespace) -> None:
     """Refuse words that make no sense together, before anything is made."""
     if not directory.started and not args.data and not (args.train and args.valid):
+        given = "--train" if args.train else "--valid" if args.valid else ""
+        other = {"--train": "--valid", "--valid": "--train"}.get(given)
         raise HeadwayError(
-            f"{args.run}: no run there yet: start one with --train and --valid, or with --data"
+            f"{given} needs {other} beside it: text of its own, as {given} has it"
+            if other
+            else f"{args.run}: no run there yet: start one with --train and --valid, or with --data"
         )
     if args.data and (args.train or args.valid):
         raise HeadwayError("--data is prepared already: leave --train and --valid away")

@@ -53,8 +53,8 @@ def _mistake(said: str, size: int) -> HeadwayError:
     if "Vocabulary size too high" in said:
         largest = int("".join(c for c in said.split("<=")[1].split(".")[0] if c.isdigit())) + 1
         return HeadwayError(
-            f"text.vocab_size = {size} is more than this text has pieces for:"
-            f" set it to {largest} or less"
+            f"text.vocab_size = {size} is more than this text has pieces for: set it to {largest}"
+            " or less, better to a tenth; the presets quick and tiny are made for little text"
         )
     if "smaller than" in said:
         return HeadwayError(
