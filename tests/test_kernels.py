@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headway.files import cache_directory
 from headway.kernels import build
 from headway.kernels.attention import Sight, attention, longest_span, native
 from headway.kernels.dropout import Mask, apply
@@ -369,7 +370,7 @@ def test_a_build_is_named_after_what_it_includes(own_sources: Path) -> None:
 @compiled
 def test_the_last_builds_are_kept(own_sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "KEPT", 2)
-    cache, builds = build.cache_directory(), []
+    cache, builds = cache_directory(), []
     cache.mkdir(0o700)
     strange = cache / "other-1.so"
     strange.touch()

@@ -13,6 +13,13 @@ from pathlib import Path
 TEMPORARY = ".tmp-"
 
 
+def cache_directory() -> Path:
+    """Return where lies what can be made again: $HEADWAY_CACHE, else the user's cache."""
+    given = os.environ.get("HEADWAY_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(given) if given else Path(base).expanduser() / "headway"
+
+
 def beside(path: Path) -> Path:
     """Return where this process keeps what is not yet, or no longer, to be found as ``path``."""
     return path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")

@@ -20,7 +20,7 @@ from headway.errors import HeadwayError
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_weights import LONGEST
 from headway.exchange.place import appearing
-from headway.kernels.build import cache_directory
+from headway.files import cache_directory
 from headway.text.vocabulary import EOS
 from headway.translation import Translator
 from headway.translation.directory import Model

@@ -5,7 +5,7 @@ from pathlib import Path
 from headway.errors import HeadwayError
 from headway.exchange.foreign import read_object
 from headway.exchange.importing import import_model
-from headway.kernels.build import cache_directory
+from headway.files import cache_directory
 from headway.translation import hub
 
 FORMAT = 1  # of the cached imports; another number, another name

@@ -20,6 +20,8 @@ from pathlib import Path
 
 import torch
 
+from headway.files import cache_directory
+
 SOURCES = Path(__file__).with_name("native")
 PROCESSOR = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
 FLAGS = ("-O3", PROCESSOR, "-std=c++17", "-fno-math-errno", "-fno-trapping-math",
@@ -112,13 +114,6 @@ def _sources(path: Path) -> list[Path]:
             if path.with_name(name) not in found:
                 found.append(path.with_name(name))
     return found
-
-
-def cache_directory() -> Path:
-    """Return where compiled libraries lie: $HEADWAY_CACHE, else the user's cache."""
-    given = os.environ.get("HEADWAY_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(given) if given else Path(base).expanduser() / "headway"
 
 
 def _compile(command: list[str], target: Path) -> None:

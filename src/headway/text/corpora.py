@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.files import TEMPORARY, remove, replacing
-from headway.kernels.build import cache_directory
+from headway.files import TEMPORARY, cache_directory, remove, replacing
 from headway.text import fetching
 from headway.text.fetching import IDENTITY, Languages
 
