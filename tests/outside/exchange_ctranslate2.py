@@ -18,7 +18,7 @@ import torch
 
 from headway.evaluation import bleu
 from headway.exchange import ctranslate2
-from headway.exchange.engine import choose_engine
+from headway.exchange.ctranslate2_finder import choose_engine
 from headway.exchange.exporting import export_model
 from headway.translation import Translator, load_model
 

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output."""
     from headway.cli.main import limit_threads, native_code, search_from
-    from headway.exchange.engine import choose_engine
+    from headway.exchange.ctranslate2_finder import choose_engine
     from headway.translation import Translator
 
     limit_threads(args.threads)

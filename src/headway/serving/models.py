@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.config import SearchConfig, merge_overrides
 from headway.errors import HeadwayError
-from headway.exchange.engine import choose_engine
+from headway.exchange.ctranslate2_finder import choose_engine
 from headway.serving.languages import Detector, plain
 from headway.serving.refusal import Refusal
 from headway.text.languages import name_of

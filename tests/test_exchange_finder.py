@@ -10,7 +10,7 @@ from conftest import sentences
 from exchange_models import SMALL, random_model
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
-from headway.exchange.engine import CTranslate2Finder, choose_engine
+from headway.exchange.ctranslate2_finder import CTranslate2Finder, choose_engine
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 from headway.translation.search import length_penalty
@@ -39,7 +39,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> P
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("headway.exchange.engine.cache_directory", lambda: tmp_path / "cache")
+    monkeypatch.setattr(
+        "headway.exchange.ctranslate2_finder.cache_directory", lambda: tmp_path / "cache"
+    )
     return tmp_path / "cache"
 
 
