@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--view", choices=("head", "word", "grid", "heat", "alignment"), default="head"
     )
     parser.add_argument("--kind", choices=("encoder", "decoder", "cross"), help="default: cross")
-    parser.add_argument("--layer", type=int, metavar="N", help="from 1; default: last but one")
+    parser.add_argument("--layer", type=int, metavar="N", help="from 1; default: what aligns best")
     parser.add_argument("--heads", metavar="N,N", help="from 1, such as 1,3; default: all")
     parser.add_argument("--word", metavar="WORD", help="whose lines: a token or its number, from 1")
     parser.add_argument("--words", action="store_true", help="merge subwords to words")
@@ -109,8 +109,8 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Scene":
 def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace) -> str:
     """Return the numbers of one head and token; the first of each unless asked for another."""
     from headway.pictures.explain import explain
-    from headway.pictures.kinds import usual_layer
     from headway.pictures.labels import find_token
+    from headway.translation.alignment import usual_layer
 
     found = maps.pick(args.kind)
     layers, count = found.weights.shape[:2]

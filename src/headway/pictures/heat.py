@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from headway.pictures.kinds import NAMES, SIDES, usual_layer
+from headway.pictures.kinds import NAMES, SIDES
 from headway.pictures.labels import shown
 from headway.pictures.maps import AttentionMaps
 from headway.pictures.scene import (
@@ -21,6 +21,7 @@ from headway.pictures.scene import (
     Text,
     text_width,
 )
+from headway.translation.alignment import usual_layer
 
 FILL = "#08306b"  # a weight of 1
 FRAME = "#c8c8c8"
@@ -67,7 +68,7 @@ def heat_map(
     Args:
         maps: Of a sentence.
         kind: encoder, decoder or cross.
-        layer: From 0; None: the last but one.
+        layer: From 0; None: the one that aligns best.
         heads: From 0; None: the mean of all.
     """
     found = maps.pick(kind)

@@ -12,8 +12,3 @@ NAMES = {
     "decoder": "decoder self-attention",
     "cross": "encoder-decoder attention",
 }
-
-
-def usual_layer(layers: int) -> int:
-    """Return the last layer but one: the paper's figures show it, and it aligns best."""
-    return max(0, layers - 2)

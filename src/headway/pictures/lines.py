@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.pictures.kinds import NAMES, SIDES, usual_layer
+from headway.pictures.kinds import NAMES, SIDES
 from headway.pictures.labels import shown
 from headway.pictures.maps import AttentionMaps
 from headway.pictures.scene import (
@@ -29,6 +29,7 @@ from headway.pictures.scene import (
     head_dash,
     text_width,
 )
+from headway.translation.alignment import usual_layer
 
 ROW = 21.0  # from token to token
 BOX = 8.0  # a head's box beside a key
@@ -89,7 +90,7 @@ def head_view(
     Args:
         maps: Of a sentence.
         kind: encoder, decoder or cross.
-        layer: From 0; None: the last but one.
+        layer: From 0; None: the one that aligns best.
         heads: From 0; None: all.
         query: A token, from 0.
         orientation: Tokens in two columns, or turned along top and bottom as the paper has them.

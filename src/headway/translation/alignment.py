@@ -32,14 +32,18 @@ def cross_attention(model: Transformer, source: Sequence[int], target: Sequence[
     return seen.attention[aligning_layer(model.config)][0].mean(0).cpu()
 
 
-def aligning_layer(config: ModelConfig) -> str:
-    """Return which attention tells best what was translated into what, by its name in the model.
+def usual_layer(layers: int) -> int:
+    """Return the layer, from 0, that aligns best among so many, and that pictures show first.
 
-    In models of the paper's depth that is the last decoder layer's but one (Garg et al., 2019); in
-    shallower ones we have trained the last layer's.
+    In models of the paper's depth that is the last but one (Garg et al., 2019), which the paper's
+    figures show; in shallower ones we have trained it is the last.
     """
-    last = config.num_decoder_layers - 1
-    return f"decoder.layers.{last - 1 if last >= 5 else last}.cross"
+    return layers - 2 if layers >= 6 else layers - 1
+
+
+def aligning_layer(config: ModelConfig) -> str:
+    """Return which attention tells best what was translated into what, by its name in the model."""
+    return f"decoder.layers.{usual_layer(config.num_decoder_layers)}.cross"
 
 
 def word_numbers(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> list[int]:

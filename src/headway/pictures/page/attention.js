@@ -265,8 +265,8 @@
     if (fragment)
       addEventListener("hashchange", () =>
         root.isConnected && set({ heads: [], pin: null, words: false, ...headway.readState(maps, VIEWS) }));
-    // The last layer but one aligns best in models of the paper's depth.
-    set({ layer: Math.max(0, current().layers - 2), ...(fragment ? headway.readState(maps, VIEWS) : {}) });
+    // What aligns best: the last layer but one in models of the paper's depth, else the last.
+    set({ layer: current().layers - (current().layers < 6 ? 1 : 2), ...(fragment ? headway.readState(maps, VIEWS) : {}) });
     return { set, tokens: current };
   }
 
