@@ -1,6 +1,7 @@
 """``headway demo``: the whole way, from raw text to a scored translator, on a corpus of its own."""
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -119,10 +120,13 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     for row in range(0, len(sources), max(1, len(sources) // 10))[:10]:
         mark = "" if hypotheses[row] == references[row] else f"   (should be: {references[row]})"
         print(f"  {sources[row]}\n    -> {hypotheses[row]}{mark}")
+    # As it was called: nothing else may be on the path.
+    own = sys.argv[0] if shutil.which("headway") is None else "headway"
     print(
-        f"\nThe model lies in {directory}. Try next:\n"
-        f"  echo '{sources[0]}' | headway translate {directory} --scores\n"
-        f"  headway check {directory}\n"
-        f"  headway train runs/mine --train a.{source} a.{target} --valid v.{source} v.{target}"
-        " --preset tiny"
+        f"\nThe model lies in {directory}; it knows what its text is made of: dates, numbers, prices,"
+        " places and short sentences. Try next:\n"
+        f"  echo '{sources[0]}' | {own} translate {directory} --scores\n"
+        f"  {own} serve {directory}      # a page to type into\n"
+        f"  {own} train runs/mine --train a.{source} a.{target} --valid v.{source} v.{target}"
+        " --preset quick    # yours"
     )
