@@ -136,6 +136,39 @@ def both_ways(word: str) -> list[str]:
     return told
 
 
+@pytest.mark.parametrize("word", ["runs/demo", "models/x", "checkpoints/x@main", "data/x", "out/x"])
+def test_where_models_are_kept_is_no_organisation(
+    hub: Hub, model_directory: Path, word: str
+) -> None:
+    """A stranger's model would answer for one that is not trained yet."""
+    hub.put(word.partition("@")[0], model_directory)
+    for told in both_ways(word):
+        assert told == (
+            f"{word} is not there: give a run or model directory,"
+            f" or hf:{word} for one of the Hugging Face hub"
+        )
+    assert hub.asked == []
+    assert Translator.load(f"hf:{word}", "cpu").languages == ("en", "de")
+
+
+def test_what_is_fetched_is_said(
+    hub: Hub, model_directory: Path, capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    hub.put("org/small", model_directory)
+    snapshot = hub.snapshots("org/small")
+    line = f"org/small: from the Hugging Face hub, revision {COMMIT}, kept in {snapshot}"
+    Translator.load("hf:org/small@v1", "cpu")
+    (record,) = caplog.records
+    assert (record.name.partition(".")[0], record.levelname) == ("headway", "WARNING")
+    assert record.getMessage() == line
+    assert dispatch(["info", "org/small"]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == line
+    assert len(caplog.records) == 1
+    Translator.load(model_directory, "cpu")
+    assert len(caplog.records) == 1
+
+
 def test_a_mistyped_path_is_told_in_a_line(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("runs").mkdir()
     Path("runs/file").touch()
@@ -208,7 +241,7 @@ def test_another_programs_model_is_imported_once(
     (published / "headway.json").unlink(missing_ok=True)
     with pytest.raises(HeadwayError, match="headway import org/opus-mt-sv-fi OUT"):
         Translator.load("org/opus-mt-sv-fi")
-    directory = exchange_hub.find("org/opus-mt-sv-fi")
+    directory = exchange_hub.find_any("org/opus-mt-sv-fi")
     found = Translator.load(directory, "cpu")
     assert found.translate(LINES) == Translator.load(model.path, "cpu").translate(LINES)
     assert found.languages in (("sv", "fi"), ("en", "de"))  # from the name, unless its files say
@@ -218,15 +251,18 @@ def test_another_programs_model_is_imported_once(
     there = {file.name for file in hub.snapshots("org/opus-mt-sv-fi").rglob("*")}
     assert not there & {"part", *UNSAFE}
     monkeypatch.setattr(exchange_hub, "import_model", None)
-    assert exchange_hub.find("hf:org/opus-mt-sv-fi@main") == directory
+    assert exchange_hub.find_any("hf:org/opus-mt-sv-fi@main") == directory
     assert dispatch(["info", "org/opus-mt-sv-fi"]) == 0
 
 
-def test_import_takes_a_name(hub: Hub, model: Model, tmp_path: Path) -> None:
+def test_import_takes_a_name(
+    hub: Hub, model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     huggingface.write(model, tmp_path / "export", "float32")
     hub.put("org/theirs", tmp_path / "export")
     words = ["import", "org/theirs", "mine", "--languages", "sv", "fi"]
     assert dispatch(words) == 0
+    assert f"org/theirs: from the Hugging Face hub, revision {COMMIT}" in capsys.readouterr().err
     assert load_model("mine").languages == ("sv", "fi")
 
 
@@ -237,12 +273,12 @@ def test_pickled_weights_are_neither_downloaded_nor_read(
     published = hub.put("org/old", tmp_path / "export")
     (published / "model.safetensors").unlink()
     with pytest.raises(HeadwayError, match=r"no model\.safetensors there; pickled weights"):
-        exchange_hub.find("org/old")
+        exchange_hub.find_any("org/old")
     snapshot = hub.snapshots("org/old")
     assert not (snapshot / "pytorch_model.bin").exists()
     shutil.copy(published / "pytorch_model.bin", snapshot)  # as another program leaves it there
     with pytest.raises(HeadwayError, match="pickled weights"):
-        exchange_hub.find("org/old")
+        exchange_hub.find_any("org/old")
 
 
 def test_what_cannot_be_imported_costs_no_download(hub: Hub, tmp_path: Path) -> None:
@@ -251,7 +287,7 @@ def test_what_cannot_be_imported_costs_no_download(hub: Hub, tmp_path: Path) -> 
     (tmp_path / "llm" / "model.safetensors").write_bytes(b"many")
     hub.put("org/llm", tmp_path / "llm")
     with pytest.raises(HeadwayError, match=r"no model that can be imported .model_type 'llama'"):
-        exchange_hub.find("org/llm")
+        exchange_hub.find_any("org/llm")
     assert {file.name for file in hub.snapshots("org/llm").iterdir()} == {"config.json"}
 
 

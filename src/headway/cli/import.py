@@ -25,14 +25,15 @@ def run(args: argparse.Namespace) -> None:
     """Import; say on standard error what it is."""
     from pathlib import Path
 
+    from headway.cli.naming import say
     from headway.exchange.hub import called, download
     from headway.exchange.importing import import_model
     from headway.model import parameter_count
-    from headway.translation.hub import NAME
+    from headway.translation.hub import NAME, find_settings
 
     languages = tuple(args.languages) if args.languages else None
     by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
-    path = download(args.path) if by_name else args.path
+    path = download(args.path, find_settings(args.path, say)) if by_name else args.path
     name = called(args.path) if by_name else ""
     form, model = import_model(path, args.out, languages, name)
     print(

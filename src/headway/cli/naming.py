@@ -17,8 +17,8 @@ def local_text(args: argparse.Namespace, place: str) -> list[str]:
     from headway.text.corpora import local_files, silent
 
     codes = (args.languages[0], args.languages[1]) if args.languages else None
-    say = silent if getattr(args, "quiet", False) else _say
-    return local_files(getattr(args, place) or (), codes, place, say)
+    told = silent if getattr(args, "quiet", False) else say
+    return local_files(getattr(args, place) or (), codes, place, told)
 
 
 def local_models(args: argparse.Namespace) -> None:
@@ -42,10 +42,11 @@ def _directory(word: str) -> str:
 
     if not NAME.fullmatch(word):
         return word
-    from headway.exchange.hub import find
+    from headway.exchange.hub import find_any
 
-    return str(find(word))
+    return str(find_any(word, say))
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Tell the user, on standard error."""
     print(line, file=sys.stderr)

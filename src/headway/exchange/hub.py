@@ -11,21 +11,22 @@ from headway.translation import hub
 FORMAT = 1  # of the cached imports; another number, another name
 
 
-def find(word: str | Path) -> Path:
+def find_any(word: str | Path, say: hub.Say = hub.warn) -> Path:
     """Return a directory of a Headway model, for whatever the word names.
 
-    What `headway.translation.hub.find` finds, and besides Marian and CTranslate2 models of the hub,
+    What `headway.translation.hub.find_own` finds, and besides Marian and CTranslate2 models of the hub,
     which it refuses: they become Headway's, once for each commit, under ``models/`` in the cache.
 
     Args:
         word: A path, or ``[hf:]ORGANISATION/NAME[@REVISION]``.
+        say: Told which model of the hub it is.
 
     Raises:
         HeadwayError: If there is neither, or nothing that can be imported.
     """
     if Path(word).is_dir():
         return Path(word)
-    settings = hub.find_settings(word)
+    settings = hub.find_settings(word, say)
     if hub.is_headways(settings):
         return hub.add_weights(word, settings, hub.WEIGHTS)
     name = called(word)
@@ -39,17 +40,16 @@ def find(word: str | Path) -> Path:
     return out
 
 
-def download(word: str | Path, settings: Path | None = None) -> Path:
+def download(word: str | Path, settings: Path) -> Path:
     """Return the hub's snapshot of another program's model, with its weights.
 
     Args:
         word: A name, of which there is no directory.
-        settings: What `hub.find_settings` found, if it was asked.
+        settings: What `hub.find_settings` found.
 
     Raises:
         HeadwayError: If it is no model that can be imported, or has weights as a pickle only.
     """
-    settings = settings or hub.find_settings(word)
     known = read_object(settings / "config.json", missing=True)
     kind = known.get("model_type")
     if kind is None and any(settings.glob("*_vocabulary.*")):

@@ -6,7 +6,9 @@ with what was interrupted; without it, or with ``HF_HUB_OFFLINE``, the network i
 """
 
 import json
+import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from headway import __version__
@@ -15,16 +17,26 @@ from headway.errors import HeadwayError
 NAME = re.compile(r"(hf:)?([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
 SETTINGS = ("*.json", "*.md", "*.txt", "*.model", "*.spm")
 WEIGHTS = ("model.safetensors", "shortlist.safetensors")
+# Directories that models are kept in: where one is missing, no organisation of the hub is meant.
+LOCAL = frozenset({"runs", "models", "checkpoints", "data", "out"})
+
+Say = Callable[[str], None]
 
 
-def find(word: str | Path) -> Path:
-    """Return a model's directory: the one that is there, else the one of that name on the hub.
+def warn(line: str) -> None:
+    """Say something in the library's log, where it is seen unless somebody turns it off."""
+    logging.getLogger(__name__).warning("%s", line)
 
-    Another program's model is not for this room: ``headway.exchange.hub.find`` imports it, and the
-    command does so by itself.
+
+def find_own(word: str | Path, say: Say = warn) -> Path:
+    """Return the directory of a Headway model: one that is there, else one of that name on the hub.
+
+    Another program's model is not for this room: `headway.exchange.hub.find_any` imports it, and
+    the command does so by itself.
 
     Args:
         word: A path, or ``[hf:]ORGANISATION/NAME[@REVISION]``.
+        say: Told which model of the hub it is.
 
     Raises:
         HeadwayError: If there is neither, or it is of another program.
@@ -32,20 +44,21 @@ def find(word: str | Path) -> Path:
     path = Path(word)
     if path.is_dir():
         return path
-    settings = find_settings(word)
+    settings = find_settings(word, say)
     if not is_headways(settings):
         raise HeadwayError(
             f"{word}: a model of another program: headway import {word} OUT, or in Python"
-            " headway.exchange.hub.find, makes it one of Headway's"
+            " headway.exchange.hub.find_any, makes it one of Headway's"
         )
     return add_weights(word, settings, WEIGHTS)
 
 
-def find_settings(word: str | Path) -> Path:
+def find_settings(word: str | Path, say: Say = warn) -> Path:
     """Return the hub's snapshot of a model without its weights.
 
     Args:
         word: A name, of which there is no directory.
+        say: Told where it is from, its revision, and where it is kept.
 
     Raises:
         HeadwayError: If there is none, or it cannot be looked for.
@@ -58,9 +71,12 @@ def find_settings(word: str | Path) -> Path:
     if not match:
         raise HeadwayError(missing)
     by_name, name, revision = match.groups()
-    if not by_name and path.parent.is_dir():  # a mistyped path is more likely
+    if not by_name and (path.parent.is_dir() or path.parts[0] in LOCAL):
+        # A mistyped path is more likely, and a stranger's model would answer for it.
         raise HeadwayError(f"{missing}, or hf:{word} for one of the Hugging Face hub")
-    return _snapshot(word, name, revision, SETTINGS)
+    found = _snapshot(word, name, revision, SETTINGS)
+    say(f"{name}: from the Hugging Face hub, revision {found.name}, kept in {found}")
+    return found
 
 
 def add_weights(word: str | Path, settings: Path, names: tuple[str, ...]) -> Path:

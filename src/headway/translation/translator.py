@@ -101,8 +101,9 @@ class Translator:
     def load(cls, path: str | Path, device: str = "auto") -> "Translator":
         """Read a run or model directory, or a Headway model of the Hugging Face hub.
 
-        What is there on this machine goes before what has the name elsewhere. Models of other
-        programs are read by ``Translator.load(headway.exchange.hub.find(name))``.
+        What is there on this machine goes before what has the name elsewhere, and the log says what
+        is fetched. Models of other programs are read by
+        ``Translator.load(headway.exchange.hub.find_any(name))``.
 
         Args:
             path: A directory, or ``[hf:]ORGANISATION/NAME[@REVISION]``.
