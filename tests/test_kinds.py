@@ -342,7 +342,7 @@ def test_labels_come_back_from_disk_and_unknown_ones_are_refused(data, tmp_path)
     again = load_tokenizer(tmp_path)
     assert isinstance(again, LabelledText)
     assert not isinstance(Tokenizer.load(tmp_path), LabelledText)
-    assert again.labels == ["blue", "green", "red"]
+    assert again.labels == LabelledText.load(tmp_path).labels == ["blue", "green", "red"]
     assert again.fingerprint == tokenizer.fingerprint
     assert [again.decode(ids) for ids in again.encode_target(["red", "blue"])] == ["red", "blue"]
     with pytest.raises(HeadwayError, match="'pink' is not among"):
@@ -350,6 +350,10 @@ def test_labels_come_back_from_disk_and_unknown_ones_are_refused(data, tmp_path)
     (tmp_path / "labels.json").write_text("[1]")
     with pytest.raises(HeadwayError, match="not a list of labels"):
         load_tokenizer(tmp_path)
+    (tmp_path / "labels.json").unlink()
+    with pytest.raises(HeadwayError, match=r"no labels\.json"):
+        LabelledText.load(tmp_path)
+    assert load_tokenizer(tmp_path).fingerprint == Tokenizer.load(tmp_path).fingerprint
     one = [tmp_path / "one.tsv"]
     one[0].write_text("red\ta text\n")
     with pytest.raises(HeadwayError, match="two labels or more"):

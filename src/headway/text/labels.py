@@ -28,6 +28,15 @@ class LabelledText(Tokenizer):
         super().__init__(source)
         self.labels = list(labels)
 
+    @staticmethod
+    def load(directory: str | Path) -> "LabelledText":
+        """Read ``tokenizer.model`` and ``labels.json``.
+
+        Raises:
+            HeadwayError: Naming the file that is missing or damaged.
+        """
+        return LabelledText(Tokenizer.load(directory).models[0], _read_labels(Path(directory)))
+
     def save(self, directory: str | Path) -> None:
         """Write ``tokenizer.model`` and ``labels.json``; each appears whole or not at all."""
         super().save(directory)
@@ -75,20 +84,14 @@ def load_tokenizer(directory: str | Path) -> Tokenizer:
     Raises:
         HeadwayError: Naming the file that is missing or damaged.
     """
-    tokenizer = Tokenizer.load(directory)
-    labels = _read_labels(Path(directory))
-    return tokenizer if labels is None else LabelledText(tokenizer.models[0], labels)
+    labelled = (Path(directory) / FILE).is_file()
+    return LabelledText.load(directory) if labelled else Tokenizer.load(directory)
 
 
-def _read_labels(directory: Path) -> list[str] | None:
-    """Return the labels that lie in a directory, or None.
-
-    Raises:
-        HeadwayError: If the file holds something else.
-    """
+def _read_labels(directory: Path) -> list[str]:
     path = directory / FILE
     if not path.is_file():
-        return None
+        raise HeadwayError(f"{directory}: no {FILE}")
     try:
         labels = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -31,8 +31,8 @@ class Tokenizer:
         self._source = Vocabulary(source)
         self._target = self._source if target is None else Vocabulary(target)
 
-    @classmethod
-    def learn(cls, pairs: Iterable[tuple[str, str]], config: TextConfig) -> "Tokenizer":
+    @staticmethod
+    def learn(pairs: Iterable[tuple[str, str]], config: TextConfig) -> "Tokenizer":
         """Learn the subwords of parallel text.
 
         Args:
@@ -43,18 +43,18 @@ class Tokenizer:
             HeadwayError: If the text is too small for the vocabulary, with the largest that fits.
         """
         if config.joint_vocab:
-            return cls(learn_model((side for pair in pairs for side in pair), config))
+            return Tokenizer(learn_model((side for pair in pairs for side in pair), config))
         held = list(pairs)
-        return cls(
+        return Tokenizer(
             learn_model((source for source, _ in held), config),
             learn_model((target for _, target in held), config),
         )
 
-    @classmethod
-    def load(cls, directory: str | Path) -> "Tokenizer":
+    @staticmethod
+    def load(directory: str | Path) -> "Tokenizer":
         """Read ``tokenizer.model``, or ``source.model`` and ``target.model``.
 
-        A classifier's labels are not among them: see `headway.text.labels.load_tokenizer`.
+        A classifier's labels are not among them: see `headway.text.labels`.
 
         Raises:
             HeadwayError: Naming the file that is missing or damaged.
@@ -67,7 +67,7 @@ class Tokenizer:
         for file in files:
             if not file.is_file():
                 raise HeadwayError(f"{directory}: no tokenizer.model")
-        return cls(*map(read_model, files))
+        return Tokenizer(*map(read_model, files))
 
     def save(self, directory: str | Path) -> None:
         """Write what `load` reads; each file appears whole or not at all."""
