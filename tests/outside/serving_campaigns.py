@@ -5,10 +5,10 @@
 bodies     a stream of 1 GB with and without a length, a gzip bomb, a million form fields
 slow       500 half-open and 500 idle connections beside honest clients
 overload   ten times more requests than can be served, for 60 seconds; answers are checked
-vanish     1,000 clients leave in the middle of a request
+vanish     1,000 clients leave in the middle of a request, of each kind; the processor must rest then
 restarts   200 times SIGTERM under load
 memory     100,000 requests: bytes a request, open files
-raw        10,000 requests of random and damaged bytes
+raw        10,000 requests of random, damaged and hostile bytes; /health must answer beside them
 
 ``--size 0.1`` runs a tenth. The exit code is 1 if a target is missed.
 """
@@ -90,8 +90,9 @@ class Server:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").split()
         return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
-    def body(self, text: str) -> bytes:
-        return json.dumps({"q": text, "source": self.source, "target": self.target}).encode()
+    def body(self, text: str | list[str], **more: str) -> bytes:
+        fields = {"q": text, "source": self.source, "target": self.target, **more}
+        return json.dumps(fields).encode()
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -273,28 +274,42 @@ async def overload(server: Server, size: float) -> None:
 
 async def vanish(server: Server, size: float) -> None:
     chooser = random.Random(3)
-    await ask(server, server.body("warm up"))
-    before = server.metrics()
+    kinds: list[tuple[bytes, dict[str, str]]] = [
+        (b"/translate", {}),
+        (b"/translate", {"format": "html"}),
+        (b"/align", {}),
+        (b"/attention", {}),
+        (b"/stream", {}),
+    ]
+    for path, more in kinds:
+        await ask(server, server.body("warm up", **more), path)
+    before = server.metrics()["process_open_fds"]
 
-    async def one() -> None:
+    async def one(path: bytes, more: dict[str, str]) -> None:
         _, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        body = server.body(". ".join(sentence(chooser) for _ in range(100)))
-        writer.write(
-            HEAD % (b"/translate", JSON) + b"Content-Length: %d\r\n\r\n" % len(body) + body
-        )
+        # Maps are drawn of one sentence only.
+        count = 10 if path == b"/attention" else 100
+        body = server.body(". ".join(sentence(chooser) for _ in range(count)), **more)
+        writer.write(HEAD % (path, JSON) + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         await asyncio.sleep(chooser.random() * 0.2)
         writer.transport.abort()
 
-    for _ in range(int(100 * size)):
-        await asyncio.gather(*(one() for _ in range(10)))
-    left = time.monotonic()
-    while server.metrics()["headway_queue_texts"] and time.monotonic() < left + 60:
-        await asyncio.sleep(0.01)
-    quiet = time.monotonic() - left
+    for path, more in kinds:
+        name = " ".join([path.decode(), *more.values()])
+        for _ in range(max(1, int(20 * size))):
+            await asyncio.gather(*(one(path, more) for _ in range(10)))
+        # What a thread still works on shows in its processor time only: no queue knows of it any more.
+        left, spent = time.monotonic(), server.seconds()
+        quiet = left
+        while time.monotonic() < min(left + 60, quiet + 1):
+            await asyncio.sleep(0.1)
+            if server.seconds() - spent > 0.02:
+                quiet = time.monotonic()
+            spent = server.seconds()
+        tell(f"{name}: worked on after all had left, s", quiet - left, quiet - left < 2)
     after = server.metrics()
-    tell("until nothing is worked on any more, s", quiet, quiet < 2)
     tell("requests left", after["headway_queue_texts"], after["headway_queue_texts"] == 0)
-    files = after["process_open_fds"] - before["process_open_fds"]
+    files = after["process_open_fds"] - before
     tell("files left open", files, files <= 2)
 
 
@@ -364,12 +379,38 @@ async def raw(server: Server, size: float) -> None:
         b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\nx\r\n--b--',
         HEAD % (b"/align", b"application/x-www-form-urlencoded") + b"Content-Length: 24\r\n\r\nq=a&source=en&target=de&&",
     ]  # fmt: skip
+    # Each of them is answered, or refused, without the others' waiting for it.
+    hostile = [
+        b'{"q": "' + b'\\"' * 200_000,
+        b'{"q": ' + b"]" * 900_000,
+        b" " * 900_000,
+        server.body(["Hi a. " * 333] * 64),
+        server.body(["x " * 4_990] * 64),
+        server.body(["<wbr>" * 1_000 + " ." * 2_000 + "a"] * 32, format="html"),
+        server.body(["&#" + "1" * 5_000 + ";"] * 32, format="html"),
+    ]
+    heavy = [
+        HEAD % (b"/translate", JSON) + b"Content-Length: %d\r\n\r\n" % len(body) + body
+        for body in hostile
+    ]
     statuses: dict[int, int] = {}
+    waits: list[float] = []
     start = None
 
+    async def watch() -> None:
+        while True:
+            started = time.monotonic()
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            await reader.read()
+            writer.close()
+            waits.append(time.monotonic() - started)
+            await asyncio.sleep(0.05)
+
     async def one() -> None:
-        data = bytearray(chooser.choice(good))
-        for _ in range(chooser.randrange(6)):
+        whole = chooser.random() < 0.01  # one in a hundred is a hostile one, as it is
+        data = bytearray(chooser.choice(heavy if whole else good))
+        for _ in range(0 if whole else chooser.randrange(6)):
             at = chooser.randrange(len(data))
             match chooser.randrange(4):
                 case 0:
@@ -393,10 +434,14 @@ async def raw(server: Server, size: float) -> None:
         status = int(answer[9:12]) if answer[9:12].isdigit() else 0
         statuses[status] = statuses.get(status, 0) + 1
 
+    watching = asyncio.ensure_future(watch())
     for number in range(int(10_000 * size) // 20):
         await asyncio.gather(*(one() for _ in range(20)))
         if number == int(2_000 * size) // 20:
             start = server.metrics()["process_resident_memory_bytes"]
+    watching.cancel()
+    tell("/health beside them, median, ms", 1000 * statistics.median(waits))
+    tell("/health beside them, latest, s (target <= 1)", max(waits), max(waits) <= 1)
     for status, count in sorted(statuses.items()):
         tell(f"status {status or 'none'}", count, status < 500)
     grown = server.metrics()["process_resident_memory_bytes"] - (start or 0)
