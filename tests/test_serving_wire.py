@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import socket
 
 import httptools
 import pytest
@@ -10,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from headway.serving.connection import HEADER_BYTES, connection_class
+from headway.serving.door import Door
 from headway.serving.gate import ALWAYS, Gate
 from headway.serving.settings import ServerConfig
 from test_serving_load import BODY, HEAD, LENGTH, WHOLE, fill, gate
@@ -137,3 +139,28 @@ def test_a_header_behind_a_body_has_an_end(gate: Gate) -> None:
     for end in (b"", b"\r\nX: "):
         found = talk(gate, WHOLE + b"GET / HTTP/1.1\r\n", b"X: " + part, end + part, end + b"x")
         assert b"HTTP/1.1 400" in found
+
+
+@pytest.mark.parametrize(("data", "coming"), [(WHOLE, 1), (b"GET /metrics HTTP/1.1\r\n", 0)])
+def test_only_what_takes_a_place_counts_on_its_way_from_the_door(
+    gate: Gate, data: bytes, coming: int
+) -> None:
+    class Connection(asyncio.Protocol):
+        def begin(self, data: bytes) -> None:
+            pass
+
+    async def run() -> list[int]:
+        sock = socket.create_server(("127.0.0.1", 0))
+        with socket.create_connection(sock.getsockname()) as client:
+            client.sendall(data)
+            await asyncio.sleep(0.05)
+            door = Door(sock, Connection, gate)
+            sock.setblocking(False)
+            door.accept()
+            counted = [gate.coming]
+            door.close()
+            await door.wait_closed()
+            await asyncio.sleep(0)
+            return [*counted, gate.coming]
+
+    assert asyncio.run(run()) == [coming, 0]

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from headway.serving.gate import Gate
+from headway.serving.gate import POST, Gate
 
 WAITING = 1024  # connections that the system holds until they are taken
 FIRST = 8192  # bytes of a request that are looked at before it has a connection
@@ -74,7 +74,7 @@ class Door:
                 continue
             let_in -= 1
             client.setblocking(False)
-            self.gate.coming += bool(data)
+            self.gate.coming += data.startswith(POST)  # others take no place in the queue
             task = self.loop.create_task(self._let_in(client, data))
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
@@ -103,7 +103,7 @@ class Door:
             client.close()
             return
         finally:
-            if data:  # just before the request that begins below is counted as one
+            if data.startswith(POST):  # just before the request that begins below is counted as one
                 self.loop.call_soon(self._arrived)
         if data and not transport.is_closing():
             protocol.begin(data)

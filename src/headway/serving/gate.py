@@ -36,6 +36,7 @@ PLAIN = re.compile(
     rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]++:[\t -~\x80-\xff]*+\r\n)++\r\n"
 )
 LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n")
+POST = b"POST "  # how what is counted and refused begins
 HEADER = 8192  # bytes in which the end of a header is looked for when there is no time
 
 
@@ -53,7 +54,7 @@ class Gate:
         self.app, self.metrics, self.paths, self.batcher = app, metrics, paths, batcher
         self.deadline = batcher.limits.deadline
         self.posts = 0  # being answered
-        self.coming = 0  # connections let in whose first request is about to be read
+        self.coming = 0  # connections let in whose first request, a POST, is about to be read
         # Recent answers, and the seconds they took by the clock while others waited.
         self.done = self.busy = 0.0
         self.ended: float | None = None
