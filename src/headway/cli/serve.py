@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
         ) from None
     from headway.serving.clients import Keys
     from headway.serving.models import load_models
-    from headway.translation.translator import resolve_device
+    from headway.translation.devices import resolve_device
 
     keys = Keys(args.keys) if args.keys else None
     sock = listener(host, port)  # before the models: a port in use is told at once

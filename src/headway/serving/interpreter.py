@@ -14,7 +14,7 @@ from headway.serving.rendering import Rendering, compose
 from headway.serving.settings import MOST
 from headway.translation import Hypothesis, Translator
 from headway.translation.growing import grow
-from headway.translation.translator import Pairs
+from headway.translation.joining import Pairs
 
 
 class Interpreter:

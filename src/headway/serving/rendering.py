@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from headway.serving.cutting import Cut
 from headway.serving.passages import Links
 from headway.translation import Hypothesis, Translator
-from headway.translation.translator import Pairs
+from headway.translation.joining import Pairs
 
 
 @dataclass

@@ -2,10 +2,11 @@
 
 from headway.translation.directory import Model, load_model, read_config, save_model
 from headway.translation.engine import Engine, make_engine
+from headway.translation.joining import Translation
 from headway.translation.sampling import sample
 from headway.translation.search import Hypothesis, beam_search, length_penalty
 from headway.translation.stepping import Stepping
-from headway.translation.translator import Translation, Translator
+from headway.translation.translator import Translator
 
 __all__ = [
     "Engine",

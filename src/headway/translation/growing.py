@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from headway.translation.joining import LINE_ENDS
 from headway.translation.search import check_finite
-from headway.translation.translator import LINE_ENDS, Translator
+from headway.translation.translator import Translator
 
 _BROKEN = "\N{REPLACEMENT CHARACTER}"  # what the bytes of an unfinished character decode to
 

@@ -13,9 +13,9 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.model import Classifier, watch
 from headway.text.labels import LabelledText
+from headway.translation.devices import resolve_device
 from headway.translation.directory import load_network
 from headway.translation.grouping import like_lengths, pad_right
-from headway.translation.translator import resolve_device
 
 
 @dataclass(frozen=True)

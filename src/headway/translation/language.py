@@ -15,12 +15,12 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.model import DecoderState, LanguageModel
 from headway.text.tokenizer import Tokenizer
+from headway.translation.devices import resolve_device
 from headway.translation.directory import load_network
 from headway.translation.grouping import like_lengths, pad_right
 from headway.translation.sampling import sample
 from headway.translation.search import beam_search
 from headway.translation.stepping import Stepping
-from headway.translation.translator import resolve_device
 
 
 class Likelihood(NamedTuple):

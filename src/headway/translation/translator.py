@@ -1,8 +1,6 @@
 """Raw text in, raw text out: a model, its tokenizer and a search, in one object."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import overload
@@ -14,53 +12,17 @@ from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation.alignment import cross_attention, link_words, word_numbers
+from headway.translation.devices import resolve_device
 from headway.translation.directory import load_model
 from headway.translation.finder import Finder
 from headway.translation.grouping import like_lengths, pad_right
+from headway.translation.joining import Pairs, Translation, joined
 from headway.translation.saving import save_translator
 from headway.translation.search import Hypothesis
-from headway.translation.splitting import join_parts, sentences, split_line
+from headway.translation.splitting import sentences, split_line
 
 # Lines looked at together, so that those of like length share batches.
 WINDOW = 1024
-LINE_ENDS = re.compile(r"[\n\r]")
-Pairs = list[tuple[int, int]]  # (source word, target word)
-
-
-@dataclass(frozen=True)
-class Translation:
-    """One translation of a line.
-
-    Attributes:
-        text: Raw text.
-        score: What the n best are ranked by: log-probability over the length penalty.
-        log_probability: Natural logarithm, summed over the tokens.
-        tokens: The subwords, of all the line's parts.
-        alignment: Pairs (source word, target word), counted from 0 between spaces, by attention;
-            None unless asked for.
-    """
-
-    text: str
-    score: float
-    log_probability: float
-    tokens: list[str] = field(default_factory=list)
-    alignment: list[tuple[int, int]] | None = None
-
-
-def resolve_device(name: str) -> torch.device:
-    """Return the device of a name: auto, cpu, cuda or cuda:N.
-
-    Raises:
-        HeadwayError: If there is no such device here.
-    """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    kind, _, number = name.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
-        raise HeadwayError(f"device '{name}' must be auto, cpu, cuda or cuda:N")
-    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
-        raise HeadwayError(f"device '{name}': torch sees no such CUDA device here; use cpu")
-    return torch.device(name)
 
 
 class Translator:
@@ -302,40 +264,4 @@ class Translator:
             found: For each its n best.
             links: From `link`, for each of these; None: the translations are not aligned.
         """
-        joined = []
-        for rank, hypotheses in enumerate(zip(*found, strict=False)):
-            texts = [self.tokenizer.decode(h.tokens) for h in hypotheses]
-            joined.append(
-                Translation(
-                    # One line in, one line out, whatever bytes the model spells.
-                    text=" ".join(LINE_ENDS.split(join_parts(parts, texts))).strip(),
-                    score=sum(h.score for h in hypotheses),
-                    log_probability=sum(h.log_probability for h in hypotheses),
-                    tokens=[
-                        p for h in hypotheses for p in self.tokenizer.target_pieces(h.tokens[:-1])
-                    ],
-                    alignment=None
-                    if links is None
-                    else _joined(parts, texts, [of[rank] for of in links]),
-                )
-            )
-        return joined
-
-
-def _joined(parts: list[str], texts: list[str], links: Sequence[Pairs]) -> Pairs:
-    """Number the words of parts as those of the whole line."""
-    pairs: Pairs = []
-    source_before = target_before = ""
-    for at, (part, text) in enumerate(zip(parts, texts, strict=True)):
-        first_source = _words_before(source_before, part)
-        first_target = _words_before(target_before, text)
-        pairs += [(s + first_source, t + first_target) for s, t in links[at]]
-        source_before += part
-        target_before = join_parts(parts[at : at + 2], [target_before + text, ""])
-    return pairs
-
-
-def _words_before(before: str, text: str) -> int:
-    """Count the words before ``text``; one that a cut has split goes on in it."""
-    split = before and not before[-1].isspace() and not text[:1].isspace()
-    return len(before.split()) - bool(split)
+        return joined(self.tokenizer, parts, found, links)

@@ -14,9 +14,9 @@ from headway.errors import HeadwayError
 from headway.model import Classifier, Transformer, watch
 from headway.text.labels import LabelledText
 from headway.text.tokenizer import Tokenizer
+from headway.translation.devices import resolve_device
 from headway.translation.directory import load_network
 from headway.translation.grouping import like_lengths, pad_right
-from headway.translation.translator import resolve_device
 
 Pooling = Literal["mean", "first"]
 

@@ -1,0 +1,21 @@
+"""What computes: the device of a name."""
+
+import torch
+
+from headway.errors import HeadwayError
+
+
+def resolve_device(name: str) -> torch.device:
+    """Return the device of a name: auto, cpu, cuda or cuda:N.
+
+    Raises:
+        HeadwayError: If there is no such device here.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    kind, _, number = name.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+        raise HeadwayError(f"device '{name}' must be auto, cpu, cuda or cuda:N")
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise HeadwayError(f"device '{name}': torch sees no such CUDA device here; use cpu")
+    return torch.device(name)
