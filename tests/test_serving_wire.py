@@ -1,13 +1,14 @@
 """Bytes of requests: what is refused unread ends where the parser says, and a header ends at all."""
 
 import asyncio
+import errno
 import random
 import socket
 
 import httptools
 import pytest
 import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from headway.serving.connection import HEADER_BYTES, connection_class
@@ -100,12 +101,12 @@ async def length(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": text})
 
 
-def talk(gate: Gate, *parts: bytes) -> bytes:
+def talk(gate: Gate, *parts: bytes, application: ASGIApp = length) -> bytes:
     """Return what comes back for the parts of what a client sends, until the connection ends."""
 
     async def run() -> bytes:
         limits = ServerConfig(idle_seconds=0.2)
-        config = uvicorn.Config(length, ws="none", log_config=None)
+        config = uvicorn.Config(application, ws="none", log_config=None)
         config.load()
         made = connection_class(limits, gate)
         state = ServerState()
@@ -139,6 +140,27 @@ def test_a_header_behind_a_body_has_an_end(gate: Gate) -> None:
     for end in (b"", b"\r\nX: "):
         found = talk(gate, WHOLE + b"GET / HTTP/1.1\r\n", b"X: " + part, end + part, end + b"x")
         assert b"HTTP/1.1 400" in found
+
+
+def test_a_client_that_leaves_while_it_is_refused_is_no_error(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors: list[Exception] = []
+
+    async def refusing(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await send({"type": "http.response.start", "status": 413, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+        except Exception as error:
+            errors.append(error)
+
+    def gone(transport: object) -> None:  # what the system says of a socket that was reset
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    monkeypatch.setattr("asyncio.selector_events._SelectorSocketTransport.write_eof", gone)
+    begun = HEAD + b"Content-Length: 9000000\r\n\r\n"
+    assert talk(gate, begun, application=refusing).startswith(b"HTTP/1.1 413")
+    assert not errors
 
 
 @pytest.mark.parametrize(("data", "coming"), [(WHOLE, 1), (b"GET /metrics HTTP/1.1\r\n", 0)])

@@ -446,7 +446,9 @@ async def raw(server: Server, size: float) -> None:
         tell(f"status {status or 'none'}", count, status < 500)
     grown = server.metrics()["process_resident_memory_bytes"] - (start or 0)
     tell("memory growth after warm-up, MB (target < 20)", grown / 1e6, grown < 20e6)
-    tell("errors in the log", server.text().count("ERROR"), "ERROR" not in server.text())
+    errors = [line for line in server.text().splitlines() if "ERROR" in line]
+    tell("errors in the log", len(errors), not errors)
+    print(*errors, sep="\n")
 
 
 def main() -> None:

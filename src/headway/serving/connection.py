@@ -4,6 +4,7 @@ Neither over a header, nor between requests, nor over an answer.
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from uvicorn.config import Config
@@ -114,8 +115,9 @@ def connection_class(limits: ServerConfig, gate: Gate) -> type[asyncio.Protocol]
             elif self.cycle.more_body:
                 # To close now would take the answer from a client that is still sending.
                 self.ignored = 0
-                self.transport.write_eof()
                 self.wait_at_most(LINGER)
+                with suppress(OSError):  # it has just left
+                    self.transport.write_eof()
             else:
                 self.wait_at_most(limits.idle_seconds)
 
