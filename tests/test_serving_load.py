@@ -46,7 +46,7 @@ def test_a_request_is_refused_by_its_bytes_only_when_there_is_no_time(gate: Gate
     assert gate.turn_away(WHOLE) is None
     gate.posts = 10 * ALWAYS
     assert gate.turn_away(WHOLE) is None  # many, but they are answered quickly
-    gate.done, gate.busy = 1.0, 0.02  # seconds for each: ten times ALWAYS wait for 12.8 of 30
+    gate.done, gate.busy = 1.0, 0.018  # seconds for each: ten times ALWAYS wait for 11.5 of 30
     assert gate.turn_away(WHOLE) is None
     gate.busy = 0.025
     answer, last = gate.turn_away(WHOLE) or (b"", True)

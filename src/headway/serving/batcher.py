@@ -23,7 +23,7 @@ from headway.serving.settings import ServerConfig
 from headway.translation import Hypothesis, Translator
 
 T = TypeVar("T")
-SHARE = 0.5  # of the deadline that a request may expect to wait: later answers would come too late
+SHARE = 0.4  # of the deadline that a request may expect to wait: later answers would come too late
 LARGEST = 64  # parts in a batch: larger ones gain little, and all wait for the slowest
 BEHIND = 5  # how much nicer than the event loop threads are: it gets three quarters if it must
 SHORT = 2_000  # characters of a request that the event loop may cut up itself: about a millisecond
