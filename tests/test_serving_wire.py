@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import json
 import random
 import socket
 
@@ -140,6 +141,7 @@ def test_a_header_behind_a_body_has_an_end(gate: Gate) -> None:
     for end in (b"", b"\r\nX: "):
         found = talk(gate, WHOLE + b"GET / HTTP/1.1\r\n", b"X: " + part, end + part, end + b"x")
         assert b"HTTP/1.1 400" in found
+        assert json.loads(found.rpartition(b"\r\n\r\n")[2]) == {"error": "Header too large."}
 
 
 def test_a_client_that_leaves_while_it_is_refused_is_no_error(

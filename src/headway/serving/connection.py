@@ -11,7 +11,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from headway.serving.gate import Gate
+from headway.serving.gate import Gate, raw
+from headway.serving.refusal import Refusal
 from headway.serving.settings import ServerConfig
 
 HEADER_BYTES = 16_384
@@ -124,6 +125,10 @@ def connection_class(limits: ServerConfig, gate: Gate) -> type[asyncio.Protocol]
         def idle(self) -> bool:
             """Whether nothing is being answered."""
             return self.cycle is None or self.cycle.response_complete
+
+        def send_400_response(self, msg: str) -> None:
+            """Say what no parser can read, in JSON as all errors are said."""
+            self.refuse(raw(Refusal(400, msg), True), True)
 
         def refuse(self, answer: bytes, close: bool) -> None:
             self.transport.write(answer)
