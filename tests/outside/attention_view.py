@@ -49,7 +49,8 @@ def use_attention(page: Page, maps: dict[str, Any]) -> None:
     """Go through every control of the view, with the pointer."""
     kind = "cross"
     found = maps["maps"][kind]
-    layer, heads = max(0, found["layers"] - 2), list(range(found["heads"]))
+    layer = found["layers"] - (1 if found["layers"] < 6 else 2)
+    heads = list(range(found["heads"]))
     check_lines(page, found, layer, heads)
     buttons = page.locator(".head")
     buttons.nth(1).click()  # off

@@ -75,7 +75,8 @@ def use_translation(context: BrowserContext, origin: str, real: bool, shots: Pat
     take(page, shots, "attention")
     page.get_by_label("Whole words").uncheck()
     heads = list(range(maps["maps"]["cross"]["heads"]))
-    check_lines(page, maps["maps"]["cross"], max(0, maps["maps"]["cross"]["layers"] - 2), heads)
+    layers = maps["maps"]["cross"]["layers"]
+    check_lines(page, maps["maps"]["cross"], layers - (1 if layers < 6 else 2), heads)
     page.locator("#after").click()
     until(page, "document.querySelector('#sentence').textContent === 'They are happy.'")
     page.keyboard.press("Escape")
