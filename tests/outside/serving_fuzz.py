@@ -33,7 +33,7 @@ def main() -> None:
             spec.write_bytes(answer.read())
         command = [args.schemathesis, "run", str(spec), "--url", url, "--checks", CHECKS]
         # A first round warms up: the first attention maps and languages take memory once.
-        first = ["--max-examples", "20", "--seed", "0"]
+        first = ["--max-examples", "300", "--seed", "0"]
         subprocess.run([*command, *first], check=False, stdout=subprocess.DEVNULL)
         before = server.metrics()["process_resident_memory_bytes"]
         command += ["--max-examples", str(args.examples), "--seed", str(args.seed)]

@@ -1,6 +1,7 @@
 """``headway demo``: the whole way, from raw text to a scored translator, on a corpus of its own."""
 
 import argparse
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -121,7 +122,9 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
         mark = "" if hypotheses[row] == references[row] else f"   (should be: {references[row]})"
         print(f"  {sources[row]}\n    -> {hypotheses[row]}{mark}")
     # As it was called: nothing else may be on the path.
-    own = sys.argv[0] if shutil.which("headway") is None else "headway"
+    own = "headway"
+    if shutil.which(own) is None:
+        own = min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
     print(
         f"\nThe model lies in {directory}; it knows what its text is made of: dates, numbers, prices,"
         " places and short sentences. Try next:\n"
