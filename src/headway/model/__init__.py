@@ -7,18 +7,13 @@ from headway.model.attention import (
     SelfAttention,
 )
 from headway.model.embeddings import Embedding, Positions, sinusoids
+from headway.model.ends import shift_right
+from headway.model.halves import Classifier, LanguageModel
+from headway.model.kinds import Network, make_model, parameter_count
 from headway.model.layers import FeedForward, Layer, Residual, Stack
 from headway.model.mixers import Convolution, Recurrent
 from headway.model.state import DecoderState
-from headway.model.transformer import (
-    Classifier,
-    LanguageModel,
-    Network,
-    Transformer,
-    make_model,
-    parameter_count,
-    shift_right,
-)
+from headway.model.transformer import Transformer
 from headway.model.visible import Visible
 from headway.model.watch import Watched, watch
 
