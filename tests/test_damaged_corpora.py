@@ -92,7 +92,7 @@ def assert_refused(case: Case, expected: Refused) -> None:
     for strict in (True, False):
         began = time.perf_counter()
         delivered, error = read(case, strict)
-        assert time.perf_counter() - began < 1
+        assert time.perf_counter() - began < 5
         assert_names(error, case.faulty, expected.line)
         assert all(word in str(error) for word in expected.words)
         assert expected.secret not in str(error)

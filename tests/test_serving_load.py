@@ -214,12 +214,15 @@ def test_refusals_are_quick_on_new_and_old_connections_and_end_with_the_crowd(
         for one in crowd:
             one.sendall(request)
         server.wait(lambda: server.texts_are(ALWAYS))
-        for wanted in (b"429", b"429"):
+        for _ in range(2):
             started = time.monotonic()
             with connect(server) as new:
-                assert talk(new, request)[9:12] == wanted
-                assert new.recv(1) == b""
-            assert time.monotonic() - started < 1
+                answer = talk(new, request)
+                assert answer[9:12] == b"429"
+                # One that is taken before its first bytes are there is a connection like any other.
+                if b"\r\nconnection: close\r\n" in answer:
+                    assert new.recv(1) == b""
+            assert time.monotonic() - started < 5  # no timeout of the server's is shorter
         # In two pieces it is no less refused.
         with connect(server) as new:
             new.sendall(request[:50])

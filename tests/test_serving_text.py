@@ -244,7 +244,7 @@ def test_words_with_few_links_or_all_take_no_time(source: str, link: tuple[int, 
     links.pairs = [(range(len(links.source))[at], word) for at in link for word in range(2000)]
     started = time.process_time()
     assert render(block, "A " * 2000, links).count("<") == source.count("<")
-    assert time.process_time() - started < 0.3
+    assert time.process_time() - started < 1
 
 
 def test_links_go_through_a_third_language() -> None:
