@@ -3,6 +3,7 @@ import importlib
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -854,17 +855,36 @@ def test_neither_directory_nor_hash_seed_matter(corpus, undisturbed, tmp_path):
     assert_equal_runs(tmp_path / "elsewhere", undisturbed)
 
 
+AND_THREADS = """
+import atexit, pathlib, sys
+from headway.cli.main import main
+
+def threads():
+    names = (x.read_text().strip() for x in pathlib.Path("/proc/self/task").glob("*/comm"))
+    print("threads:", *names, file=sys.stderr)
+
+atexit.register(threads)
+main()
+"""
+
+
 @pytest.mark.slow
 def test_two_processes_are_one(corpus, tmp_path):
     changes = {"model__dropout": 0.0, "training__max_steps": 7, "training__average": 1}
     alone, together = tmp_path / "alone", tmp_path / "together"
     assert dispatch(command(alone, corpus, **changes)) == 0
+    script = tmp_path / "script.py"
+    script.write_text(AND_THREADS)
     result = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
-         "-m", "headway.cli.main", *command(together, corpus, **changes)],
+         script, *command(together, corpus, **changes)],
         env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
+    # A thread of the library's that is there when the interpreter ends may end the process with SIGABRT.
+    threads = re.findall("^threads: (.*)$", result.stderr, re.MULTILINE)
+    assert len(threads) == 2
+    assert "gloo" not in "".join(threads)
     for one, two in zip(metrics(alone), metrics(together), strict=True):
         for key, value in one.items():
             exact = isinstance(value, (str, list))

@@ -3,16 +3,22 @@
 With one process every function here does nothing. Each process draws its own dropout.
 """
 
+import importlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 from torch import Tensor, distributed, nn
 
+from headway.errors import HeadwayError
+
 
 def start() -> None:
     """Join the other processes if ``torchrun`` started this one."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized():
+        # Its functions take the group there is when it is imported, the optimizer imports it, and a
+        # group that somebody holds has threads that outlive `stop`: some end the process with SIGABRT.
+        importlib.import_module("torch.distributed.nn.functional")
         # Numbers travel by gloo; CUDA gradients by nccl.
         cuda = torch.cuda.is_available()
         distributed.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
@@ -70,9 +76,16 @@ def sum_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 def wait() -> None:
-    """Wait for the other processes."""
+    """Wait for the other processes.
+
+    Raises:
+        HeadwayError: If one of them has ended.
+    """
     if count() > 1:
-        distributed.barrier()
+        try:
+            distributed.barrier()
+        except RuntimeError:
+            raise HeadwayError("another process has ended: what it printed says why") from None
 
 
 def share(numbers: Sequence[float]) -> list[float]:
