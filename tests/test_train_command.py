@@ -430,6 +430,15 @@ def test_a_start_that_was_interrupted_is_repeated(corpus, undisturbed, tmp_path)
     assert not (path / ".tmp-17-data").exists()
 
 
+def test_a_start_that_came_to_nothing_leaves_nothing(corpus, tmp_path):
+    wrong = command(tmp_path / "run", corpus)
+    wrong[wrong.index("--train") + 1] = "nowhere.en"
+    with pytest.raises(HeadwayError, match="nowhere"):
+        dispatch(wrong)
+    assert not (tmp_path / "run").exists()
+    assert dispatch(command(tmp_path / "run", corpus, training__max_steps=1)) == 0
+
+
 def test_no_run_and_no_data(tmp_path):
     with pytest.raises(HeadwayError, match="no run there yet: start one with --train"):
         dispatch(["train", str(tmp_path / "run")])

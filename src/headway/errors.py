@@ -21,5 +21,11 @@ def memory_ran_out(error: BaseException) -> bool:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known name closest to ``name``, or an empty string."""
+    near = nearest_of(name, known)
+    return f" (did you mean '{near}'?)" if near else ""
+
+
+def nearest_of(name: str, known: Iterable[str]) -> str:
+    """Return the known name closest to ``name``, or an empty string if none is like it."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    return close[0] if close else ""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from headway import __version__
 from headway.cli.naming import local_models
-from headway.errors import HeadwayError, memory_ran_out, nearest
+from headway.errors import HeadwayError, memory_ran_out, nearest, nearest_of
 
 if TYPE_CHECKING:
     import torch
@@ -136,6 +136,7 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
         allow_abbrev=False,
     )
     module.configure(parser)
+    parser.sections = settings
     namespace = parser.parse_args(rest)
     if settings:
         namespace.overrides = overrides
@@ -143,18 +144,37 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
 
 
 class Parser(argparse.ArgumentParser):
-    """An `argparse` parser whose complaints are one line and name the nearest option."""
+    """An `argparse` parser whose complaints are one line and name the nearest option.
+
+    Attributes:
+        sections: Of settings that the verb takes beside its options.
+    """
+
+    sections: tuple[str, ...] = ()
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and exit with 2."""
         unknown, _, words = message.partition("unrecognized arguments: ")
         if not unknown and words:
             word = words.split()[0].partition("=")[0]
-            message = f"{word}: no such option{nearest(word, self._option_string_actions)}"
+            message = f"{word}: no such option{self._nearest(word)}"
             if not word.startswith("-"):
                 message = f"{word}: one word too many (text comes in by standard input: < FILE)"
         print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
+
+    def _nearest(self, word: str) -> str:
+        """Name the option that is meant, or the setting, which many write without its section."""
+        from headway.config import names
+
+        # Dashes are no likeness.
+        known = {option.lstrip("-"): option for option in self._option_string_actions}
+        known |= {
+            name.partition(".")[2].replace("_", "-"): "--" + name.replace("_", "-")
+            for name in names(self.sections)
+        }
+        near = nearest_of(word.lstrip("-").replace("_", "-"), known)
+        return f" (did you mean {known[near]!r}?)" if near else ""
 
 
 def split_settings(

@@ -92,22 +92,30 @@ def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
     problems: list[str] = []
     sections: dict[str, dict[str, Any]] = {}
-    names = {
-        f"{s}.{f.name}": get_type_hints(c)[f.name] for s, c in SECTIONS.items() for f in fields(c)
-    }
+    known = names(SECTIONS)
     for option, text in overrides.items():
         key = option.replace("-", "_")
-        if key not in names:
-            close = nearest(key, names).replace("_", "-").replace("'", "--", 1).replace("'", "")
+        if key not in known:
+            close = nearest(key, known).replace("_", "-").replace("'", "--", 1).replace("'", "")
             problems.append(f"--{option} is not a setting{close}")
             continue
         try:
             section, name = key.split(".")
-            sections.setdefault(section, {})[name] = parse(text, names[key])
+            sections.setdefault(section, {})[name] = parse(text, known[key])
         except ValueError as error:
             problems.append(f"--{option} {error}")
     raise_all(problems)
     return _rebuild(config, sections, "command line")
+
+
+def names(sections: Iterable[str]) -> dict[str, Any]:
+    """Return the type of each setting, by its name as ``section.name``."""
+    return {
+        f"{s}.{f.name}": get_type_hints(SECTIONS[s])[f.name]
+        for s in sections
+        if s in SECTIONS
+        for f in fields(SECTIONS[s])
+    }
 
 
 def from_dict(values: Mapping[str, Any], where: str) -> Config:

@@ -23,6 +23,7 @@ from headway.training.checkpoint import (
 from headway.training.log import Log
 
 FORMAT = 1
+LOCK = ".lock"
 # What a directory may hold that becomes a run: the remains of a start that was interrupted.
 BEGINNINGS = (
     "data", "config.json", "tokenizer.model", "source.model", "target.model",
@@ -68,7 +69,7 @@ class RunDirectory:
         if not self.started and (foreign := sorted(names.difference(BEGINNINGS))):
             raise HeadwayError(f"{self.path}: holds {foreign[0]} and no run: give another RUN")
         with one_line(self.path, 0):
-            lock = (self.path / ".lock").open("a+", encoding="utf-8")
+            lock = (self.path / LOCK).open("a+", encoding="utf-8")
         try:
             # The kernel lets go of it when the process ends, even by kill -9.
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -87,10 +88,13 @@ class RunDirectory:
         self.tidy()
 
     def unlock(self) -> None:
-        """Let another process train here."""
+        """Let another process train here; a directory in which nothing was begun is not left."""
         self.metrics.close()
         self.timings.close()
         if self._lock is not None:
+            if [entry.name for entry in self.path.iterdir()] == [LOCK]:
+                (self.path / LOCK).unlink()
+                self.path.rmdir()
             self._lock.close()
             self._lock = None
 

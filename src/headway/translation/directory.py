@@ -158,6 +158,8 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
         HeadwayError: If ``config.json`` is missing, damaged, or of another program or format.
     """
     file = path / name
+    if not path.exists():
+        raise HeadwayError(f"{path}: no such directory")
     if not file.is_file():
         raise HeadwayError(f"{path}: no {name}: not a run or model directory of Headway")
     if file.stat().st_size > MAX_CONFIG_BYTES:
