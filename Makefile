@@ -23,16 +23,20 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-# Long campaigns, hours of them together: `make -k test-outside MODEL=runs/en-de`, or one part by its name.
-# MODEL is a model to serve, English to German; `make demo` makes the default. Each file in tests/outside says
-# at its top what it needs; what needs programs of others gets them in an environment of its own.
+# Long campaigns, hours of them together: `make -k test-outside MODEL=runs/en-de LINES=test.en`, or one part by
+# its name. MODEL is a model to serve, English to German, and LINES text for it; `make demo` makes the defaults.
+# Each file in tests/outside says at its top what it needs; what needs programs of others gets them in an
+# environment of its own.
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash server texts files network libretranslate fuzz browser slots
+PARTS := crash server texts files network libretranslate fuzz browser slots exchange
+LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
 PACKAGES_playwright := "playwright==1.65.2"
+PACKAGES_argos := "argos-translate-lt==1.12.1"
+PACKAGES_transformers4 := "transformers==4.57.6" sentencepiece "$(TORCH)"
 .PHONY: $(PARTS:%=outside-%)
 
 test-outside: $(PARTS:%=outside-%)
@@ -69,6 +73,17 @@ outside-browser: $(VENV)/.installed $(TOOLS)/playwright/.installed
 	$(TOOLS)/playwright/bin/python tests/outside/browser.py --python $(BIN)/python --browser $(BROWSER)
 	$(TOOLS)/playwright/bin/python tests/outside/browser.py --python $(BIN)/python --browser $(BROWSER) \
 		--model $(MODEL)
+
+outside-exchange: $(VENV)/.installed $(TOOLS)/argos/.installed $(TOOLS)/transformers4/.installed
+	for name in ctranslate2 huggingface onnx; do \
+		$(BIN)/python tests/outside/exchange_configurations.py $$name || exit 1; done
+	$(BIN)/python tests/outside/exchange_argos.py $(MODEL) --lines $(LINES) --argos $(TOOLS)/argos/bin/python
+	rm -rf $(TOOLS)/marian
+	$(BIN)/headway export $(MODEL) --to huggingface $(TOOLS)/marian
+	$(BIN)/python tests/outside/exchange_huggingface.py ask $(MODEL) $(LINES) $(TOOLS)/answers.json
+	for python in $(BIN) $(TOOLS)/transformers4/bin; do \
+		$$python/python tests/outside/exchange_huggingface.py compare $(TOOLS)/marian $(TOOLS)/answers.json \
+			|| exit 1; done
 
 .PRECIOUS: $(TOOLS)/%/.installed
 $(TOOLS)/%/.installed:

@@ -1,6 +1,14 @@
 """Every setting, its meaning, its default, and how a preset, files and the command line set it."""
 
-from headway.config.loading import describe, from_dict, load, merge, merge_overrides, names, read_toml
+from headway.config.loading import (
+    describe,
+    from_dict,
+    load,
+    merge,
+    merge_overrides,
+    names,
+    read_toml,
+)
 from headway.config.presets import PRESETS
 from headway.config.sections import (
     Config,

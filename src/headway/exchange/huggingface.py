@@ -5,6 +5,7 @@ decoder starts from it, as ours does.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -69,9 +70,10 @@ class Engine:
 
     def __init__(self, path: Path) -> None:
         program = load_program()
-        self.model = program.AutoModelForSeq2SeqLM.from_pretrained(
-            path, dtype=torch.float32, local_files_only=True
-        ).eval()
+        with _without_bars(program):
+            self.model = program.AutoModelForSeq2SeqLM.from_pretrained(
+                path, dtype=torch.float32, local_files_only=True
+            ).eval()
         self.pad = int(self.model.config.pad_token_id)
         self.model.generation_config = program.GenerationConfig(
             num_beams=1,
@@ -124,6 +126,19 @@ def load_program() -> Any:
             'to compare needs transformers: pip install "transformers>=4.57", or give --no-verify'
         ) from None
     return transformers
+
+
+@contextmanager
+def _without_bars(program: Any) -> Iterator[None]:
+    """Draw no bar for a load that takes a moment."""
+    logging = program.utils.logging
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _batches(rows: Sequence[int]) -> Iterator[Sequence[int]]:
