@@ -1,5 +1,6 @@
 """`--engine ctranslate2`: the same translator, another program's search in between."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,6 +92,20 @@ def test_the_export_is_made_once_for_the_same_weights(trained: Path, cache: Path
         other.model.source_embedding.weight[5, 3] += 1e-3
     choose_engine(other, "ctranslate2")
     assert len(list((cache / "ctranslate2").iterdir())) == 2
+
+
+def test_the_exports_used_last_are_kept(
+    trained: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.exchange.ctranslate2_finder.KEPT", 2)
+    mine = CTranslate2Finder(Translator.load(trained)).export
+    others = [mine.with_name(name) for name in ("old", "older", "oldest", ".tmp-1-new")]
+    for age, other in enumerate(others):
+        other.mkdir()
+        os.utime(other, (1e9 - age, 1e9 - age))
+    os.utime(mine, (1, 1))
+    assert CTranslate2Finder(Translator.load(trained)).export == mine
+    assert {path.name for path in mine.parent.iterdir()} == {mine.name, "old", ".tmp-1-new"}
 
 
 def test_a_model_that_never_ends_is_searched_by_ours(trained: Path) -> None:

@@ -7,7 +7,9 @@ it is asked for as many hypotheses as there are beams, and they are ranked by th
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +22,7 @@ from headway.errors import HeadwayError
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_weights import LONGEST
 from headway.exchange.place import appearing
-from headway.files import cache_directory
+from headway.files import cache_directory, remove
 from headway.text.vocabulary import EOS
 from headway.translation import Translator
 from headway.translation.directory import Model
@@ -29,6 +31,7 @@ from headway.translation.search import Hypothesis, length_penalty
 
 NAMES = ("headway", "ctranslate2")
 FORMAT = 1  # of the cached exports; another number, another name
+KEPT = 16  # exports, those used last: each is as large as its model
 COMPUTING = {"fp32": "float32", "int8": "int8_float32", "bf16": "bfloat16"}
 
 
@@ -103,6 +106,11 @@ class CTranslate2Finder(Finder):
             except (HeadwayError, OSError):
                 if not out.is_dir():  # else another process has made the same meanwhile
                     raise
+        os.utime(out)
+        with suppress(FileNotFoundError):  # another process deletes the same
+            exports = out.parent.glob("[!.]*")
+            for unused in sorted(exports, key=lambda path: -path.stat().st_mtime)[KEPT:]:
+                remove(unused)
         return out
 
     def translator(self, precision: str) -> Any:
