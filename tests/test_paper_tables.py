@@ -138,8 +138,10 @@ def trials_with(change: float, base: float = 70.0) -> dict[str, list[Trial]]:
 
 
 def test_trends_follow_the_numbers(tmp_path: Path) -> None:
+    work = Work(tmp_path, "minutes")
     worse, better = (
-        {c.text: c.verdict for c in table3.trends(trials_with(change))} for change in (-2.0, 2.0)
+        {c.text: c.verdict for c in table3.trends(trials_with(change), work)}
+        for change in (-2.0, 2.0)
     )
     head, width = (
         next(text for text in worse if words in text)
@@ -147,14 +149,13 @@ def test_trends_follow_the_numbers(tmp_path: Path) -> None:
     )
     assert (worse[head], better[head]) == ("holds", "does not")
     assert (worse[width], better[width]) == ("does not", "holds")
-    equal = {c.text: c.verdict for c in table3.trends(trials_with(0.0))}
+    equal = {c.text: c.verdict for c in table3.trends(trials_with(0.0), work)}
     assert equal[head] == "not decided"
     assert [v for t, v in equal.items() if "Learned" in t] == ["holds"]
     some = {label: t for label, t in trials_with(-2.0).items() if label[:3] in ("bas", "(A)")}
-    assert [c.text for c in table3.trends(some)] == [
+    assert [c.text for c in table3.trends(some, work)] == [
         "A single head is worse than the base's", "Quality also drops with too many heads",
     ]  # fmt: skip
-    work = Work(tmp_path, "minutes")
     assert len(table3.score_table(some).rows) == 5
     assert len(table3.difference_table(some, work).rows) == 4
     rows = {row[0]: row for row in table3.difference_table(trials_with(-2.0), work).rows}
@@ -162,6 +163,11 @@ def test_trends_follow_the_numbers(tmp_path: Path) -> None:
     # Models that can do nothing are not compared.
     rows = {row[0]: row for row in table3.difference_table(trials_with(-2.0, 30.0), work).rows}
     assert {row[3] for row in rows.values()} == {"not decided"}
+    mixed = trials_with(-2.0) | {"(A) h = 1": trials_with(-45.0)["(A) h = 1"]}
+    rows = {row[0]: row for row in table3.difference_table(mixed, work).rows}
+    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"
+    assert rows["(A) h = 32"][3] == "holds"
+    assert {c.text: c.verdict for c in table3.trends(mixed, work)}[head] == "not decided"
 
 
 def test_predictions_against_one_sentence_at_a_time(tokenizer: Tokenizer) -> None:

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--scale",
         choices=("toy", "minutes", "hours", "paper"),
         default="minutes",
-        help="toy: seconds, to see that it runs; minutes (default): two hours for all on two cores;"
+        help="toy: seconds, to see that it runs; minutes (default): an hour for all on two cores;"
         " hours: on real text, with --train; paper: its own settings, written and not run",
     )
     parser.add_argument(

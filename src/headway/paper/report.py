@@ -31,7 +31,7 @@ figure { margin: 1rem 0; }
 figure img { max-width: 100%; height: auto; border: 1px solid #dddad5; border-radius: 0.5rem; background: #fff; }
 .v { white-space: nowrap; font-weight: 600; }
 .holds, .shown { color: #1a7430; } .does-not { color: #b3261e; } .not-decided { color: #8a5a00; }
-nav ol { columns: 2 18rem; padding-left: 1.3rem; }
+nav ol { columns: 2 18rem; column-gap: 3.5rem; padding-left: 1.3rem; }
 footer { margin-top: 4rem; font-size: 0.875rem; opacity: 0.8; }
 """
 

@@ -39,6 +39,7 @@ from headway.training.checkpoint import replace_file
 
 TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
 SETTINGS = ("wsj-parsing", "wsj-parsing-semi-supervised")
+LEARNED = 50.0  # F1 from which parsers are compared
 WINDOW = 7  # r: the sentences are short, but most are longer
 SMALL = Config(
     text=TextConfig(vocab_size=2000),
@@ -90,6 +91,7 @@ def run(work: Work) -> Result:
     whole = sum(a.sentences + a.empty for a in (*full, *restricted))
     everything = sentences * len((*full, *restricted))
     differences = [a.f1 - b.f1 for a, b in zip(full, restricted, strict=True)]
+    learned = sum(found.f1 for found in full) / len(full) >= LEARNED
     return Result(
         name="table4",
         title=TITLE,
@@ -127,8 +129,8 @@ def run(work: Work) -> Result:
                 f"Attention restricted to {WINDOW} positions loses something to full attention.",
                 "section 4 expects that it may",
                 f"{say(differences, sign=True)} F1 for full attention",
-                verdict(differences, 1),
-                "paired by seed",
+                verdict(differences, 1) if learned else "not decided",
+                f"paired by seed; none below {LEARNED:.0f} F1, which says more of training than of parsers",
                 "4",
             ),
         ),

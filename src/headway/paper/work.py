@@ -193,11 +193,15 @@ class Work:
         wanted = (replace(job, seed=seed) for job in jobs for seed in self.seeds)
         return all(read_trial(self._place(job)) is not None for job in wanted)
 
-    def sober(self, found: str, base: Sequence[Trial]) -> str:
-        """Return a verdict, but none where the models compared have hardly learned anything."""
-        least = {"minutes": 50.0, "hours": 35.0}.get(self.scale, 50.0)
-        learned = sum(trial.bleu for trial in base) / len(base) >= least
-        return found if learned else "not decided"
+    @property
+    def learned(self) -> float:
+        """The BLEU from which a translator is taken to have learned what it can, about."""
+        return 35.0 if self.scale == "hours" else 50.0
+
+    def sober(self, found: str, *groups: Sequence[Trial]) -> str:
+        """Return a verdict, but none where the models of a group have hardly learned anything."""
+        means = [sum(trial.bleu for trial in group) / len(group) for group in groups]
+        return found if min(means) >= self.learned else "not decided"
 
     def write_settings(self, jobs: Sequence[Job], verb: str = "train", text: str = TEXT) -> Table:
         """Write each job's settings as a TOML file; returns the commands that train them on a text."""
