@@ -176,6 +176,33 @@ def test_every_part_of_a_long_line_names_its_language(directories: dict[str, Pat
     assert "".join(translator.cut(line)) == line
 
 
+def test_words_are_linked_to_those_of_a_line_that_names_its_language(
+    directories: dict[str, Path],
+) -> None:
+    model = huggingface.read(directories["opus"])
+    line = " ".join(sentences(13, 2))
+    for longest, named in ((200, ">>deu<< "), (17, ">>deu<< "), (17, ">>deu<<")):
+        search = SearchConfig(max_tokens=longest, max_extra=5)
+        translator = Translator(model.transformer, model.tokenizer, search, "cpu")
+        parts = translator.cut(named + line)
+        assert len(parts) == (1 if longest == 200 else 5)
+        [translation] = next(iter(translator.stream([named + line], align=True)))
+        pairs = translation.alignment
+        assert pairs is not None
+        # The words of each part, as the line counts them, and those of the translation beside them.
+        words, said, first, expected = (named + line).split(), 0, int(named[-1] == " "), []
+        for part in parts:
+            bare = part.removeprefix(">>deu<<").split()
+            assert bare == [w.removeprefix(">>deu<<") for w in words[first : first + len(bare)]]
+            [found] = translator.find([part])[0]
+            links = translator.link(part, found)
+            assert all(0 <= source < len(bare) for source, _ in links)
+            expected += [(source + first, target + said) for source, target in links]
+            first += len(bare)
+            said += len(model.tokenizer.decode(found.tokens).split())
+        assert pairs == expected
+
+
 @pytest.mark.parametrize("kind", ["opus", "two vocabularies", "bpe"])
 def test_an_import_is_a_model_like_any_other(
     kind: str, directories: dict[str, Path], tmp_path: Path

@@ -40,27 +40,29 @@ def joined(
 ) -> list[Translation]:
     """Do what `Translator.join` says."""
     translations = []
+    named = tokenizer.named_language(parts[0]) if parts else ""
+    bare = [part.removeprefix(named) for part in parts]
     for rank, hypotheses in enumerate(zip(*found, strict=False)):
         texts = [tokenizer.decode(h.tokens) for h in hypotheses]
         translations.append(
             Translation(
                 # One line in, one line out, whatever bytes the model spells.
-                text=" ".join(LINE_ENDS.split(join_parts(parts, texts))).strip(),
+                text=" ".join(LINE_ENDS.split(join_parts(bare, texts))).strip(),
                 score=sum(h.score for h in hypotheses),
                 log_probability=sum(h.log_probability for h in hypotheses),
                 tokens=[p for h in hypotheses for p in tokenizer.target_pieces(h.tokens[:-1])],
                 alignment=None
                 if links is None
-                else _whole_line(parts, texts, [of[rank] for of in links]),
+                else _whole_line(bare, texts, [of[rank] for of in links], named),
             )
         )
     return translations
 
 
-def _whole_line(parts: list[str], texts: list[str], links: Sequence[Pairs]) -> Pairs:
-    """Number the words of parts as those of the whole line."""
+def _whole_line(parts: list[str], texts: list[str], links: Sequence[Pairs], named: str) -> Pairs:
+    """Number the words of parts as those of the whole line, which begins with ``named``."""
     pairs: Pairs = []
-    source_before = target_before = ""
+    source_before, target_before = named, ""
     for at, (part, text) in enumerate(zip(parts, texts, strict=True)):
         first_source = _words_before(source_before, part)
         first_target = _words_before(target_before, text)

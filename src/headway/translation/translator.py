@@ -243,11 +243,17 @@ class Translator:
         return self.finder.find(sources, [[] for _ in sources], search or self.search, wanted)
 
     def link(self, part: str, hypothesis: Hypothesis) -> Pairs:
-        """Link the words of a part of a line and of its translation."""
+        """Link the words of a part of a line and of its translation.
+
+        A target language that the part names at its start is none of the words.
+        """
         source = self.tokenizer.encode_source([part.strip()])[0]
+        named = bool(
+            self.tokenizer.named_language(part.strip())
+        )  # one entry, and none of the words
         return link_words(
-            cross_attention(self.model, source, hypothesis.tokens),
-            word_numbers(self.tokenizer.decode_source, source[:-1]),
+            cross_attention(self.model, source, hypothesis.tokens)[:, named:],
+            word_numbers(self.tokenizer.decode_source, source[named:-1]),
             word_numbers(self.tokenizer.decode, hypothesis.tokens[:-1]),
         )
 
