@@ -14,7 +14,7 @@ from headway.kernels import build
 from headway.kernels.attention import Sight, attention, longest_span, native
 from headway.kernels.dropout import Mask, apply
 from headway.kernels.entropy import agreement_, entropy_, plain_agreement_, plain_entropy_
-from headway.kernels.linear import Linear, linear, together
+from headway.kernels.linear import FEW, Linear, linear, together
 from headway.kernels.normalization import add_norm, plain_add_norm
 from headway.kernels.training import functions
 
@@ -244,6 +244,23 @@ def test_linear_equals_torchs(low: bool) -> None:
     close(found, expected, 2e-2 if low else 1e-5)
     without = gradients(ours, x, weight)
     close(without, gradients(F.linear, x.double(), weight.double()), 2e-2 if low else 1e-5)
+
+
+@pytest.mark.parametrize("rows", [FEW - 1, FEW])
+def test_a_pass_of_few_rows_compiles_nothing(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = []
+    monkeypatch.setattr(
+        "headway.kernels.linear.product",
+        lambda x, weight, bias=None: compiled.append(len(x)) or F.linear(x, weight, bias),
+    )
+    x, weight = torch.randn(rows, 5), torch.randn(7, 5, requires_grad=True)
+    with torch.no_grad():
+        once = linear(x, weight)
+    assert compiled == [FEW] * (rows == FEW)
+    assert torch.allclose(once, linear(x, weight), rtol=0, atol=1e-6)
+    assert len(compiled) == 1 + (
+        rows == FEW
+    )  # with a gradient it is trained, on the same sizes again
 
 
 def test_a_compiler_that_fails_is_told_and_nothing_is_left(

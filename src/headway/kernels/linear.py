@@ -17,6 +17,9 @@ from torch.nn import functional as F
 from headway.kernels.training import watched
 
 BF16 = torch.bfloat16
+# Rows below which a single pass takes torch's way: oneDNN compiles a product for each number of rows,
+# which takes longer than few rows do, and keeps it: a server sees sentences of all lengths.
+FEW = 256
 
 
 class Linear(nn.Linear):
@@ -55,6 +58,7 @@ def ours(x: Tensor, *weights: Tensor) -> bool:
         and x.numel() > 0
         and (not torch.is_autocast_enabled("cpu") or torch.get_autocast_dtype("cpu") == BF16)
         and torch.backends.mkldnn.is_available()
+        and (torch.is_grad_enabled() or x.numel() >= FEW * x.size(-1))
         and not watched(x, *weights)
     )
 
