@@ -23,9 +23,7 @@ def main() -> None:
     parser.add_argument("model")
     parser.add_argument("--schemathesis", default="schemathesis")
     parser.add_argument("--examples", type=int, default=1500, help="of each operation")
-    parser.add_argument(
-        "--first", type=int, default=300, help="of each, before memory is measured"
-    )
+    parser.add_argument("--first", type=int, default=300, help="of each, before memory is measured")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     server = Server(args.model)
