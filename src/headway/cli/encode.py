@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 
 from headway.errors import HeadwayError
 
@@ -59,6 +60,6 @@ def run(args: argparse.Namespace) -> None:
         np.save(args.out, np.concatenate([empty, *parts]))
 
 
-def _short(numbers: "object") -> list[float]:
+def _short(numbers: Iterable[float]) -> list[float]:
     """Write float32 numbers with no more digits than they have."""
-    return [float(f"{value:.7g}") for value in numbers]  # type: ignore[attr-defined]
+    return [float(f"{value:.7g}") for value in numbers]

@@ -165,13 +165,13 @@ class Parser(argparse.ArgumentParser):
 
     def _nearest(self, word: str) -> str:
         """Name the option that is meant, or the setting, which many write without its section."""
-        from headway.config import names
+        from headway.config import setting_types
 
         # Dashes are no likeness.
         known = {option.lstrip("-"): option for option in self._option_string_actions}
         known |= {
             name.partition(".")[2].replace("_", "-"): "--" + name.replace("_", "-")
-            for name in names(self.sections)
+            for name in setting_types(self.sections)
         }
         near = nearest_of(word.lstrip("-").replace("_", "-"), known)
         return f" (did you mean {known[near]!r}?)" if near else ""

@@ -6,8 +6,8 @@ from headway.config.loading import (
     load,
     merge,
     merge_overrides,
-    names,
     read_toml,
+    setting_types,
 )
 from headway.config.presets import PRESETS
 from headway.config.sections import (
@@ -34,6 +34,6 @@ __all__ = [
     "load",
     "merge",
     "merge_overrides",
-    "names",
     "read_toml",
+    "setting_types",
 ]

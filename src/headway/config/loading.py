@@ -92,7 +92,7 @@ def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
     problems: list[str] = []
     sections: dict[str, dict[str, Any]] = {}
-    known = names(SECTIONS)
+    known = setting_types(SECTIONS)
     for option, text in overrides.items():
         key = option.replace("-", "_")
         if key not in known:
@@ -108,7 +108,7 @@ def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     return _rebuild(config, sections, "command line")
 
 
-def names(sections: Iterable[str]) -> dict[str, Any]:
+def setting_types(sections: Iterable[str]) -> dict[str, Any]:
     """Return the type of each setting, by its name as ``section.name``."""
     return {
         f"{s}.{f.name}": get_type_hints(SECTIONS[s])[f.name]
