@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import sys
 import time
 from itertools import product
@@ -20,7 +21,7 @@ from headway.paper.bracketing import agreement, agreement_of_all, brackets
 from headway.paper.grammar import make_treebank
 from headway.paper.parser import Parser
 from headway.paper.treebank import prepare_treebank, read_treebank
-from headway.paper.trees import linearise, parse_brackets, plain, rebuild, retag, tokenise
+from headway.paper.trees import linearise, parse_brackets, parts, plain, rebuild, retag, tokenise
 from headway.paper.wellformed import Shape, Symbols, WellFormed
 from headway.paper.work import Work
 from headway.translation.directory import save_model
@@ -70,6 +71,35 @@ def test_traces_and_functions_go_and_leave_nothing_empty():
     found = plain(tree("(S (NP-SBJ-1 (-LRB- -LRB-) (PRP He)) (VP=2 (VBZ is) (S (NP (-NONE- *)))))"))
     assert str(found) == "(S (NP (-LRB- -LRB-) (PRP He)) (VP (VBZ is)))"
     assert plain(tree("(S (NP (-NONE- *)))")) is None
+
+
+def test_parts_are_the_constituents_of_two_words_or_more():
+    whole = tree("(ROOT (S (NP (DT a) (NP (NN b) (NN c))) (VP (V d)) (. .)))")
+    inside = ["(NP (DT a) (NP (NN b) (NN c)))", "(NP (NN b) (NN c))"]
+    assert [str(part) for part in parts(whole)] == [f"(ROOT {part})" for part in inside]
+    assert [str(part) for part in parts(whole.children[0])] == inside
+    assert not list(parts(tree("(ROOT (UH yes))")))
+
+
+def test_a_treebank_with_parts_holds_each_once_and_none_of_the_validation_set(tmp_path):
+    train = [
+        tree(f"(S (NP (DT a) (NN {noun})) (VP (V sees) (PP (P by) (NN day))))") for noun in "xyx"
+    ]
+    held = [tree("(PP (P by) (NN day))")]
+    data = prepare_treebank(
+        train, held, tmp_path / "data", TextConfig(vocab_size=284), with_parts=True
+    )
+    sources = [
+        data.tokenizer.decode_source(data.train.pair(i)[0].tolist()) for i in range(len(data.train))
+    ]
+    assert sources == [
+        "a x sees by day",
+        "a y sees by day",
+        "a x sees by day",
+        "a x",
+        "sees by day",
+        "a y",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +307,10 @@ def test_the_verbs_from_trees_to_trees(tmp_path, capsys, monkeypatch, parser):
         (tmp_path / f"{name}.tree").write_text("".join(f"{t}\n" for t in trees))
     files = ["--train", str(tmp_path / "train.tree"), "--valid", str(tmp_path / "valid.tree")]
     assert dispatch(["treebank", str(tmp_path / "out"), *files, "--text.vocab-size", "340"]) == 0
-    assert "50 trees" in capsys.readouterr().err or (tmp_path / "out" / "data.json").is_file()
+    trees = int(re.search(r"([0-9]+) trees", capsys.readouterr().err)[1])
+    smaller = ["treebank", str(tmp_path / "parts"), *files, "--text.vocab-size", "340", "--parts"]
+    assert dispatch(smaller) == 0
+    assert int(re.search(r"([0-9]+) trees", capsys.readouterr().err)[1]) > trees
 
     few = ["--search.beam", "2", "--search.max-extra", "9"]
     (tmp_path / "in").write_bytes(b"He didn't (ever) sleep.\n\n")

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 EXAMPLE = """\
-headway treebank data/trees --train train.tree --valid valid.tree
+headway treebank data/trees --train train.tree --valid valid.tree --parts
 headway train runs/parser --data data/trees --preset tiny --model.tying none"""
 SETTINGS = ("text",)
 
@@ -16,6 +16,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--train", nargs="+", metavar="FILE", required=True, help="trees, one a line"
     )
     parser.add_argument("--valid", nargs="+", metavar="FILE", required=True, help="alike")
+    parser.add_argument(
+        "--parts",
+        action="store_true",
+        help="train on every constituent too, as a sentence of its own",
+    )
     parser.add_argument("--preset", metavar="NAME", help="whose vocabulary size (default tiny)")
     parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [text]")
 
@@ -30,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
         [tree for path in paths for tree in read_treebank(path)]
         for paths in (args.train, args.valid)
     )
-    data = prepare_treebank(train, valid, args.out, config)
+    data = prepare_treebank(train, valid, args.out, config, with_parts=args.parts)
     sizes = data.tokenizer.source_vocab_size, data.tokenizer.target_vocab_size
     print(
         f"{args.out}: {len(data.train)} trees to train on, {len(data.valid)} to validate;"

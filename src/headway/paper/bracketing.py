@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from headway.paper.trees import Tree, without_function
+from headway.paper.trees import ROOTS, TRACE, Tree, without_function
 
 # Parts of speech that are taken out, and labels that are no brackets; evalb has one list for both.
-DELETED = frozenset({"TOP", "ROOT", "S1", "-NONE-", ",", ":", "``", "''", "."})
+DELETED = ROOTS | {TRACE, ",", ":", "``", "''", "."}
 SAME = {"PRT": "ADVP"}
 
 Bracket = tuple[str, int, int]

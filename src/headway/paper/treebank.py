@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.paper.trees import Tree, linearise, plain, read_trees
+from headway.paper.trees import Tree, linearise, parts, plain, read_trees
 from headway.text.prepare import PreparedData, prepare
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS, UNK
@@ -34,7 +34,12 @@ def read_treebank(path: str | Path) -> list[Tree]:
 
 
 def prepare_treebank(
-    train: Sequence[Tree], valid: Sequence[Tree], out: str | Path, config: TextConfig
+    train: Sequence[Tree],
+    valid: Sequence[Tree],
+    out: str | Path,
+    config: TextConfig,
+    *,
+    with_parts: bool = False,
 ) -> PreparedData:
     """Write trees as a prepared directory; it appears whole or not at all.
 
@@ -43,6 +48,8 @@ def prepare_treebank(
         valid: The same, for validation.
         out: Must not be there yet, or be empty.
         config: ``vocab_size`` is that of words; cleaning is left out but for ``max_tokens``.
+        with_parts: Train on each constituent too, as a sentence of its own and once. A decoder of
+            trees has to count the words it has passed, and learns it where there are few.
 
     Raises:
         HeadwayError: If the words do not fill the vocabulary.
@@ -62,14 +69,16 @@ def prepare_treebank(
         ((" ".join(tree.words()), "") for tree in train), replace(config, joint_vocab=True)
     )
     tokenizer = Tokenizer(words.models[0], _whole_tokens(map(linearise, train)))
+    if with_parts:
+        train = [*train, *dict.fromkeys(part for tree in train for part in parts(tree))]
     with tempfile.TemporaryDirectory() as folder:
-        parts = [
+        files = [
             _write([tree.words() for tree in train], Path(folder) / f"train.{LANGUAGES[0]}"),
             _write([linearise(tree) for tree in train], Path(folder) / f"train.{LANGUAGES[1]}"),
             _write([tree.words() for tree in valid], Path(folder) / f"valid.{LANGUAGES[0]}"),
             _write([linearise(tree) for tree in valid], Path(folder) / f"valid.{LANGUAGES[1]}"),
         ]
-        return prepare(parts[:2], parts[2:], out, config, LANGUAGES, tokenizer=tokenizer)
+        return prepare(files[:2], files[2:], out, config, LANGUAGES, tokenizer=tokenizer)
 
 
 def _write(sequences: Iterable[Sequence[str]], path: Path) -> Path:

@@ -16,6 +16,7 @@ from headway.text.lines import read_lines
 
 OPEN, CLOSE = "(", ")"
 TRACE = "-NONE-"  # the part of speech of what is not there to be read
+ROOTS = frozenset({"ROOT", "TOP", "S1"})  # what treebanks put around a whole sentence
 DEEPEST = 200  # no sentence nests so far; what does is not a tree
 ESCAPED = {"(": "-LRB-", ")": "-RRB-"}  # brackets as words, as treebanks write them
 
@@ -137,6 +138,26 @@ def linearise(tree: Tree) -> list[str]:
         return [tree.label]
     inside = [token for child in tree.children for token in linearise(child)]
     return [OPEN + tree.label, *inside, CLOSE + tree.label]
+
+
+def parts(tree: Tree) -> Iterator[Tree]:
+    """Yield what is inside a tree as trees of their own: each constituent of two words or more.
+
+    Of a root around one constituent these are the constituents in that one, with a root around each.
+    """
+    [top, *rest] = tree.children
+    rooted = tree.label in ROOTS and not rest
+    for child in top.children if rooted else tree.children:
+        for inside in _constituents(child):
+            yield replace(tree, children=(inside,)) if rooted else inside
+
+
+def _constituents(tree: Tree) -> Iterator[Tree]:
+    """Yield a tree and all constituents in it that have two words or more."""
+    if tree.word is None and len(tree.words()) > 1:
+        yield tree
+        for child in tree.children:
+            yield from _constituents(child)
 
 
 def rebuild(tokens: Iterable[str], words: Sequence[str]) -> Tree:
