@@ -3,9 +3,11 @@
 Sizes are primes, so that every width needs padding; vectors are whole in `WIDE` only.
 """
 
+import os
 import random
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from ctypes import CDLL
 from pathlib import Path
@@ -354,6 +356,53 @@ def test_a_table_that_another_thread_grows_never_shrinks(monkeypatch: pytest.Mon
 
 
 @native
+def test_what_is_no_token_or_a_step_too_many_is_refused() -> None:
+    """By both engines; native code would read other memory."""
+    model = model_of(SHAPES["plain"])
+    for engine in (NativeEngine(model, "fp32", library()), PlainEngine(model)):
+        for bad in (VOCAB, -1):
+            with pytest.raises(IndexError):
+                engine.start([[3, bad, 4]], 1, 5)
+            with pytest.raises(IndexError), torch.inference_mode():
+                engine.start([[3, 4]], 1, 5).candidates(np.array([bad]), 2, None)
+    started = NativeEngine(model, "fp32", library()).start([[3, 4]], 1, 5)
+    for _ in range(5):
+        started.logits(np.array([3]))
+    with pytest.raises(IndexError):
+        started.logits(np.array([3]))
+    started = NativeEngine(model, "fp32", library()).start([[3, 4]], 1, 5)
+    with pytest.raises(IndexError):
+        started.candidates(np.array([3]), 2, np.array([VOCAB]))
+
+
+HUNGRY = """
+import resource, sys
+import torch
+from headway.kernels import decoding
+library = decoding.library()
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+weight = torch.ones(1000, 1000)
+resource.setrlimit(resource.RLIMIT_AS, (used + (32 << 20), -1))
+kept = []
+try:
+    for _ in range(1000):
+        kept.append(decoding.Linear(library, "fp32", weight))
+except MemoryError as error:
+    kept.clear()
+    sys.exit(f"told: {error}")
+"""
+
+
+@native
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
+def test_no_memory_left_is_an_error_not_the_end() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", HUNGRY], capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stderr) == (1, "told: no memory is left for this translation\n")
+
+
+@native
 def test_a_tied_table_is_kept_once() -> None:
     for shape, count in (({}, 1), ({"tying": "target"}, 2), ({"tying": "none"}, 2)):
         weights = NativeEngine(model_of(shape), "fp32", library()).weights
@@ -497,6 +546,33 @@ def test_products_stay_in_their_room(march: str, tmp_path: Path) -> None:
     subprocess.run(["g++", *flags, "-I", build.SOURCES, source, "-o", built], check=True)
     found = subprocess.run([built], capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_a_long_walk_stays_in_its_room(tmp_path: Path) -> None:
+    """Of native code compiled with checks of every address, in a process of its own.
+
+    Long enough that caches are had several times, for sources of one and of many vectors.
+    """
+    checks = shutil.which("g++") and subprocess.run(
+        ["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()  # fmt: skip
+    wrapper = tmp_path / "checked-g++"
+    flags = "-fsanitize=address,undefined -fno-sanitize=alignment -fno-omit-frame-pointer"
+    wrapper.write_text(f'#!/bin/sh\nexec g++ "$@" {flags}\n')
+    wrapper.chmod(0o700)
+    found = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("long_walk.py"))],
+        env={
+            **os.environ, "CXX": str(wrapper), "HEADWAY_CACHE": str(tmp_path / "cache"),
+            "LD_PRELOAD": str(checks), "OMP_NUM_THREADS": "2",
+            "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1",
+        },
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout) == (0, "walked\n"), found.stderr[-3000:]
 
 
 @native

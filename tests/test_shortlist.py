@@ -50,6 +50,15 @@ def test_native_is_the_plain_search_among_the_same_tokens(shape: str) -> None:
 
 
 @native
+def test_a_token_not_on_the_list_cannot_be_forced() -> None:
+    engine = NativeEngine(model_of(SHAPES["plain"]), "fp32", library())
+    for forced in (15, 300):
+        started = engine.start([[3, 4]], 1, 5, [np.array([1, 10, 20, VOCAB - 1])])
+        with pytest.raises(IndexError):
+            started.candidates(np.array([3]), 2, np.array([forced]))
+
+
+@native
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_the_whole_vocabulary_is_no_shortlist_and_neighbours_change_nothing(precision: str) -> None:
     model, texts = model_of(SHAPES["wide"]), sources(11)

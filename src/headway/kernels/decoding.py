@@ -38,7 +38,7 @@ class Model(ctypes.Structure):
     _fields_ = (
         *((name, c_int64) for name in (
             "d_model", "d_ff", "heads", "d_k", "d_v", "encoder_layers", "decoder_layers",
-            "pre_norm", "activation", "target_vocab",
+            "pre_norm", "activation", "source_vocab", "target_vocab",
         )),
         *((name, c_double) for name in ("epsilon", "attention_scale", "embedding_scale")),
         ("encoder", POINTER(Layer)),
@@ -52,16 +52,19 @@ class Model(ctypes.Structure):
 
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "headway_has_bf16": (c_int, []),
-    "linear_new": (c_void_p, [c_int, c_void_p, c_void_p, c_long, c_long]),
+    "linear_new": (c_int, [c_int, *[c_void_p] * 2, *[c_long] * 2, POINTER(c_void_p)]),
     "linear_free": (None, [c_void_p]),
     "linear_apply": (None, [c_void_p, c_void_p, c_long, c_void_p]),
-    "state_new": (c_void_p, [POINTER(Model), *[c_void_p] * 2, c_long, c_long, *[c_void_p] * 2]),
-    "state_restrict": (None, [c_void_p] * 3),
+    "state_new": (
+        c_int,
+        [POINTER(Model), *[c_void_p] * 2, *[c_long] * 3, *[c_void_p] * 2, POINTER(c_void_p)],
+    ),
+    "state_restrict": (c_int, [c_void_p] * 3),
     "state_free": (None, [c_void_p]),
-    "state_select": (None, [*[c_void_p] * 3, c_long, *[c_void_p] * 3]),
-    "state_logits": (None, [c_void_p] * 3),
-    "state_reorder": (None, [c_void_p, c_void_p, c_long]),
-    "state_keep": (None, [c_void_p, c_void_p, c_long]),
+    "state_select": (c_int, [*[c_void_p] * 3, c_long, *[c_void_p] * 3]),
+    "state_logits": (c_int, [c_void_p] * 3),
+    "state_reorder": (c_int, [c_void_p, c_void_p, c_long]),
+    "state_keep": (c_int, [c_void_p, c_void_p, c_long]),
 }
 
 
@@ -77,6 +80,14 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     return library
+
+
+def _raise(ended: int) -> None:
+    """Raise what a native function says by its result."""
+    if ended == 1:
+        raise IndexError("a token that is not in the vocabulary or on the list, or a step too many")
+    if ended == 2:
+        raise MemoryError("no memory is left for this translation")
 
 
 class Linear:
@@ -95,12 +106,21 @@ class Linear:
         self.library, self.outputs = library, weight.size(0)
         weight = weight.detach().float().contiguous()
         bias = None if bias is None else bias.detach().float().contiguous()
-        self.pointer = library.linear_new(
-            PRECISIONS.index(precision),
-            weight.data_ptr(),
-            None if bias is None else bias.data_ptr(),
-            *weight.shape,
+        self.pointer = c_void_p()
+        _raise(
+            library.linear_new(
+                PRECISIONS.index(precision),
+                weight.data_ptr(),
+                None if bias is None else bias.data_ptr(),
+                *weight.shape,
+                ctypes.byref(self.pointer),
+            )
         )
+
+    @property
+    def address(self) -> int:
+        """What a `Layer` points to; valid as long as this object."""
+        return self.pointer.value or 0
 
     def __call__(self, x_MK: Tensor) -> Tensor:
         """Map fp32 rows [M, K] to [M, N]."""
@@ -121,7 +141,12 @@ class State:
         model: Its weights; they must outlive this object.
         sources: Ids of the sentences.
         beams: Hypotheses of each.
+        limit: Tokens that may be read.
         positions: Tables of the source's and the target's positions, long enough; None: none.
+
+    Raises:
+        IndexError: Here and by each step, at a token or a step that there is none of.
+        MemoryError: Where no memory is left.
     """
 
     def __init__(
@@ -130,6 +155,7 @@ class State:
         model: Model,
         sources: Sequence[Sequence[int]],
         beams: int,
+        limit: int,
         positions: Sequence[Tensor | None],
     ) -> None:
         self.library, self.model, self.positions = library, model, positions
@@ -137,9 +163,13 @@ class State:
         lengths = np.array([len(source) for source in sources], dtype=np.int64)
         ids = np.array([i for source in sources for i in source], dtype=np.int64)
         tables = [None if table is None else table.data_ptr() for table in positions]
-        self.pointer = library.state_new(
-            ctypes.byref(model), ids.ctypes.data, lengths.ctypes.data, len(lengths), beams, *tables
-        )
+        self.pointer = c_void_p()
+        _raise(
+            library.state_new(
+                ctypes.byref(model), ids.ctypes.data, lengths.ctypes.data, len(lengths), beams,
+                limit, *tables, ctypes.byref(self.pointer),
+            )
+        )  # fmt: skip
         # What goes in and out lies always at the same places.
         rows = len(lengths) * beams
         self.tokens, self.forced = np.empty(rows, np.int64), np.empty(rows, np.int64)
@@ -157,7 +187,7 @@ class State:
         """Let `select` look at these tokens alone: for each sentence ids, ascending, ``<pad>`` last."""
         ids = np.concatenate(choices, dtype=np.int64)
         ends = np.cumsum([len(some) for some in choices], dtype=np.int64)
-        self.library.state_restrict(self.pointer, ids.ctypes.data, ends.ctypes.data)
+        _raise(self.library.state_restrict(self.pointer, ids.ctypes.data, ends.ctypes.data))
 
     def select(
         self, tokens_N: np.ndarray, wanted: int, forced_N: np.ndarray | None
@@ -173,7 +203,7 @@ class State:
         self.tokens[:rows] = tokens_N
         if forced_N is not None:
             self.forced[:rows] = forced_N
-        self.library.state_select(
+        ended = self.library.state_select(
             self.pointer,
             self.tokens_at,
             None if forced_N is None else self.forced_at,
@@ -182,6 +212,7 @@ class State:
             self.chosen_at,
             self.log_z_at,
         )
+        _raise(ended)
         return self.ids[:rows], self.chosen[:rows], self.log_z[:rows]
 
     def logits(self, tokens_N: np.ndarray) -> Tensor:
@@ -189,18 +220,18 @@ class State:
         self.tokens[: len(tokens_N)] = tokens_N
         width = -(-self.vocab_size // PANEL) * PANEL
         out = torch.empty(len(tokens_N), width)
-        self.library.state_logits(self.pointer, self.tokens_at, out.data_ptr())
+        _raise(self.library.state_logits(self.pointer, self.tokens_at, out.data_ptr()))
         return out[:, : self.vocab_size]
 
     def reorder(self, rows_N: np.ndarray) -> None:
         """Let hypothesis i go on from hypothesis ``rows_N[i]``."""
         self.tokens[: len(rows_N)] = rows_N
-        self.library.state_reorder(self.pointer, self.tokens_at, len(rows_N))
+        _raise(self.library.state_reorder(self.pointer, self.tokens_at, len(rows_N)))
 
     def keep(self, sentences: np.ndarray) -> None:
         """Forget all sentences but these; `reorder` must follow."""
         self.tokens[: len(sentences)] = sentences
-        self.library.state_keep(self.pointer, self.tokens_at, len(sentences))
+        _raise(self.library.state_keep(self.pointer, self.tokens_at, len(sentences)))
 
     def __del__(self) -> None:
         self.library.state_free(self.pointer)

@@ -169,6 +169,7 @@ class NativeEngine:
             decoder_layers=config.num_decoder_layers,
             pre_norm=config.norm == "pre",
             activation=decoding.ACTIVATIONS.index(config.activation),
+            source_vocab=config.source_vocab_size,
             target_vocab=config.target_vocab_size,
             epsilon=config.norm_epsilon,
             attention_scale=d_k**-0.5 if config.scale_attention else 1.0,
@@ -196,7 +197,7 @@ class NativeEngine:
             None if positions.kind == "none" else positions.reaching(length)
             for positions, length in zip(self.positions, lengths, strict=True)
         ]
-        state = decoding.State(self.library, self.weights, sources, beams, tables)
+        state = decoding.State(self.library, self.weights, sources, beams, limit, tables)
         if choices is not None:
             state.restrict(choices)
         return NativeHypotheses(self, state)
@@ -248,7 +249,7 @@ class NativeEngine:
 
     def _linear(self, weight: Tensor, bias: Tensor | None) -> int:
         self.linears.append(decoding.Linear(self.library, self.precision, weight, bias))
-        return int(self.linears[-1].pointer)
+        return self.linears[-1].address
 
     def _norm(self, norm: nn.LayerNorm) -> tuple[int, int]:
         missing = -self.config.d_model % decoding.PANEL

@@ -17,8 +17,8 @@ constexpr long ROWS_AT_ONCE = 256;  // source tokens encoded together: they stay
 class State {
 public:
     State(const Model& model, const int64_t* ids, const int64_t* lengths, long sentences, long beams,
-          const float* source_positions, const float* target_positions)
-        : model_(model), beams_(beams), positions_(target_positions) {
+          long limit, const float* source_positions, const float* target_positions)
+        : model_(model), beams_(beams), limit_(limit), positions_(target_positions) {
         for (long b = 0; b < sentences; ++b) {
             sentences_.push_back({memory_size_, lengths[b], nullptr});
             memory_size_ += model.decoder_layers * layer_size(lengths[b]);
@@ -41,9 +41,10 @@ public:
     const float* read(const int64_t* tokens) {
         const Model& m = model_;
         const long N = rows(), D = m.width(), P = m.projected(), C = padded(m.values());
+        if (position_ == limit_) throw std::out_of_range("a position beyond the limit");
         float* x = hidden_.get(N * D);
         const float* position = positions_ ? positions_ + position_ * m.d_model : nullptr;
-        embed(m, m.target_table, position, tokens, N, 0, x);
+        embed(m, m.target_table, m.target_vocab, position, tokens, N, 0, x);
         grow();
         for (long l = 0; l < m.decoder_layers; ++l) {
             const Layer& layer = m.decoder[l];
@@ -92,6 +93,8 @@ public:
     void select(const float* x, const int64_t* forced, long wanted, int64_t* ids, float* logits,
                 double* log_z) {
         const long D = model_.width();
+        for (long n = 0; forced && n < rows(); ++n)
+            if (forced[n] >= model_.target_vocab) throw std::out_of_range("no such token");
         if (sentences_.empty() || !sentences_[0].chosen)
             return best(*model_.logits, x, rows(), forced, wanted, ids, logits, log_z);
         for (size_t a = 0; a < sentences_.size(); ++a) {
@@ -99,9 +102,7 @@ public:
             const long first = a * beams_;
             std::vector<int64_t> places(beams_, -1);
             for (long k = 0; forced && k < beams_; ++k)
-                if (forced[first + k] >= 0)
-                    places[k] = std::lower_bound(chosen.ids.begin(), chosen.ids.end(),
-                                                 forced[first + k]) - chosen.ids.begin();
+                if (forced[first + k] >= 0) places[k] = chosen.place(forced[first + k]);
             best(chosen.logits, x + first * D, beams_, places.data(), wanted, ids + first * wanted,
                  logits + first * wanted, log_z + first);
             for (long i = first * wanted; i < (first + beams_) * wanted; ++i) ids[i] = chosen.ids[ids[i]];
@@ -130,6 +131,11 @@ private:
     struct Chosen {  // the tokens of a sentence, and the part of the output map that gives their logits
         Chosen(const Linear& whole, const int64_t* begin, long count)
             : ids(begin, begin + count), logits(whole, begin, count) {}
+        int64_t place(int64_t id) const {
+            const auto found = std::lower_bound(ids.begin(), ids.end(), id);
+            if (found == ids.end() || *found != id) throw std::out_of_range("a token not on the list");
+            return found - ids.begin();
+        }
         std::vector<int64_t> ids;
         Linear logits;
     };
@@ -165,7 +171,8 @@ private:
         float* x = hidden_.get(rows * D);
         long first = 0;
         for (long b = begin; b < end; first += lengths[b++])
-            embed(model_, model_.source_table, positions, ids + first, lengths[b], 1, x + first * D);
+            embed(model_, model_.source_table, model_.source_vocab, positions, ids + first, lengths[b], 1,
+                  x + first * D);
         encode(model_, x, lengths + begin, end - begin, space_);
         for (long l = 0; l < model_.decoder_layers; ++l) {
             float* both = space_.projected.get(rows * C);
@@ -194,7 +201,7 @@ private:
     }
 
     const Model& model_;
-    long beams_, memory_size_ = 0, position_ = 0;
+    long beams_, limit_, memory_size_ = 0, position_ = 0;
     const float* positions_;
     std::vector<Sentence> sentences_;
     std::vector<Past> past_;
@@ -204,6 +211,19 @@ private:
     Scratch<float> hidden_;
     Workspace space_;
 };
+
+// Run something and tell how it ended, for Python knows no exceptions of ours: kernels/decoding.py
+// raises what these numbers mean.
+template <class Work> int told(Work work) {
+    try {
+        work();
+        return 0;
+    } catch (const std::out_of_range&) {
+        return 1;
+    } catch (const std::bad_alloc&) {
+        return 2;
+    }
+}
 
 }  // namespace
 
@@ -217,8 +237,9 @@ int headway_has_bf16() {
 #endif
 }
 
-void* linear_new(int precision, const float* weight, const float* bias, long outputs, long inputs) {
-    return new Linear(Precision(precision), weight, bias, outputs, inputs);
+int linear_new(int precision, const float* weight, const float* bias, long outputs, long inputs,
+               void** linear) {
+    return told([&] { *linear = new Linear(Precision(precision), weight, bias, outputs, inputs); });
 }
 
 void linear_free(void* linear) { delete static_cast<Linear*>(linear); }
@@ -236,34 +257,38 @@ void linear_apply(const void* linear, const float* x, long rows, float* y) {
         std::copy(to.get() + m * out, to.get() + m * out + map.outputs(), y + m * map.outputs());
 }
 
-void* state_new(const Model* model, const int64_t* ids, const int64_t* lengths, long sentences,
-                long beams, const float* source_positions, const float* target_positions) {
-    return new State(*model, ids, lengths, sentences, beams, source_positions, target_positions);
+// limit: positions that may be read, and rows of target_positions.
+int state_new(const Model* model, const int64_t* ids, const int64_t* lengths, long sentences, long beams,
+              long limit, const float* source_positions, const float* target_positions, void** state) {
+    return told([&] {
+        *state = new State(*model, ids, lengths, sentences, beams, limit, source_positions,
+                           target_positions);
+    });
 }
 
-void state_restrict(void* state, const int64_t* ids, const int64_t* ends) {
-    static_cast<State*>(state)->restrict(ids, ends);
+int state_restrict(void* state, const int64_t* ids, const int64_t* ends) {
+    return told([&] { static_cast<State*>(state)->restrict(ids, ends); });
 }
 
 void state_free(void* state) { delete static_cast<State*>(state); }
 
-void state_select(void* state, const int64_t* tokens, const int64_t* forced, long wanted, int64_t* ids,
-                  float* logits, double* log_z) {
+int state_select(void* state, const int64_t* tokens, const int64_t* forced, long wanted, int64_t* ids,
+                 float* logits, double* log_z) {
     State& s = *static_cast<State*>(state);
-    s.select(s.read(tokens), forced, wanted, ids, logits, log_z);
+    return told([&] { s.select(s.read(tokens), forced, wanted, ids, logits, log_z); });
 }
 
-void state_logits(void* state, const int64_t* tokens, float* out) {
+int state_logits(void* state, const int64_t* tokens, float* out) {
     State& s = *static_cast<State*>(state);
-    s.logits(s.read(tokens), out);
+    return told([&] { s.logits(s.read(tokens), out); });
 }
 
-void state_reorder(void* state, const int64_t* rows, long count) {
-    static_cast<State*>(state)->reorder(rows, count);
+int state_reorder(void* state, const int64_t* rows, long count) {
+    return told([&] { static_cast<State*>(state)->reorder(rows, count); });
 }
 
-void state_keep(void* state, const int64_t* sentences, long count) {
-    static_cast<State*>(state)->keep(sentences, count);
+int state_keep(void* state, const int64_t* sentences, long count) {
+    return told([&] { static_cast<State*>(state)->keep(sentences, count); });
 }
 
 }

@@ -4,6 +4,8 @@
 // buffer are padded with zeros to whole panels, and heads to whole vectors.
 #pragma once
 
+#include <stdexcept>
+
 #include "linear.h"
 #include "queries.h"
 
@@ -19,7 +21,7 @@ struct Layer {
 
 struct Model {
     int64_t d_model, d_ff, heads, d_k, d_v, encoder_layers, decoder_layers;
-    int64_t pre_norm, activation, target_vocab;
+    int64_t pre_norm, activation, source_vocab, target_vocab;
     double epsilon, attention_scale, embedding_scale;
     const Layer *encoder, *decoder;
     const float *source_table, *target_table;  // [vocabulary, D], without padding
@@ -87,11 +89,12 @@ static void feed_forward(const Model& model, const Layer& layer, float* x, long 
 }
 
 // x [rows, D] = embeddings * scale + positions first, first + 1, ...; positions may be null.
-static void embed(const Model& model, const float* table, const float* positions, const int64_t* ids,
-                  long rows, long step, float* x) {
+static void embed(const Model& model, const float* table, int64_t vocab, const float* positions,
+                  const int64_t* ids, long rows, long step, float* x) {
     const long D = model.d_model;
     const float scale = static_cast<float>(model.embedding_scale);
     for (long m = 0; m < rows; ++m, x += model.width()) {
+        if (ids[m] < 0 || ids[m] >= vocab) throw std::out_of_range("no such token");
         const float* row = table + ids[m] * D;
         const float* position = positions ? positions + m * step * D : nullptr;
         for (long d = 0; d < D; ++d) x[d] = row[d] * scale + (position ? position[d] : 0.0f);
