@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -171,6 +172,29 @@ def test_samples_are_seeded_and_ignore_neighbours() -> None:
     )
     alone = sample(toy.decoding([1], 2), [9], seeds=[[[3], [4]]], **options)
     assert alone == [together[1]]
+
+
+def test_samples_ignore_neighbours_where_a_row_is_longer_than_a_thread_s_share() -> None:
+    """Torch sums a single row of more than 32,768 numbers by parts, and rows of a batch whole."""
+    table = torch.randn(4, 60_001, generator=torch.Generator().manual_seed(1)) * 3
+    before = torch.get_num_threads()
+
+    class Fixed:
+        def __init__(self, rows: list[int]) -> None:
+            self.rows = rows
+
+        def logits(self, tokens: np.ndarray) -> Tensor:
+            return table[self.rows]
+
+    def drawn(rows: list[int]) -> list[list[Hypothesis]]:
+        seeds = [[[row]] for row in rows]
+        return sample(Fixed(rows), [6] * len(rows), seeds=seeds, eos=EOS, pad=60_000)
+
+    try:
+        torch.set_num_threads(2)
+        assert drawn([0, 1, 2, 3]) == [drawn([row])[0] for row in range(4)]
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_filters_leave_only_the_likeliest() -> None:

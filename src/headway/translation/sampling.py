@@ -63,8 +63,9 @@ def sample(
     tokens: list[list[int]] = [[] for _ in range(len(last_N))]
     for length in range(1, rules.longest + 1):
         logits_NV = decoding.logits(last_N).float()
-        log_z_N = logits_NV.logsumexp(-1).double().cpu().numpy()
-        check_finite(log_z_N)
+        # Not logsumexp, which cuts a long row into as many parts as there are threads to sum one.
+        log_p_NV = logits_NV.double().log_softmax(-1)
+        check_finite(log_p_NV.amax(-1).cpu().numpy())
         wanted_NV = _filtered(logits_NV / temperature, top_k, top_p, pad)
         # One uniform number picks the token at which the probabilities' sum passes it.
         cumulative_NV = wanted_NV.double().softmax(-1).cumsum(-1)
@@ -75,8 +76,8 @@ def sample(
         if forced is not None:
             last_N = np.where(forced.repeat(draws) >= 0, forced.repeat(draws), last_N)
         taken_N1 = torch.from_numpy(last_N[:, None]).to(logits_NV.device)
-        chosen_N = logits_NV.gather(1, taken_N1).squeeze(1).cpu().numpy()
-        total_N += np.where(open_N, chosen_N - log_z_N, 0)
+        chosen_N = log_p_NV.gather(1, taken_N1).squeeze(1).cpu().numpy()
+        total_N += np.where(open_N, chosen_N, 0)
         for row in np.flatnonzero(open_N):
             tokens[row].append(int(last_N[row]))
         open_N &= last_N != eos
