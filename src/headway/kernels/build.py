@@ -1,8 +1,8 @@
 """Compiles the native functions once a machine and loads them; without a compiler there are none.
 
-The library lies in the user's cache, under a name made of its sources, its compiler, its flags and
-the processor, so that a change of any makes another; the last few are kept. ``HEADWAY_NATIVE=0``
-leaves it out.
+The library lies in the user's cache, under a name made of its sources, its flags and the processor,
+and of the compiler, so that a change of any makes another; the last few are kept. Where there is no
+compiler, what any has built of the same is taken. ``HEADWAY_NATIVE=0`` leaves it out.
 """
 
 import ctypes
@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import torch
@@ -27,6 +28,7 @@ PROCESSOR = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-
 FLAGS = ("-O3", PROCESSOR, "-std=c++17", "-fno-math-errno", "-fno-trapping-math",
          "-ffp-contract=fast", "-fPIC", "-shared", "-Wall")  # fmt: skip
 TIMEOUT = 300  # seconds; it takes some ten
+UNFINISHED = "building-"  # begins the names of folders that a build lies in until it is whole
 KEPT = 8  # builds of a library: for other processors, compilers and versions
 
 
@@ -85,25 +87,33 @@ def _plan(name: str) -> tuple[list[str], Path]:
     """
     if os.environ.get("HEADWAY_NATIVE") == "0":
         raise LookupError("HEADWAY_NATIVE=0")
+    sources = _sources(SOURCES / f"{name}.cpp")
+    # torch brings this OpenMP library itself; two in one process fight over the cores.
+    runtime = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))[:1]
+    own = _digest(*(path.read_bytes() for path in sources), *FLAGS, processor(), sys.platform)
+    stem = f"{name}-{own}"
     if not _compiler():
+        for target in sorted(cache_directory().glob(f"{stem}-*.so")):
+            if _whole(target):
+                return [], target
         raise LookupError("no C++ compiler (g++ or clang++) was found")
     command = shlex.split(_compiler())
     version = subprocess.run(
         [*command, "--version"], capture_output=True, text=True, timeout=TIMEOUT
     ).stdout
-    sources = _sources(SOURCES / f"{name}.cpp")
     command += [*FLAGS, str(sources[0])]
     if "clang" in version:  # its OpenMP library is none of torch's: one thread
         command += ["-fopenmp-simd"]
-    else:  # torch brings this one itself; two in one process fight over the cores
-        runtime = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))[:1]
+    else:
         command += ["-fopenmp", *map(str, runtime)]
+    return command, cache_directory() / f"{stem}-{_digest(*command, version)}.so"
+
+
+def _digest(*parts: str | bytes) -> str:
     digest = hashlib.sha256()
-    for path in sources:
-        digest.update(path.read_bytes())
-    for part in (*command, version, processor(), sys.platform):
-        digest.update(part.encode())
-    return command, cache_directory() / f"{name}-{digest.hexdigest()[:16]}.so"
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else part.encode())
+    return digest.hexdigest()[:16]
 
 
 def _sources(path: Path) -> list[Path]:
@@ -120,7 +130,7 @@ def _compile(command: list[str], target: Path) -> None:
     """Compile beside the target and move it there: two processes may do so at once."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _check_owner(target.parent)
-    with tempfile.TemporaryDirectory(dir=target.parent) as directory:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=UNFINISHED) as directory:
         built = Path(directory) / target.name
         subprocess.run(
             [*command, "-o", str(built)],
@@ -134,7 +144,13 @@ def _compile(command: list[str], target: Path) -> None:
 
 
 def _prune(directory: Path, name: str) -> None:
-    """Delete all builds of a library but the newest; who uses one keeps it."""
+    """Delete all builds of a library but the newest, and what killed ones left.
+
+    Who uses a library keeps it.
+    """
+    for path in directory.glob(f"{UNFINISHED}*"):
+        if time.time() - path.stat().st_mtime > 2 * TIMEOUT:
+            shutil.rmtree(path, ignore_errors=True)
     builds = sorted(directory.glob(f"{name}-*.so"), key=lambda path: -path.stat().st_mtime)
     for path in builds[KEPT:]:
         for old in (path, path.with_suffix(".sha256")):
