@@ -1,18 +1,19 @@
 """Native functions equal their plain twins, gradients included."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
 
 from headway.files import cache_directory
 from headway.kernels import build
 from headway.kernels.attention import Sight, attention, longest_span, native
-from headway.kernels.dropout import Mask, apply
+from headway.kernels.dropout import Mask, apply, dropout
 from headway.kernels.entropy import agreement_, entropy_, plain_agreement_, plain_entropy_
 from headway.kernels.linear import FEW, Linear, linear, together
 from headway.kernels.normalization import add_norm, plain_add_norm
@@ -153,6 +154,56 @@ def test_agreement_equals_torchs(dtype: torch.dtype, smoothing: float, weight: f
         close([gradient], [wide.grad], ROUNDED[dtype])
 
 
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    """Sets how many threads the native functions take; as before afterwards."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+@compiled
+def test_threads_change_gradients_of_shared_weights_by_a_rounding_and_sums_not_at_all(
+    threads: Callable[[int], None],
+) -> None:
+    torch.manual_seed(2)
+    x, y = torch.randn(2, 301, 24)
+    weight, bias = torch.rand(24) + 0.5, torch.randn(24)
+    logits, labels = torch.randn(602, 97) * 3, torch.randint(97, (602,))
+    found: list[list[Tensor]] = []
+    sums: list[list[float]] = []
+    for count in (1, 2, 4, 7):
+        threads(count)
+        found.append(gradients(lambda *a: add_norm(*a, 1e-5, 0.0), x, y, weight, bias))
+        for _ in range(5):
+            first, second = logits.clone(), logits.clone()
+            sums.append([float(s) for s in entropy_(first, labels, 0.1)])
+            sums[-1] += [
+                float(s) for s in agreement_(second.view(301, 2, 97), labels[:301], 0.1, 5)
+            ]
+    for other in found[1:]:
+        assert all(map(torch.equal, other[:3], found[0][:3]))  # rows are nobody else's
+        close(other[3:], found[0][3:], 2e-6)
+    assert all(s == sums[0] for s in sums)
+
+
+@compiled
+def test_backward_goes_the_way_of_forward_whoever_watches() -> None:
+    """A counter of operations that begins after the forward pass."""
+    torch.manual_seed(3)
+    x, y = torch.randn(2, 5, 8, requires_grad=True)
+    weight, bias = torch.ones(8, requires_grad=True), torch.zeros(8, requires_grad=True)
+    q = torch.randn(1, 2, 5, 8, requires_grad=True)
+    for out, leaf in (
+        (add_norm(x, y, weight, bias, 1e-5, 0.1), x), (dropout(x, 0.3), x),
+        (attention(q, q, q, Sight(None, None), 0.3), q),
+    ):  # fmt: skip
+        [expected] = torch.autograd.grad(out.sum(), leaf, retain_graph=True)
+        with FlopCounterMode(display=False):
+            [found] = torch.autograd.grad(out.sum(), leaf)
+        assert torch.equal(found, expected)
+
+
 @compiled
 def test_entropy_survives_extreme_logits() -> None:
     logits = torch.tensor([[1e30, 0, -1e30], [-1e4, -1e4, -1e4], [88.0, -200, 100]])
@@ -217,11 +268,16 @@ def test_packed_rows_are_cut_into_their_sentences() -> None:
     assert longest_span(queries[:1], keys[:1, :-2]) == 5  # one sees none: the row stays whole
     twice = torch.tensor([[2, 2, 1, 4, 2]])
     assert longest_span(queries[:1], twice) == 5
+    again = torch.tensor([[1, 1, 2, 4, 1, 1]])  # two spans would write one sentence's gradients
+    assert longest_span(again, keys[:1]) == 7
     torch.manual_seed(1)
-    for asked in (keys[:1], keys[:1, :-2], twice):
+    for asking, asked in (
+        (queries[:1], keys[:1]), (queries[:1], keys[:1, :-2]), (queries[:1], twice),
+        (again, keys[:1]),
+    ):  # fmt: skip
         q, k, v = torch.randn(1, 2, 6, 5), *torch.randn(2, 1, 2, asked.size(1), 5)
-        allowed = (queries[:1, :, None] == asked[:, None])[:, None]
-        sight = Sight(queries[:1], asked)
+        allowed = (asking[:, :, None] == asked[:, None])[:, None]
+        sight = Sight(asking, asked)
         found = gradients(lambda *a: attention(*a, sight, 0.7), q, k, v)  # noqa: B023
         wide = [t.double() for t in (q, k, v)]
         expected = gradients(lambda *a: plain_attention(*a, allowed, 0.7), *wide)  # noqa: B023
@@ -402,6 +458,33 @@ def test_the_last_builds_are_kept(own_sources: Path, monkeypatch: pytest.MonkeyP
         os.utime(builds[-1], (number, number))
     kept = {path.with_suffix(end) for path in builds[1:] for end in (".so", ".sha256")}
     assert set(cache.iterdir()) == {*kept, strange}
+
+
+@compiled
+def test_what_killed_builds_left_goes(own_sources: Path) -> None:
+    left, under_way = (cache_directory() / f"{build.UNFINISHED}{n}" for n in ("left", "now"))
+    for directory in (left, under_way):
+        directory.mkdir(parents=True, mode=0o700)
+        (directory / "one.so").touch()
+    os.utime(left, (0, 0))
+    cache_directory().chmod(0o700)
+    assert build._load.__wrapped__("one")[0] is not None
+    assert not left.exists()
+    assert under_way.exists()
+
+
+@compiled
+def test_a_build_outlives_its_compiler(own_sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In an image it was built into, say."""
+    assert build._load.__wrapped__("one")[0] is not None
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr(build.shutil, "which", lambda name: None)
+    assert not build.pending("one")
+    found = build._load.__wrapped__("one")[0]
+    assert found is not None
+    assert found.one() == 1
+    (own_sources / "b.h").write_text("#define B 7")  # it is of other sources now
+    assert "no C++ compiler" in build._load.__wrapped__("one")[1]
 
 
 def test_what_cannot_be_built_is_not_pending(

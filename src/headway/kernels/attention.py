@@ -104,7 +104,7 @@ class _Attention(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, log_z, *segments = ctx.saved_tensors
-        functions = training.native(q, k, v)
+        functions = training.functions()
         assert functions is not None
         heads = _heads(q, k, v, segments, ctx.sight, ctx.scale)
         grad_BTHV = grads[0].transpose(1, 2).contiguous()

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from headway.kernels import training
 from headway.kernels.dropout import Mask, apply, dropout
 from headway.kernels.training import TYPES, native, watched
 
@@ -76,7 +77,7 @@ class _AddNorm(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         normal, inverse, weight = ctx.saved_tensors
         grad = grads[0].contiguous()
-        functions = native(grad)
+        functions = training.functions()
         assert functions is not None
         width = grad.size(-1)
         rows = grad.numel() // width

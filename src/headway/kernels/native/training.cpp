@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 #ifdef _OPENMP
 #include <omp.h>
@@ -139,12 +140,13 @@ static void add_norm_gradients(const Y* grad, const Y* normal, const float* inve
 }
 
 // Logits [N, V] become the gradient of the summed label-smoothed cross entropy, in place.
-// A negative label is padding: its row becomes zero. Adds to sums[0] the negative log-likelihood, to sums[1] that of an even distribution.
+// A negative label is padding: its row becomes zero. Adds to sums[0] the negative log-likelihood, to
+// sums[1] that of an even distribution; row after row, whatever the threads do.
 template <typename T>
 static void entropy_rows(T* logits, const int64_t* labels, int64_t N, int64_t V, float smoothing,
                          double* sums) {
-    double total_nll = 0, total_even = 0;
-#pragma omp parallel reduction(+ : total_nll, total_even)
+    std::vector<double> nll(N), even_nll(N);
+#pragma omp parallel
     {
         std::vector<float> row(V);
 #pragma omp for schedule(static)
@@ -169,16 +171,16 @@ static void entropy_rows(T* logits, const int64_t* labels, int64_t N, int64_t V,
                 z += row[j];
             }
             const double log_z = double(largest) + std::log(double(z));
-            total_nll += log_z - at_label;
-            total_even += log_z - double(all_scores) / double(V);
+            nll[n] = log_z - at_label;
+            even_nll[n] = log_z - double(all_scores) / double(V);
             const float share = 1.0f / z, even = smoothing / float(V);
             const float right = row[labels[n]] * share - even - (1.0f - smoothing);
             for (int64_t j = 0; j < V; j++) scores[j] = from_float<T>(row[j] * share - even);
             scores[labels[n]] = from_float<T>(right);
         }
     }
-    sums[0] += total_nll;
-    sums[1] += total_even;
+    sums[0] = std::accumulate(nll.begin(), nll.end(), sums[0]);
+    sums[1] = std::accumulate(even_nll.begin(), even_nll.end(), sums[1]);
 }
 
 // What `agreement_rows` knows of one row of logits.
@@ -211,8 +213,8 @@ struct Softmax {
 template <typename T>
 static void agreement_rows(T* logits, const int64_t* labels, int64_t N, int64_t V, float smoothing,
                            float weight, double* sums) {
-    double total_nll = 0, total_even = 0, total_apart = 0;
-#pragma omp parallel reduction(+ : total_nll, total_even, total_apart)
+    std::vector<double> nll(N), even_nll(N), divergence(N);
+#pragma omp parallel
     {
         Softmax one, other;
 #pragma omp for schedule(static)
@@ -233,9 +235,9 @@ static void agreement_rows(T* logits, const int64_t* labels, int64_t N, int64_t 
                 p_from_q += p[j] * ratio;
                 q_from_p -= q[j] * ratio;
             }
-            total_nll += 0.5 * (one.log_z + other.log_z - a[labels[n]] - b[labels[n]]);
-            total_even += 0.5 * (one.log_z + other.log_z - one.mean - other.mean);
-            total_apart += 0.5 * (double(p_from_q) + double(q_from_p));
+            nll[n] = 0.5 * (one.log_z + other.log_z - a[labels[n]] - b[labels[n]]);
+            even_nll[n] = 0.5 * (one.log_z + other.log_z - one.mean - other.mean);
+            divergence[n] = 0.5 * (double(p_from_q) + double(q_from_p));
             const float even = smoothing / float(V), right = 1.0f - smoothing, half = weight / 2;
             auto opinion = [&](int64_t j, float target) {
                 const float ratio = a[j] - b[j] - shift, apart = p[j] - q[j];
@@ -248,9 +250,9 @@ static void agreement_rows(T* logits, const int64_t* labels, int64_t N, int64_t 
             opinion(labels[n], even + right);
         }
     }
-    sums[0] += total_nll;
-    sums[1] += total_even;
-    sums[2] += total_apart;
+    sums[0] = std::accumulate(nll.begin(), nll.end(), sums[0]);
+    sums[1] = std::accumulate(even_nll.begin(), even_nll.end(), sums[1]);
+    sums[2] = std::accumulate(divergence.begin(), divergence.end(), sums[2]);
 }
 
 #include "attention.h"
