@@ -41,7 +41,8 @@ class Process:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         environment |= {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
         if "headway" in side.script:
-            environment["GOMP_SPINCOUNT"] = "20000"  # as `headway train` sets it
+            # As `headway train` sets them.
+            environment |= {"GOMP_SPINCOUNT": "20000", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128"}
             if "PYTHONPATH" in os.environ:
                 environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
         task = json.dumps(side.task | {"threads": len(side.cores)})

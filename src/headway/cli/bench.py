@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.main import settings_from, usage_error
+from headway.cli.main import before_training, settings_from, usage_error
 
 if TYPE_CHECKING:
     from headway.checks.bench import Bench
@@ -40,7 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure, and print a table."""
+    """Measure, set up as `headway train` is, and print a table."""
+    before_training()
     cells = [_cell(word) for word in args.cells]
     if args.repeats < 1:
         usage_error(f"--repeats {args.repeats}: must be 1 or more")
@@ -67,7 +68,7 @@ def measure(
     from headway.checks.bench_translation import bench_translation
     from headway.training.machine import settle
 
-    settle()  # as `headway train` does
+    settle()
     if work == "train":
         return bench_training(config, text, repeats=repeats)
     return bench_translation(config, text, cells, repeats=repeats)

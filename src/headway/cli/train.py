@@ -10,6 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.display import Display
+from headway.cli.main import before_training, native_code
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -85,16 +86,9 @@ def train(run: "Run") -> "Generator[Event, None, None]":
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume, train, and report on standard error."""
-    # Idle OpenMP threads spin for milliseconds before they sleep. Where others use the processor
-    # too, they spin instead of the thread they wait for: a quarter of the speed. Must be set before
-    # torch is loaded; 20,000 turns cost nothing on a quiet machine.
-    os.environ.setdefault("GOMP_SPINCOUNT", "20000")
-    # Compiled products, half a megabyte each: batches of like lengths have a size of their own each,
-    # and would fill a cache of 1,024 to no use.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
+    before_training()
     import torch
 
-    from headway.cli.main import native_code
     from headway.cli.naming import local_text
     from headway.kernels.build import identity
     from headway.training import processes
