@@ -304,7 +304,8 @@ class SearchConfig:
         Literal["auto", "fp32", "bf16", "int8"], "of matrix products; auto: fp32, bf16 on a GPU"
     ] = "auto"
     shortlist: Annotated[
-        int, "target tokens a source token suggests, instead of all; 0: all; at most 100"
+        int,
+        "target tokens a source token suggests, instead of all; 0: all; at most 100; sampling takes all",
     ] = 0
 
     def problems(self) -> list[str]:
