@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from headway.training.schedule import learning_rate
+from headway.config import PRESETS, TrainingConfig
+from headway.training.schedule import crowded, learning_rate
 
 
 def test_it_is_equation_3():
@@ -35,3 +36,20 @@ def test_it_cools_linearly_to_nothing_after_the_last_step():
     shares = [rate(step, 20) / rate(step, 0) for step in range(1, 103)]
     assert shares[:82] == [1.0] * 82  # steps 1 to 82
     assert shares[82:] == pytest.approx([share / 20 for share in range(19, -1, -1)])
+
+
+def test_a_run_too_short_for_its_schedule_is_told_one_that_fits():
+    assert not any(crowded(preset.training) for preset in PRESETS.values())
+    for settings in (
+        {"max_steps": 60, "warmup_steps": 800, "cool_steps": 6000, "rate_scale": 1.28},
+        {"max_steps": 1000, "warmup_steps": 4000},
+        {"max_steps": 1, "warmup_steps": 2, "cool_steps": 3},
+    ):
+        told = crowded(TrainingConfig(**settings))
+        words = told.split(": ")[-1].split()
+        names = [word.removeprefix("--training.").replace("-", "_") for word in words[::2]]
+        values = [float(v) if "." in v else int(v) for v in words[1::2]]
+        shorter = TrainingConfig(**{**settings, **dict(zip(names, values, strict=True))})
+        assert crowded(shorter) == ""
+        peaks = [c.rate_scale * c.warmup_steps**-0.5 for c in (shorter, TrainingConfig(**settings))]
+        assert peaks[0] == pytest.approx(peaks[1], rel=0.01)

@@ -152,8 +152,26 @@ def test_a_shortlist_is_learned_at_the_end(corpus, undisturbed, tmp_path):
     assert set(next(few.stream([text]))[0].tokens) <= set(few.tokenizer.target_pieces(listed))
     # A shortlist of everything is none; a model trained without one says how to get it.
     assert few.translate(text, SearchConfig(shortlist=0)) == whole.translate(text)
-    with pytest.raises(HeadwayError, match=r"if --search\.shortlist is given"):
+    with pytest.raises(HeadwayError, match=r"train RUN --search\.shortlist N"):
         whole.translate(text, SearchConfig(shortlist=9))
+
+
+def test_a_shortlist_is_learned_by_a_run_that_has_ended(corpus, undisturbed, tmp_path, capsys):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    before = (path / "model.safetensors").read_bytes()
+    for said in ("shortlist.safetensors: learned", "finished"):
+        assert dispatch(["train", str(path), "--search.shortlist", "9"]) == 0
+        assert said in capsys.readouterr().err
+    assert (path / "model.safetensors").read_bytes() == before
+    assert (Shortlist.load(path, (331, 331)).candidates[:, 0] >= 0).sum() > 3
+
+
+def test_what_cannot_be_a_run_is_told(corpus, tmp_path):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(HeadwayError, match="give another RUN"):
+            dispatch(command(path, corpus))
 
 
 def snapshots(path, corpus, folder, wanted):

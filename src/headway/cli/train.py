@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.training.machine import Machine, settle
     from headway.training.rehearsal import rehearse
     from headway.training.run_directory import RunDirectory
+    from headway.training.schedule import crowded
 
     directory = RunDirectory(args.run)
     _check_words(directory, args)
@@ -118,6 +119,8 @@ def run(args: argparse.Namespace) -> int:
             if training.step
             else f"{args.run}: {rehearse(training)}"
         )
+        if not training.step and (told := crowded(training.config.training)):
+            display.say(told)
         if training.facts["torch"] != torch.__version__:
             display.say(
                 f"begun with torch {training.facts['torch']}, this is {torch.__version__}:"
@@ -197,7 +200,9 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
 def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None":
     from headway.text.prepare import PreparedData
     from headway.training import facts
+    from headway.training.run import write_shortlist
     from headway.training.starting import resume
+    from headway.translation import shortlist
     from headway.translation.directory import read_config
 
     stored, _ = read_config(directory.path)
@@ -214,9 +219,13 @@ def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None"
             f" --data {where} its data need not be prepared again"
         )
     ends = [(c.training.max_steps, c.training.patience) for c in (stored, config)]
+    data = PreparedData.open(where)
     if known["finished"] and ends[0] == ends[1]:
+        if config.search.shortlist and not (directory.path / shortlist.FILE).exists():
+            write_shortlist(directory, data)
+            print(f"{directory.path / shortlist.FILE}: learned", file=sys.stderr)
         return None
-    run = resume(directory, PreparedData.open(where), config)
+    run = resume(directory, data, config)
     before, now = known["machine"]["threads"], run.facts["machine"]["threads"]
     if now != before and not args.quiet:
         print(f"{now} threads, not {before}: the last bits may come out otherwise", file=sys.stderr)

@@ -174,20 +174,10 @@ class Run:
             yield report
         shortlist = self.config.search.shortlist and self.config.model.kind == "translator"
         if shortlist and processes.rank() == 0:
-            self._write_shortlist()
+            write_shortlist(self.directory, self.data)
         self.facts["finished"] = True
         if processes.rank() == 0:
             self.directory.write_facts(self.facts)
-
-    def _write_shortlist(self) -> None:
-        """Learn from pairs spread over the training text, with the model that was installed."""
-        corpus = self.data.train
-        rows = np.linspace(0, len(corpus) - 1, min(len(corpus), SHORTLIST_PAIRS)).astype(int)
-        model = load_model(self.directory.path).transformer
-        shortlist = learn(model, (corpus.pair(row) for row in rows.tolist()))
-        for path in (self.directory.path, self.directory.averaged):
-            if path.is_dir():
-                shortlist.save(path)
 
     def _series(self) -> list[int]:
         """The run's own checkpoints, which are kept and averaged; the others only save work."""
@@ -281,3 +271,14 @@ class Run:
                 peak_memory_bytes=self.trainer.peak_memory,
             )
             self._seconds, self._tokens = 0.0, 0
+
+
+def write_shortlist(directory: RunDirectory, data: PreparedData) -> None:
+    """Learn a shortlist from pairs spread over the training text, with the model installed."""
+    corpus = data.train
+    rows = np.linspace(0, len(corpus) - 1, min(len(corpus), SHORTLIST_PAIRS)).astype(int)
+    model = load_model(directory.path).transformer
+    shortlist = learn(model, (corpus.pair(row) for row in rows.tolist()))
+    for path in (directory.path, directory.averaged):
+        if path.is_dir():
+            shortlist.save(path)

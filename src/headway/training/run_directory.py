@@ -63,9 +63,14 @@ class RunDirectory:
         Raises:
             HeadwayError: If another process is, or the directory holds something else.
         """
-        with one_line(self.path, 0):
+        try:
             self.path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in self.path.iterdir() if entry.name[0] != "."}
+        except OSError as error:
+            raise HeadwayError(
+                f"{self.path}: not a directory that a run can be kept in ({error.strerror}): give"
+                " another RUN"
+            ) from None
         if not self.started and (foreign := sorted(names.difference(BEGINNINGS))):
             raise HeadwayError(f"{self.path}: holds {foreign[0]} and no run: give another RUN")
         with one_line(self.path, 0):

@@ -73,8 +73,8 @@ class Shortlist:
         file = directory / FILE
         if not file.is_file():
             raise HeadwayError(
-                f"search.shortlist: {directory} has no {FILE}; `headway train` writes it at its end"
-                " if --search.shortlist is given"
+                f"search.shortlist: {directory} has no {FILE}; `headway train RUN --search.shortlist N`"
+                " writes it at the end of a run, or of one that has ended"
             )
         try:
             values = load_file(file)
