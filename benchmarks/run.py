@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from setting_up import (
+    files,
     make_environment,
     say,
     task_of,
@@ -43,6 +44,8 @@ EXTRA = 50  # steps beyond the longest source of a batch, where lengths are free
 def main() -> None:
     """Set up, take turns, and print the tables."""
     args = arguments()
+    for split in ("train", "valid", "test_2016_flickr"):
+        files(args.text, split)  # before anything is installed
     work: Path = args.work
     work.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)

@@ -1,5 +1,6 @@
 """The command line: quick help that fits a screen, mistakes in one line with the right exit code."""
 
+import json
 import os
 import statistics
 import subprocess
@@ -82,6 +83,7 @@ def test_help_loads_nothing_heavy(verb: str) -> None:
         (["config", "--config", "nowhere.toml"], 1, "nowhere.toml"),
         (["translate", "nowhere"], 1, "nowhere: no such directory"),
         (["info", "/"], 1, "config.json"),
+        (["bench", "translate", "--search.shortlist", "9"], 2, "random weights have learned none"),
         (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
     ],
 )
@@ -91,6 +93,14 @@ def test_a_mistake_is_one_line(words: list[str], code: int, says: str) -> None:
     assert says in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert result.stdout == ""
+
+
+def test_info_of_a_preset_tells_where_it_departs() -> None:
+    found = json.loads(headway("info", "quick", "--json").stdout)
+    assert found["departures from its training"]["packed"] is True
+    assert found["d_model"] == 128
+    assert "packed = true" in headway("info", "quick").stdout
+    assert "departures from its training      none" in headway("info", "base").stdout
 
 
 def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:

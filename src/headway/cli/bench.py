@@ -21,7 +21,9 @@ SETTINGS = ("text", "model", "training", "search")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("work", choices=("train", "translate"), help="what to measure")
-    parser.add_argument("--preset", metavar="NAME", help="tiny, small, base or big (default base)")
+    parser.add_argument(
+        "--preset", metavar="NAME", help="tiny, quick, small, base or big (default base)"
+    )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
     parser.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
     parser.add_argument(
@@ -50,6 +52,10 @@ def run(args: argparse.Namespace) -> None:
             section = "search" if (option, args.work) == ("precision", "translate") else "training"
             args.overrides[f"{section}.{option}"] = str(getattr(args, option))
     config = settings_from(args)
+    if args.work == "translate" and config.search.shortlist:
+        usage_error(
+            "--search.shortlist: random weights have learned none; time `headway translate`"
+        )
     found = measure(args.work, config, args.text, cells, args.repeats)
     written = json.dumps(found.to_dict(), indent=2)
     if args.json == "-":
@@ -120,6 +126,8 @@ def _columns(words: tuple[str, ...]) -> str:
 def _spread(values: dict[str, float]) -> str:
     digits = 0 if values["median"] >= 100 else 1
     median, low, high = (f"{values[name]:,.{digits}f}" for name in ("median", "low", "high"))
+    if low == high:
+        return median
     return f"{median} ({low} to {high})"
 
 

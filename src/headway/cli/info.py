@@ -3,12 +3,13 @@
 import argparse
 import json
 from collections.abc import Container
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.config import ModelConfig
+    from headway.config import Config, ModelConfig
     from headway.text.tokenizer import Tokenizer
 
 EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --diagram model.svg"
@@ -16,7 +17,7 @@ EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --di
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
+    parser.add_argument("model", metavar="MODEL", help="a run or model directory, or a preset")
     parser.add_argument("--settings", action="store_true", help="print all settings as TOML, too")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
@@ -26,24 +27,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the model's facts."""
-    from dataclasses import asdict
-
     from headway.cli.main import native_code
-    from headway.config import ModelConfig, TrainingConfig, describe
+    from headway.config import PRESETS
     from headway.model import parameter_count
     from headway.translation.directory import load_network
 
+    if args.model in PRESETS and not Path(args.model).exists():
+        config = PRESETS[args.model]
+        draw(config.model, args)
+        show(of_preset(args.model, config), config, args)
+        return
     network, tokenizer, config, languages, path = load_network(args.model)
     shape = config.model
     if shape.kind == "translator":
         native_code("decoding", next(network.parameters()).device)
-    if args.diagram:
-        if shape.kind != "translator":
-            kind = shape.kind.replace("-", " ")
-            raise HeadwayError(f"{path}: a {kind}: --diagram draws translators")
-        from headway.pictures.diagram import diagram
-
-        diagram(shape).save(args.diagram)
+    draw(shape, args)
     named = network.named_parameters()
     facts = {
         "model": str(path),
@@ -51,16 +49,28 @@ def run(args: argparse.Namespace) -> None:
         **own_facts(shape, tokenizer, languages),
         "parameters": parameter_count(network),
         "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
-        "d_model": shape.d_model,
-        "d_ff": shape.d_ff,
-        "heads": shape.num_heads,
-        "dropout": shape.dropout,
-        "departures from the paper's model": departures(asdict(shape), ModelConfig(), SIZES),
-        "departures from its training": departures(
-            asdict(config.training), TrainingConfig(), BOOKKEEPING
-        ),
+        **shape_and_departures(config),
         "vocabulary fingerprint": tokenizer.fingerprint[:16],
     }
+    show(facts, config, args)
+
+
+def draw(shape: "ModelConfig", args: argparse.Namespace) -> None:
+    """Draw a model's parts if the line asks for it."""
+    if not args.diagram:
+        return
+    if shape.kind != "translator":
+        kind = shape.kind.replace("-", " ")
+        raise HeadwayError(f"{args.model}: a {kind}: --diagram draws translators")
+    from headway.pictures.diagram import diagram
+
+    diagram(shape).save(args.diagram)
+
+
+def show(facts: dict[str, Any], config: "Config", args: argparse.Namespace) -> None:
+    """Print facts as the line asks for."""
+    from headway.config import describe
+
     if args.json:
         if args.settings:
             facts["settings"] = config.to_dict()
@@ -70,6 +80,35 @@ def run(args: argparse.Namespace) -> None:
         print(f"{name:<34}{_words(value)}")
     if args.settings:
         print(f"\n{describe(config)}")
+
+
+def of_preset(name: str, config: "Config") -> dict[str, Any]:
+    """Return the facts that are settled before any text is seen."""
+    return {
+        "preset": name,
+        "vocabulary": config.text.vocab_size,
+        "layers": [config.model.num_encoder_layers, config.model.num_decoder_layers],
+        **shape_and_departures(config),
+    }
+
+
+def shape_and_departures(config: "Config") -> dict[str, Any]:
+    """Return the sizes, and what differs from the paper's base model beyond them."""
+    from dataclasses import asdict
+
+    from headway.config import ModelConfig, TrainingConfig
+
+    shape = config.model
+    return {
+        "d_model": shape.d_model,
+        "d_ff": shape.d_ff,
+        "heads": shape.num_heads,
+        "dropout": shape.dropout,
+        "departures from the paper's model": departures(asdict(shape), ModelConfig(), SIZES),
+        "departures from its training": departures(
+            asdict(config.training), TrainingConfig(), BOOKKEEPING
+        ),
+    }
 
 
 def own_facts(
@@ -144,5 +183,5 @@ def _words(value: object) -> str:
     if isinstance(value, list):
         return " to ".join(_words(item) for item in value)
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {item}" for name, item in value.items()) or "none"
+        return ", ".join(f"{n} = {str(v).lower()}" for n, v in value.items()) or "none"
     return str(value)

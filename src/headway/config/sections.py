@@ -322,7 +322,7 @@ class SearchConfig:
             found.append(f"shortlist = {self.shortlist} must be at most 100")
         if self.temperature < 0.01:
             found.append(f"temperature = {self.temperature} must be at least 0.01")
-        if self.n_best > self.beam and not self.sample:
+        if self.n_best > self.beam > 0 and not self.sample:
             found.append(
                 f"n_best = {self.n_best} is more than beam = {self.beam}: a beam of {self.n_best} or more"
             )
