@@ -8,6 +8,7 @@ import argparse
 import importlib
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -143,6 +144,9 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
     return namespace
 
 
+CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"  # as argparse says it
+
+
 class Parser(argparse.ArgumentParser):
     """An `argparse` parser whose complaints are one line and name the nearest option.
 
@@ -154,6 +158,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and exit with 2."""
+        if choice := re.fullmatch(CHOICE, message):
+            option, word, known = choice.groups()
+            names = re.findall(r"[\w-]+", known)
+            option = f"{option} " if option.startswith("-") else ""
+            message = f"{option}{word}: must be {' or '.join(names)}{nearest(word, names)}"
         unknown, _, words = message.partition("unrecognized arguments: ")
         if not unknown and words:
             word = words.split()[0].partition("=")[0]
@@ -191,10 +200,10 @@ def split_settings(
             continue
         section = name.partition(".")[0]
         if section not in sections:
-            usage_error(
-                f"--{name}: no such option{nearest(section, sections)}; settings here: "
-                + ", ".join(f"--{s}.NAME" for s in sections)
-            )
+            near = nearest_of(section, sections)
+            meant = f" (did you mean '--{near}{name.removeprefix(section)}'?)" if near else ""
+            known = ", ".join(f"--{s}.NAME" for s in sections)
+            usage_error(f"--{name}: no such option{meant}; settings here: {known}")
         if not equals:
             value = next(words, "")
             if not value or value.startswith("--"):
