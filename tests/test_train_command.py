@@ -23,6 +23,7 @@ from headway.cli.main import dispatch, main, parse
 from headway.cli.train import Signals, open_run, train
 from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
+from headway.kernels import processor
 from headway.text.prepare import PreparedData
 from headway.training import machine, rehearsal, validation
 from headway.training import run as run_module
@@ -745,6 +746,32 @@ def test_processes_of_one_machine_share_its_processors(monkeypatch):
     for local, threads in (("1", 12), ("5", 2), ("17", 1)):
         monkeypatch.setenv("LOCAL_WORLD_SIZE", local)
         assert Machine.resolve(TrainingConfig(device="cpu")).threads == threads
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "threads"),
+    [
+        ("0::/\n", {"cpu.max": "max 100000"}, 12),
+        ("0::/\n", {"cpu.max": "250000 100000"}, 3),
+        ("0::/a/b\n", {"a/cpu.max": "50000 100000", "a/b/cpu.max": "400000 100000"}, 1),
+        (
+            "2:cpuacct:/\n1:cpu:/d\n0::/\n",
+            {"cpu/d/cpu.cfs_quota_us": "400000", "cpu/d/cpu.cfs_period_us": "100000"},
+            4,
+        ),
+        ("1:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 12),
+        ("", {}, 12),
+    ],
+)
+def test_threads_are_within_a_container_s_quota(groups, files, threads, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(12))
+    monkeypatch.setattr(processor, "OWN_CGROUP", tmp_path / "own")
+    monkeypatch.setattr(processor, "CGROUPS", tmp_path / "cgroup")
+    (tmp_path / "own").write_text(groups)
+    for name, text in files.items():
+        (tmp_path / "cgroup" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "cgroup" / name).write_text(text + "\n")
+    assert Machine.resolve(TrainingConfig(device="cpu")).threads == threads
 
 
 def test_resuming_keeps_the_number_of_threads(undisturbed, tmp_path):

@@ -252,13 +252,15 @@ def search_from(args: argparse.Namespace) -> "SearchConfig":
 
 
 def limit_threads(threads: int) -> None:
-    """Let torch use so many processor threads; 0: as many as it likes."""
+    """Let torch use so many processor threads; 0: its own number, within a container's share."""
     if threads < 0:
         usage_error(f"--threads {threads}: must be 1 or more, or 0 for all")
-    if threads:
-        import torch
+    import torch
 
-        torch.set_num_threads(threads)
+    from headway.kernels.processor import processors
+
+    if threads or processors() < torch.get_num_threads():
+        torch.set_num_threads(threads or processors())
 
 
 def before_training() -> None:

@@ -49,11 +49,12 @@ def run(args: argparse.Namespace) -> None:
     limit_threads(threads)
     try:
         from headway.serving.app import Server
-        from headway.serving.running import Reloader, cores, listener, log, serve, start_logging
+        from headway.serving.running import Reloader, listener, log, serve, start_logging
     except ImportError as error:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
         ) from None
+    from headway.kernels.processor import processors
     from headway.serving.clients import Keys
     from headway.serving.models import load_models
     from headway.translation.devices import resolve_device
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     if args.engine == "headway":
         native_code("decoding", resolve_device(args.device))
     models = load_models(args.models, args.pivot, args.device, search, args.engine)
-    workers = (threads or cores()) if models.threads else 1
+    workers = (threads or processors()) if models.threads else 1
     server = Server(models, limits, keys, workers)
     reloader = Reloader(server, args.models, args.pivot, args.device, search, args.engine)
     start_logging()

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from headway.config import Config, describe
 from headway.errors import HeadwayError
+from headway.kernels.processor import processors
 from headway.paper.bitext import Bitext
 from headway.paper.children import Piece, run_together
 from headway.paper.effort import Forecast, effort
@@ -18,7 +19,6 @@ from headway.paper.results import Table
 from headway.paper.scales import BASES, SECONDS
 from headway.paper.trial import Change, Trial, code_version, read_trial, run_trial, write_spec
 from headway.training.checkpoint import replace_file
-from headway.training.machine import processors
 
 TEXT = "--train train.en train.de --valid valid.en valid.de"
 T = TypeVar("T")

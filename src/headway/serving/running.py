@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import logging
-import os
 import signal
 import socket
 import sys
@@ -231,11 +230,3 @@ def start_logging() -> None:
         logger.setLevel(level)
         logger.handlers = [handler]
         logger.propagate = False
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1

@@ -13,7 +13,7 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
-from headway.kernels.processor import has_bf16
+from headway.kernels.processor import has_bf16, processors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Machine:
                 if has_bf16(torch.device(device))
                 else "fp32"
             ),
-            threads=config.threads or processors(),
+            threads=config.threads or share(),
         )
 
     @classmethod
@@ -88,11 +88,9 @@ class Machine:
         return device
 
 
-def processors() -> int:
-    """Count the processors this process may use; ``torchrun``'s of one machine have equal shares."""
-    usable = getattr(os, "sched_getaffinity", None)
-    count = len(usable(0)) if usable else os.cpu_count() or 1
-    return max(1, count // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+def share() -> int:
+    """Count the processors for this process; ``torchrun``'s of one machine have equal shares."""
+    return max(1, processors() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def settle() -> None:

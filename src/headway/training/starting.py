@@ -16,7 +16,7 @@ from headway.text.prepare import PreparedData
 from headway.training import initial, processes
 from headway.training.facts import check_data, describe_data, with_vocabulary
 from headway.training.feed import Feed
-from headway.training.machine import Machine, processors
+from headway.training.machine import Machine, share
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.state import State
@@ -86,7 +86,7 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> Run:
     config = with_vocabulary(config, data)
     stored, _ = read_config(directory.path)
     if config.training.threads != stored.training.threads:
-        facts["machine"]["threads"] = config.training.threads or processors()
+        facts["machine"]["threads"] = config.training.threads or share()
     # The same data may lie elsewhere by now, and the run has more to do.
     facts |= {"data": describe_data(directory, data), "finished": False}
     Machine.check(
