@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from headway.cli.main import TRAINING_ENVIRONMENT
+
 HERE = Path(__file__).parent
 
 
@@ -41,8 +43,7 @@ class Process:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         environment |= {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
         if "headway" in side.script:
-            # As `headway train` sets them.
-            environment |= {"GOMP_SPINCOUNT": "20000", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128"}
+            environment |= TRAINING_ENVIRONMENT  # as `headway train` sets it
             if "PYTHONPATH" in os.environ:
                 environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
         task = json.dumps(side.task | {"threads": len(side.cores)})

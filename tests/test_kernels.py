@@ -66,6 +66,12 @@ def test_dropout_drops_as_many_as_asked_and_keeps_the_mean() -> None:
         assert abs((kept * other).mean().item()) < 5 * 0.09 / kept.numel() ** 0.5
 
 
+def test_dropout_of_nearly_everything_keeps_a_little() -> None:
+    """Its threshold is not rounded to all of the 16 bits, and its factor not to a division by 0."""
+    mask = Mask.draw(0.999999)
+    assert set(mask.factors(300, 1000).unique().tolist()) == {0.0, 65536.0}
+
+
 def test_dropout_masks_follow_the_generator() -> None:
     torch.manual_seed(3)
     one, two = Mask.draw(0.5), Mask.draw(0.5)

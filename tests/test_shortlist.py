@@ -102,6 +102,14 @@ def test_what_attends_is_learned(
     again = Shortlist.load(tmp_path, sizes)
     np.testing.assert_array_equal(again.candidates, found.candidates)
     np.testing.assert_array_equal(again.common, found.common)
+    for candidates, common in (
+        (found.candidates[:, 0], found.common),
+        (found.candidates, found.common[None]),
+    ):
+        (tmp_path / "flat").mkdir(exist_ok=True)
+        Shortlist(candidates, common).save(tmp_path / "flat")
+        with pytest.raises(HeadwayError, match="damaged"):
+            Shortlist.load(tmp_path / "flat", sizes)
     for wrong in ((sizes[0] + 1, sizes[1]), (sizes[0], 90)):
         with pytest.raises(HeadwayError, match="another vocabulary"):
             Shortlist.load(tmp_path, wrong)

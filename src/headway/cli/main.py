@@ -263,18 +263,22 @@ def limit_threads(threads: int) -> None:
         torch.set_num_threads(threads or processors())
 
 
-def before_training() -> None:
-    """Set up the libraries beneath torch for a process that trains; before torch is loaded.
-
-    What the user has set stays.
-    """
+# What the libraries beneath torch read when they are loaded, for a process that trains.
+TRAINING_ENVIRONMENT = {
     # Idle OpenMP threads spin for milliseconds before they sleep. Where others use the processor
     # too, they spin instead of the thread they wait for: a quarter of the speed. 20,000 turns cost
     # nothing on a quiet machine.
-    os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+    "GOMP_SPINCOUNT": "20000",
     # Compiled products, half a megabyte each: batches of like lengths have a size of their own each,
     # and would fill a cache of 1,024 to no use.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128",
+}
+
+
+def before_training() -> None:
+    """Set `TRAINING_ENVIRONMENT`, before torch is loaded; what the user has set stays."""
+    for name, value in TRAINING_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
 
 
 def native_code(name: str, device: "torch.device") -> None:

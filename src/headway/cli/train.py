@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.training.machine import Machine, settle
     from headway.training.rehearsal import rehearse
     from headway.training.run_directory import RunDirectory
-    from headway.training.schedule import crowded
+    from headway.training.schedule import told_if_too_short
 
     directory = RunDirectory(args.run)
     _check_words(directory, args)
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
             if training.step
             else f"{args.run}: {rehearse(training)}"
         )
-        if not training.step and (told := crowded(training.config.training)):
+        if not training.step and (told := told_if_too_short(training.config.training)):
             display.say(told)
         if training.facts["torch"] != torch.__version__:
             display.say(
@@ -200,7 +200,7 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
 def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None":
     from headway.text.prepare import PreparedData
     from headway.training import facts
-    from headway.training.run import write_shortlist
+    from headway.training.run import wants_shortlist, write_shortlist
     from headway.training.starting import resume
     from headway.translation import shortlist
     from headway.translation.directory import read_config
@@ -221,9 +221,10 @@ def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None"
     ends = [(c.training.max_steps, c.training.patience) for c in (stored, config)]
     data = PreparedData.open(where)
     if known["finished"] and ends[0] == ends[1]:
-        if config.search.shortlist and not (directory.path / shortlist.FILE).exists():
+        learned = directory.path / shortlist.FILE
+        if wants_shortlist(config) and not learned.exists():
             write_shortlist(directory, data)
-            print(f"{directory.path / shortlist.FILE}: learned", file=sys.stderr)
+            print(f"{learned}: learned", file=sys.stderr)
         return None
     run = resume(directory, data, config)
     before, now = known["machine"]["threads"], run.facts["machine"]["threads"]

@@ -172,8 +172,7 @@ class Run:
             self._write_model(self.directory.averaged, model, report)
             self._install(model, report)
             yield report
-        shortlist = self.config.search.shortlist and self.config.model.kind == "translator"
-        if shortlist and processes.rank() == 0:
+        if wants_shortlist(self.config):
             write_shortlist(self.directory, self.data)
         self.facts["finished"] = True
         if processes.rank() == 0:
@@ -271,6 +270,12 @@ class Run:
                 peak_memory_bytes=self.trainer.peak_memory,
             )
             self._seconds, self._tokens = 0.0, 0
+
+
+def wants_shortlist(config: Config) -> bool:
+    """Whether this process is to write one at the end of a run; only one process does."""
+    wanted = config.search.shortlist > 0 and config.model.kind == "translator"
+    return wanted and processes.rank() == 0
 
 
 def write_shortlist(directory: RunDirectory, data: PreparedData) -> None:

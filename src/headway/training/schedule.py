@@ -31,7 +31,7 @@ def learning_rate(
     return cooled * scale * d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 
 
-def crowded(training: TrainingConfig) -> str:
+def told_if_too_short(training: TrainingConfig) -> str:
     """Return what to tell of a run that ends before its rate has been up; empty if it has room.
 
     Who shortens a run often forgets that its preset warms up and cools for longer than that.

@@ -84,7 +84,7 @@ class Shortlist:
         except (SafetensorError, KeyError) as error:
             raise HeadwayError(f"{file}: damaged: {error}") from None
         if (candidates.ndim, common.ndim) != (2, 1):
-            raise HeadwayError(f"{file}: damaged: candidates of {candidates.ndim} dimensions")
+            raise HeadwayError(f"{file}: damaged: not a table of candidates and a list")
         largest = max(candidates.max(initial=0), common.max(initial=0))
         if len(candidates) != sizes[0] or largest >= sizes[1] or common.min(initial=0) < 0:
             raise HeadwayError(f"{file}: of another vocabulary")
