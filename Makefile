@@ -42,7 +42,7 @@ PACKAGES_transformers4 := "transformers==4.57.6" sentencepiece "$(TORCH)"
 test-outside: $(PARTS:%=outside-%)
 
 outside-crash: $(VENV)/.installed
-	$(BIN)/python tests/crash.py --kills 20
+	$(BIN)/python tests/outside/crash.py --kills 20
 
 outside-server: $(VENV)/.installed
 	for name in bodies slow vanish restarts memory overload raw; do \

@@ -76,7 +76,7 @@ def in_batches(model: str, lines: list[str], threads: int) -> tuple[float, float
     """Translate lines in batches of 32; returns seconds, seconds of a line alone, and the texts."""
     import torch
 
-    from headway.translation import Translator
+    from headway.inference import Translator
 
     torch.set_num_threads(threads)
     translator = Translator.load(model)

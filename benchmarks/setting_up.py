@@ -15,10 +15,10 @@ from shapes import DROPOUT, SHAPES, SMOOTHING, VOCAB_SIZE, config_of
 
 from headway.checks.bench_translation import endless
 from headway.config import SearchConfig
+from headway.inference import save_model
 from headway.model import Transformer
 from headway.text.readers import read_pairs
 from headway.text.tokenizer import Tokenizer
-from headway.translation import save_model
 
 LANGUAGES = ("en", "de")
 BATCH_TOKENS = 2500  # target tokens of a training batch

@@ -6,7 +6,7 @@ import torch
 from worker import Cell, Ids, serve, translation
 
 from headway.checks.bench_translation import translate_ids
-from headway.translation import Hypothesis, Translator, make_engine
+from headway.inference import Hypothesis, Translator, make_engine
 
 
 def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

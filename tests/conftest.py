@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from headway.config import Config, ModelConfig, TextConfig
+from headway.inference import Translator, save_model
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Translator, save_model
 
 SOURCE_WORDS = [
     "the", "a", "cat", "dog", "sees", "hears", "green", "blue", "house", "tree", "runs", "under",

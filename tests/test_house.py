@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 ROOMS = [
-    "errors", "files", "config", "kernels", "model", "text", "translation", "evaluation", "training",
-    "exchange", "pictures", "paper", "serving", "checks", "cli",
+    "errors", "files", "config", "kernels", "model", "text", "evaluation", "inference", "training",
+    "exchange", "parsing", "pictures", "serving", "checks", "demo", "paper", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -52,8 +52,14 @@ def test_verbs_import_nothing_heavy_at_the_top(path: Path) -> None:
         assert not name.startswith(("torch", "numpy", "rich", "sacrebleu", "sentencepiece"))
 
 
+def test_only_its_verb_imports_the_paper() -> None:
+    for path in FILES:
+        if path != SOURCE / "cli" / "reproduce.py" and "paper" not in path.parts:
+            assert not [n for n in imports(path) if n.startswith("headway.paper")], path
+
+
 def test_search_knows_no_model() -> None:
-    names = imports(SOURCE / "translation" / "search.py")
+    names = imports(SOURCE / "inference" / "search.py")
     assert {n for n in names if n.startswith("headway")} <= {
         "headway.errors",
         "headway.errors.HeadwayError",

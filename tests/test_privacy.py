@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from crash import write_corpus
 from headway.serving import endpoints
 from headway.serving.app import Server, make_app
 from headway.serving.models import load_models
-from test_serving_process import SHORT, Running
-from test_train_command import SETTINGS, words
+from support.runs import SETTINGS, words, write_corpus
+from support.server import SHORT, Running
 
 HOOK = """
 import json, os, sys

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from conftest import sentences, translate_words, write_random_model
 from headway.config import TextConfig
 from headway.text.tokenizer import Tokenizer
-from mutations import Outcome, damaged
+from support.mutations import Outcome, damaged
 
 
 def work(model: Path, folder: Path, first: int, end: int) -> None:

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "exchange")]
+
+from test_exchange_huggingface import REFUSED, SHAPES, random_model
+from test_exchange_onnx import MORE
 
 from conftest import sentences, translate_words
 from headway.config import TextConfig
 from headway.exchange import formats
 from headway.exchange.certificate import certify
 from headway.text.tokenizer import Tokenizer
-from test_exchange_huggingface import REFUSED, SHAPES, random_model
-from test_exchange_onnx import MORE
 
 
 def main(name: str, count: int = 500) -> int:

@@ -20,7 +20,7 @@ from headway.evaluation import bleu
 from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_finder import choose_engine
 from headway.exchange.exporting import export_model
-from headway.translation import Translator, load_model
+from headway.inference import Translator, load_model
 
 
 def main() -> int:

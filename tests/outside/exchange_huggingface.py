@@ -23,8 +23,8 @@ BATCH = 25
 def ask(model: str, lines: str, answers: str) -> None:
     """Translate with Headway."""
     from headway.config import SearchConfig
-    from headway.translation import Translator
-    from headway.translation.grouping import pad_right
+    from headway.inference import Translator
+    from headway.inference.grouping import pad_right
 
     translator = Translator.load(model, "cpu")
     texts = [line for line in Path(lines).read_text("utf-8").split("\n") if line.strip()][:COUNT]

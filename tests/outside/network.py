@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from crash import write_corpus
+from support.runs import write_corpus
 
 HEADWAY = [sys.executable, "-m", "headway.cli.main"]
 SETTINGS = {

@@ -12,14 +12,14 @@ import sys
 from collections.abc import Iterator
 from random import Random
 
+from headway.demo.fillers import FILLERS
+from headway.demo.sentences import FRAMES, SLOT, TABLES, slots
+from headway.demo.speaker import Speaker, clean
+from headway.demo.stock import Stock
+from headway.inference import Translator
 from headway.pictures import sentence_maps
 from headway.pictures.labels import CONTROL
 from headway.pictures.roles import head_roles
-from headway.text.phrasebook.fillers import FILLERS
-from headway.text.phrasebook.sentences import FRAMES, SLOT, TABLES, slots
-from headway.text.phrasebook.speaker import Speaker, clean
-from headway.text.phrasebook.stock import Stock
-from headway.translation import Translator
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around what fills a slot, until words are counted
 Slots = dict[str, set[int]]  # the words of each

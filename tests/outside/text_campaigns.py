@@ -18,12 +18,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import SearchConfig
+from headway.inference import Translator
 from headway.serving.passages import Passage
 from headway.serving.tags import parse
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Translator
-from strange_texts import WORDS, strange_texts
-from text_promises import comes_back, ends, growth, neutral
+from support.strange_texts import WORDS, strange_texts
+from support.text_promises import comes_back, ends, growth, neutral
 
 FAILED: list[str] = []
 

@@ -10,11 +10,11 @@ from headway.checks.bench import Bench, Spread, processor_name, shape_of
 from headway.checks.products import matrix_rate, search_flop, synchronize
 from headway.checks.synthetic import draw_lengths, draw_sentences
 from headway.config import Config
+from headway.inference import Engine, Hypothesis, beam_search, make_engine
+from headway.inference.engine import resolve_precision
 from headway.model import Transformer, parameter_count
 from headway.text.vocabulary import EOS
 from headway.training.machine import Machine, peak_memory
-from headway.translation import Engine, Hypothesis, beam_search, make_engine
-from headway.translation.engine import resolve_precision
 
 DRAWN = 1000  # sentences; a repeat translates a few batches of them
 LONGEST = 200  # tokens of a side

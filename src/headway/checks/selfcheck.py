@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from headway.config import SearchConfig
+from headway.inference import Translator
+from headway.inference.engine import Engine, PlainEngine, resolve_precision
 from headway.model import Transformer
-from headway.translation import Translator
-from headway.translation.engine import Engine, PlainEngine, resolve_precision
 
 # fp32 sums in another order differ by about 1e-6 of the largest logit.
 TOLERANCE = 1e-4
@@ -103,7 +103,7 @@ def cache_equals_no_cache(model: Transformer, sources: list[list[int]]) -> float
 @torch.inference_mode()
 def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float:
     """Search with a beam of 1: the likeliest token at each step, of a pass without caches."""
-    from headway.translation import Stepping, beam_search
+    from headway.inference import Stepping, beam_search
 
     device = next(model.parameters()).device
     source = torch.tensor([sources[0]], device=device)

@@ -27,14 +27,14 @@ def run(args: argparse.Namespace) -> None:
     """Write OUT: like RUN, with averaged weights."""
     from pathlib import Path
 
+    from headway.inference import shortlist
+    from headway.inference.directory import read_config, save_model
     from headway.model import make_model
     from headway.text.labels import load_tokenizer
     from headway.text.prepare import check_new
     from headway.training.averaging import average_weights
     from headway.training.card import model_card
     from headway.training.run_directory import RunDirectory
-    from headway.translation import shortlist
-    from headway.translation.directory import read_config, save_model
 
     directory, out = RunDirectory(args.run), Path(args.out)
     facts = directory.facts()

@@ -20,8 +20,8 @@ def run(args: argparse.Namespace) -> int:
 
     from headway.checks import self_check
     from headway.cli.main import native_code
+    from headway.inference import Translator
     from headway.text.readers import read_lines
-    from headway.translation import Translator
 
     sentences = list(islice(read_lines(args.source), 64)) if args.source else []
     if args.source and not any(text.strip() for text in sentences):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.translation.labelling import Prediction
+    from headway.inference.labelling import Prediction
 
 EXAMPLE = """\
 headway classify runs/kinds --train train.tsv --valid valid.tsv
@@ -76,7 +76,7 @@ def learn(args: argparse.Namespace) -> int:
 def label(args: argparse.Namespace) -> None:
     """Label standard input, TEXT [TAB SECOND] a line."""
     from headway.cli.translate import arriving
-    from headway.translation.labelling import Labeller
+    from headway.inference.labelling import Labeller
 
     labeller = Labeller.load(args.run, args.device)
     if sys.stdin is None:
@@ -90,8 +90,8 @@ def label(args: argparse.Namespace) -> None:
 
 def score(args: argparse.Namespace) -> None:
     """Print the share of right labels."""
+    from headway.inference.labelling import Labeller
     from headway.text.examples import read_examples
-    from headway.translation.labelling import Labeller
 
     labeller = Labeller.load(args.run, args.device)
     examples = list(read_examples([args.score]))

@@ -70,8 +70,8 @@ def run(args: argparse.Namespace) -> int:
 
 def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
     """Write the corpus unless it is there: files of text, and of the kinds of the test pairs."""
+    from headway.demo import generate, split
     from headway.files import replacing
-    from headway.text.phrasebook import generate, split
 
     parts = ("train", "valid", "test")
     files = [text / f"{part}.{code}" for part in parts for code in (source, target)]
@@ -96,8 +96,8 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
 
     from headway.evaluation import exact_match, exact_match_by_kind, score_sheet
     from headway.evaluation.measures import pick_measures
+    from headway.inference import Translator
     from headway.text.readers import read_lines
-    from headway.translation import Translator
 
     sources, references, kinds = (
         list(islice(read_lines(text / f"test.{suffix}"), TEST_PAIRS))

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.cli.main import limit_threads, usage_error
     from headway.cli.translate import arriving
-    from headway.translation.vectors import Encoder
+    from headway.inference.vectors import Encoder
 
     if args.out and not args.out.endswith(".npy"):
         usage_error(f"--out {args.out}: its name must end in .npy")

@@ -40,8 +40,8 @@ def run(args: argparse.Namespace) -> None:
     """Print the score sheet, or a log-probability a line."""
     from headway.cli.main import limit_threads, native_code, search_from
     from headway.exchange.ctranslate2_finder import choose_engine
+    from headway.inference import Translator
     from headway.text.readers import read_lines
-    from headway.translation import Translator
 
     if args.comet:
         from headway.evaluation import find_comet

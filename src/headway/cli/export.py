@@ -38,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.main import limit_threads, usage_error
     from headway.exchange.certificate import MOST_LINES
     from headway.exchange.exporting import CERTIFICATE, export_model
+    from headway.inference import load_model
     from headway.text.readers import read_lines
-    from headway.translation import load_model
 
     limit_threads(args.threads)
     if args.reference and not args.lines:

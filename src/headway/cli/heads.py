@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
+    from headway.inference import Translator
     from headway.pictures.roles import Head
     from headway.pictures.switching import Loss
-    from headway.translation import Translator
 
 EXAMPLE = (
     "headway heads runs/mine --source test.en --reference test.de --out heads.svg\n"
@@ -43,10 +43,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print a line for each head, and what the aligning ones are worth."""
     from headway.cli.main import limit_threads, usage_error
+    from headway.inference import Translator
     from headway.pictures.board import board
     from headway.pictures.roles import head_roles
     from headway.pictures.scene import check_name
-    from headway.translation import Translator
 
     if args.pairs < 1:
         usage_error(f"--pairs {args.pairs}: must be 1 or more")

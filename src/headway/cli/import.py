@@ -28,8 +28,8 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.naming import say
     from headway.exchange.hub import called, download
     from headway.exchange.importing import import_model
+    from headway.inference.hub import NAME, find_settings
     from headway.model import parameter_count
-    from headway.translation.hub import NAME, find_settings
 
     languages = tuple(args.languages) if args.languages else None
     by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)

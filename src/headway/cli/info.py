@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> None:
     """Print the model's facts."""
     from headway.cli.main import native_code
     from headway.config import PRESETS
+    from headway.inference.directory import load_network
     from headway.model import parameter_count
-    from headway.translation.directory import load_network
 
     if args.model in PRESETS and not Path(args.model).exists():
         config = PRESETS[args.model]

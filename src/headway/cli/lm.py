@@ -56,8 +56,8 @@ def use(args: argparse.Namespace) -> None:
 
     from headway.cli.main import usage_error
     from headway.config import Config, SearchConfig, merge_overrides
+    from headway.inference.language import Generator, perplexity
     from headway.text.lines import read_lines
-    from headway.translation.language import Generator, perplexity
 
     if args.train or args.valid:
         usage_error("--train and --valid train a model: score or generate with it afterwards")

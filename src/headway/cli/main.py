@@ -242,7 +242,7 @@ def search_from(args: argparse.Namespace) -> "SearchConfig":
     from pathlib import Path
 
     from headway.config import merge_overrides
-    from headway.translation.directory import read_config
+    from headway.inference.directory import read_config
 
     settings, _ = read_config(Path(args.model))
     try:

@@ -38,7 +38,7 @@ def local_models(args: argparse.Namespace) -> None:
 def _directory(word: str) -> str:
     if "/" not in word or Path(word).exists():
         return word
-    from headway.translation.hub import NAME
+    from headway.inference.hub import NAME
 
     if not NAME.fullmatch(word):
         return word

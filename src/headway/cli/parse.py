@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headway.paper.parser import Parse
+    from headway.parsing.parser import Parse
 
 EXAMPLE = """\
 echo "He didn't see it." | headway parse runs/parser
@@ -33,10 +33,10 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.main import limit_threads, usage_error
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
-    from headway.paper.bracketing import agreement_of_all
-    from headway.paper.parser import PAPER, Parser
-    from headway.paper.treebank import read_treebank
-    from headway.paper.trees import escape, retag, tokenise
+    from headway.parsing.bracketing import agreement_of_all
+    from headway.parsing.parser import PAPER, Parser
+    from headway.parsing.treebank import read_treebank
+    from headway.parsing.trees import escape, retag, tokenise
 
     try:
         search = merge_overrides(Config(search=PAPER), args.overrides).search

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
+    from headway.inference import Translator
     from headway.pictures.maps import AttentionMaps
     from headway.pictures.scene import Scene
-    from headway.translation import Translator
 
 EXAMPLE = (
     'headway picture runs/mine "A man sleeps." --out maps.html\n'
@@ -51,8 +51,8 @@ def run(args: argparse.Namespace) -> None:
     if args.view == "word" and not args.word:
         usage_error("--view word needs --word WORD")
 
+    from headway.inference import Translator
     from headway.pictures.maps import sentence_maps
-    from headway.translation import Translator
 
     translator = Translator.load(args.model)
     maps = sentence_maps(translator, args.sentence, args.target)
@@ -108,9 +108,9 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Scene":
 
 def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace) -> str:
     """Return the numbers of one head and token; the first of each unless asked for another."""
+    from headway.inference.alignment import usual_layer
     from headway.pictures.explain import explain
     from headway.pictures.labels import find_token
-    from headway.translation.alignment import usual_layer
 
     found = maps.pick(args.kind)
     layers, count = found.weights.shape[:2]

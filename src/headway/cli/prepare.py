@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> None:
     """Prepare, and say what was kept and dropped."""
     from headway.cli.main import settings_from
     from headway.cli.naming import local_text
+    from headway.inference.directory import load_model
     from headway.text.prepare import prepare
     from headway.training.initial import check_shape
-    from headway.translation.directory import load_model
 
     kept = load_model(args.vocabulary) if args.vocabulary else None
     config = settings_from(args, shape=kept.config if kept else None)

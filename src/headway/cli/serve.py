@@ -54,10 +54,10 @@ def run(args: argparse.Namespace) -> None:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
         ) from None
+    from headway.inference.devices import resolve_device
     from headway.kernels.processor import processors
     from headway.serving.clients import Keys
     from headway.serving.models import load_models
-    from headway.translation.devices import resolve_device
 
     keys = Keys(args.keys) if args.keys else None
     sock = listener(host, port)  # before the models: a port in use is told at once

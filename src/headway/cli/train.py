@@ -163,11 +163,11 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
     """Return the run that the arguments start or resume; None if it is finished."""
     from headway.cli.main import settings_from
     from headway.files import remove
+    from headway.inference.directory import load_model
     from headway.text.prepare import PreparedData, prepare
     from headway.training import facts, processes
     from headway.training.initial import check_shape, check_vocabulary
     from headway.training.starting import start
-    from headway.translation.directory import load_model
 
     if directory.started:
         return _resume(directory, args)
@@ -198,12 +198,12 @@ def open_run(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None
 
 
 def _resume(directory: "RunDirectory", args: argparse.Namespace) -> "Run | None":
+    from headway.inference import shortlist
+    from headway.inference.directory import read_config
     from headway.text.prepare import PreparedData
     from headway.training import facts
     from headway.training.run import wants_shortlist, write_shortlist
     from headway.training.starting import resume
-    from headway.translation import shortlist
-    from headway.translation.directory import read_config
 
     stored, _ = read_config(directory.path)
     known = directory.facts()

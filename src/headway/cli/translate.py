@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.translation import Translation
+    from headway.inference import Translation
 
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output."""
     from headway.cli.main import limit_threads, native_code, search_from
     from headway.exchange.ctranslate2_finder import choose_engine
-    from headway.translation import Translator
+    from headway.inference import Translator
 
     limit_threads(args.threads)
     search = search_from(args)

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write the directory and say what is in it."""
     from headway.cli.main import settings_from
-    from headway.paper.treebank import prepare_treebank, read_treebank
+    from headway.parsing.treebank import prepare_treebank, read_treebank
 
     config = settings_from(args, preset="tiny").text
     train, valid = (

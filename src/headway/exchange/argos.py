@@ -16,8 +16,8 @@ from headway.exchange import ctranslate2
 from headway.exchange.argos_reader import read, unpack
 from headway.exchange.place import appearing
 from headway.exchange.splitter import write_splitter
+from headway.inference.directory import Model
 from headway.text.languages import name_of
-from headway.translation.directory import Model
 
 __all__ = ["HOW", "PRECISIONS", "Engine", "attach", "read", "refusals", "write"]
 

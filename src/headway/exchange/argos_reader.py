@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.exchange import ctranslate2_reader
-from headway.translation.directory import Model
+from headway.inference.directory import Model
 
 # What is taken out, at most so large; a name in the archive only picks one of these.
 WANTED = {

@@ -17,9 +17,9 @@ from torch.nn import functional as F
 from headway import __version__
 from headway.config import SearchConfig
 from headway.exchange.formats import PROGRAMS, Runner
-from headway.translation.directory import Model
-from headway.translation.finder import Finder
-from headway.translation.grouping import like_lengths, pad_right
+from headway.inference.directory import Model
+from headway.inference.finder import Finder
+from headway.inference.grouping import like_lengths, pad_right
 
 MOST_LINES = 1000
 MADE_LINES = 200

@@ -17,8 +17,8 @@ from headway.exchange.ctranslate2_binary import write_variables
 from headway.exchange.ctranslate2_reader import BESIDE, read
 from headway.exchange.ctranslate2_weights import LONGEST, rounded, weights
 from headway.exchange.place import appearing
+from headway.inference.directory import Model, write_config
 from headway.text.tokenizer import Tokenizer
-from headway.translation.directory import Model, write_config
 
 __all__ = ["HOW", "PRECISIONS", "Engine", "read", "refusals", "write"]
 

@@ -23,11 +23,11 @@ from headway.exchange import ctranslate2
 from headway.exchange.ctranslate2_weights import LONGEST
 from headway.exchange.place import appearing
 from headway.files import cache_directory, remove
+from headway.inference import Translator
+from headway.inference.directory import Model
+from headway.inference.finder import Finder
+from headway.inference.search import Hypothesis, length_penalty
 from headway.text.vocabulary import EOS
-from headway.translation import Translator
-from headway.translation.directory import Model
-from headway.translation.finder import Finder
-from headway.translation.search import Hypothesis, length_penalty
 
 NAMES = ("headway", "ctranslate2")
 FORMAT = 1  # of the cached exports; another number, another name

@@ -19,9 +19,9 @@ from headway.exchange import vocabulary
 from headway.exchange.assembling import assemble
 from headway.exchange.ctranslate2_binary import read_variables
 from headway.exchange.ctranslate2_layers import read_layers
+from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD
-from headway.translation.directory import MAX_CONFIG_BYTES, Model, read_config
 
 LARGEST = 1 << 27  # bytes of a vocabulary
 BESIDE = "headway.json"  # what an export of ours puts beside it

@@ -11,8 +11,8 @@ from headway.errors import HeadwayError
 from headway.exchange import formats
 from headway.exchange.certificate import Certificate, certify
 from headway.exchange.place import appearing
-from headway.translation.card import completed
-from headway.translation.directory import Model
+from headway.inference.card import completed
+from headway.inference.directory import Model
 
 CERTIFICATE, CARD = "certificate.json", "README.md"
 LICENCE = re.compile(r"[\w.+-]+( (AND|OR|WITH) [\w.+-]+)*")  # an SPDX expression, or nearly
@@ -47,7 +47,7 @@ def export_model(
     """Write a model in an outside format, with a certificate and a model card.
 
     Args:
-        model: From `headway.translation.load_model`.
+        model: From `headway.inference.load_model`.
         to: Name of the format.
         out: Not there yet; appears whole or not at all.
         precision: Of the weights.

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError, nearest
-from headway.translation.directory import MAX_CONFIG_BYTES, Model
+from headway.inference.directory import MAX_CONFIG_BYTES, Model
 
 # Name -> module of this room.
 WRITERS = {

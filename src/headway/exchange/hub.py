@@ -6,7 +6,7 @@ from headway.errors import HeadwayError
 from headway.exchange.foreign import read_object
 from headway.exchange.importing import import_model
 from headway.files import cache_directory
-from headway.translation import hub
+from headway.inference import hub
 
 FORMAT = 1  # of the cached imports; another number, another name
 
@@ -14,7 +14,7 @@ FORMAT = 1  # of the cached imports; another number, another name
 def find_any(word: str | Path, say: hub.Say = hub.warn) -> Path:
     """Return a directory of a Headway model, for whatever the word names.
 
-    What `headway.translation.hub.find_own` finds, and besides Marian and CTranslate2 models of the hub,
+    What `headway.inference.hub.find_own` finds, and besides Marian and CTranslate2 models of the hub,
     which it refuses: they become Headway's, once for each commit, under ``models/`` in the cache.
 
     Args:

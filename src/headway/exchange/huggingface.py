@@ -18,9 +18,9 @@ from headway.exchange.huggingface_reader import read
 from headway.exchange.huggingface_text import notes, vocabularies, write_text_side
 from headway.exchange.huggingface_weights import refusals, to_marian
 from headway.exchange.place import appearing
+from headway.inference.directory import Model
+from headway.inference.grouping import pad_right
 from headway.text.tokenizer import Tokenizer
-from headway.translation.directory import Model
-from headway.translation.grouping import pad_right
 
 __all__ = ["HOW", "PRECISIONS", "Engine", "read", "refusals", "write"]
 

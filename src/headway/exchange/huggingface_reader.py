@@ -11,8 +11,8 @@ from headway.errors import HeadwayError
 from headway.exchange.foreign import read_object, read_weights
 from headway.exchange.huggingface_weights import embeddings, expected, from_marian
 from headway.exchange.huggingface_words import make_tokenizer, read_entries
+from headway.inference.directory import Model
 from headway.model import Transformer
-from headway.translation.directory import Model
 
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}

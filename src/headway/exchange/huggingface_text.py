@@ -6,8 +6,8 @@ from typing import Any
 
 from headway.config import ModelConfig
 from headway.exchange.huggingface_weights import EPSILON, NEVER, shared, tied
+from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
-from headway.translation.directory import Model
 
 LONGEST = 1024  # rows of the position table, at least
 TYPICAL = 20  # tokens of a sentence, for which the length penalty is matched

@@ -10,8 +10,8 @@ from headway.errors import HeadwayError
 from headway.exchange import formats
 from headway.exchange.exporting import CARD
 from headway.exchange.place import appearing
-from headway.translation.card import front_matter, split_card
-from headway.translation.directory import Model, save_model
+from headway.inference.card import front_matter, split_card
+from headway.inference.directory import Model, save_model
 
 MOST_NAMED = 50
 MOST_CARD = 1 << 20

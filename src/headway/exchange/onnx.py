@@ -11,9 +11,9 @@ from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.exchange.huggingface_text import notes, position_rows, vocabularies, write_text_side
 from headway.exchange.place import appearing
+from headway.inference.directory import Model
+from headway.inference.grouping import pad_right
 from headway.text.tokenizer import Tokenizer
-from headway.translation.directory import Model
-from headway.translation.grouping import pad_right
 
 __all__ = ["HOW", "PRECISIONS", "Engine", "refusals", "write"]
 

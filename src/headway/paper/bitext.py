@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from headway.config import TextConfig
-from headway.text.phrasebook import generate, split
+from headway.demo import generate, split
 from headway.text.prepare import PreparedData, languages_from_names, prepare
 from headway.text.readers import Pair, read_pairs
 from headway.training.checkpoint import replace_file

@@ -13,7 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig, from_dict
+from headway.demo import generate
 from headway.files import remove
+from headway.inference.labelling import Labeller
 from headway.model import Classifier, parameter_count
 from headway.paper.learner import learn
 from headway.paper.results import Cell, Claim, Result, Table, say, verdict
@@ -21,10 +23,8 @@ from headway.paper.trial import code_version
 from headway.paper.work import Job, Work
 from headway.text.examples import Example, prepare_examples, read_examples
 from headway.text.labels import LabelledText
-from headway.text.phrasebook import generate
 from headway.text.prepare import PreparedData
 from headway.training.checkpoint import replace_file
-from headway.translation.labelling import Labeller
 
 TITLE, SECTION = "The encoder alone: classifying texts and pairs of texts", "7"
 MIXERS: dict[str, Mixer] = {"self-attention": "attention", "bidirectional LSTM": "lstm"}

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.inference import Translator
 from headway.paper.bitext import Bitext, Pairs
 from headway.paper.links import Link, anaphora, clauses, distant
 from headway.paper.results import Cell, Claim, Figure, Result, Table, say, verdict
 from headway.paper.work import Job, Work
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.lines import head_view
-from headway.translation import Translator
 
 TITLE = "What attention heads look at"
 SECTION = "Figures 3 to 5"

@@ -7,7 +7,7 @@ belongs to the noun before it and other prepositions to the verb, clauses nest.
 import random
 from collections.abc import Sequence
 
-from headway.paper.trees import Tree
+from headway.parsing.trees import Tree
 
 NOUNS = (
     "dog", "teacher", "river", "painter", "house", "letter", "garden", "king", "bridge", "child",

@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headway.config import PRESETS, ModelConfig, SearchConfig
 from headway.evaluation import pick_measures
+from headway.inference import Translator
 from headway.model import Transformer
 from headway.paper.facts import (
     GPUS,
@@ -29,7 +30,6 @@ from headway.paper.scales import paper_settings
 from headway.paper.trial import Trial
 from headway.paper.work import Job, Work
 from headway.training.objective import plain_loss
-from headway.translation import Translator
 
 TITLE = "Table 2: training cost and BLEU"
 SECTION = "6.1"

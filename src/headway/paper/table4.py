@@ -23,17 +23,17 @@ from headway.config import (
 )
 from headway.files import remove
 from headway.model import Transformer, parameter_count
-from headway.paper.bracketing import Agreement, agreement_of_all
 from headway.paper.facts import TABLE4
 from headway.paper.grammar import make_treebank
 from headway.paper.learner import learn
-from headway.paper.parser import PAPER, Parser
 from headway.paper.results import Claim, Result, Table, say, verdict
 from headway.paper.scales import paper_settings
-from headway.paper.treebank import prepare_treebank, read_treebank
-from headway.paper.trees import Tree, retag
 from headway.paper.trial import code_version
 from headway.paper.work import Job, Work
+from headway.parsing.bracketing import Agreement, agreement_of_all
+from headway.parsing.parser import PAPER, Parser
+from headway.parsing.treebank import prepare_treebank, read_treebank
+from headway.parsing.trees import Tree, retag
 from headway.text.prepare import PreparedData
 from headway.training.checkpoint import replace_file
 

@@ -19,6 +19,7 @@ from typing import Any
 from headway import config as settings
 from headway.config import Config
 from headway.files import remove
+from headway.inference import Translator, save_model
 from headway.model import Transformer, parameter_count
 from headway.paper.unseen import predict, score
 from headway.text.prepare import PreparedData
@@ -28,11 +29,10 @@ from headway.training.checkpoint import replace_file
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.starting import resume, start
-from headway.translation import Translator, save_model
 
 Change = Callable[[Transformer], None]
 POINTS = 60  # of a loss curve
-ROOMS = ("config", "kernels", "model", "text", "translation", "evaluation", "training")
+ROOMS = ("config", "kernels", "model", "text", "inference", "evaluation", "training")
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ import torch
 
 from headway.config import SearchConfig
 from headway.evaluation import pick_measures
+from headway.inference import Translator
+from headway.inference.grouping import like_lengths, pad_right
 from headway.model import Transformer
 from headway.paper.bitext import Pairs
 from headway.text.tokenizer import Tokenizer
 from headway.training.validation import perplexity_of
-from headway.translation import Translator
-from headway.translation.grouping import like_lengths, pad_right
 
 SEARCH = SearchConfig(beam=4, alpha=0.6)  # Table 3's
 TOKENS = 4000  # of a batch, padding included

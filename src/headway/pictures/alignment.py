@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from headway.inference.alignment import usual_layer
 from headway.pictures.kinds import NAMES
 from headway.pictures.labels import shown
 from headway.pictures.maps import AttentionMaps
 from headway.pictures.scene import MARGIN, Line, Scene, Shape, Text, head_colour, text_width
-from headway.translation.alignment import usual_layer
 
 
 def alignment_strip(maps: AttentionMaps, *, layer: int | None = None, strongest: int = 3) -> Scene:

@@ -19,7 +19,7 @@ from headway.pictures.labels import shown
 from headway.pictures.maps import read_sentence
 
 if TYPE_CHECKING:
-    from headway.translation import Translator
+    from headway.inference import Translator
 
 Numbers = NDArray[np.float64]
 FIRST = 4  # components of a vector that are printed

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headway.inference.alignment import usual_layer
 from headway.pictures.kinds import NAMES, SIDES
 from headway.pictures.labels import shown
 from headway.pictures.maps import AttentionMaps
@@ -21,7 +22,6 @@ from headway.pictures.scene import (
     Text,
     text_width,
 )
-from headway.translation.alignment import usual_layer
 
 FILL = "#08306b"  # a weight of 1
 FRAME = "#c8c8c8"

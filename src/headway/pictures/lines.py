@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.inference.alignment import usual_layer
 from headway.pictures.kinds import NAMES, SIDES
 from headway.pictures.labels import shown
 from headway.pictures.maps import AttentionMaps
@@ -29,7 +30,6 @@ from headway.pictures.scene import (
     head_dash,
     text_width,
 )
-from headway.translation.alignment import usual_layer
 
 ROW = 21.0  # from token to token
 BOX = 8.0  # a head's box beside a key

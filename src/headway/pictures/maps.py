@@ -21,7 +21,7 @@ from headway.pictures.labels import START, readable, word_groups, word_label
 from headway.text.batches import Batch
 
 if TYPE_CHECKING:
-    from headway.translation import Translator
+    from headway.inference import Translator
 
 # The stack and the part of its layers that `watch` names.
 _NAMES = {

@@ -15,7 +15,7 @@ from headway.pictures.labels import CONTROL, word_groups
 from headway.pictures.maps import Sentence
 
 if TYPE_CHECKING:
-    from headway.translation import Translator
+    from headway.inference import Translator
 
 # A target word hangs on a source word if its probability halves without it.
 LEAST = math.log(2)

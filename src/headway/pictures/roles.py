@@ -16,7 +16,7 @@ from headway.pictures.maps import AttentionMap, AttentionMaps, maps_of, read_sen
 from headway.pictures.occlusion import occlusion_links
 
 if TYPE_CHECKING:
-    from headway.translation import Translator
+    from headway.inference import Translator
 
 Counts = NDArray[np.float64]
 Links = Sequence[tuple[int, int]]

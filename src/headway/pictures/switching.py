@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from headway.evaluation import bleu
+from headway.inference import Translator
 from headway.model import MultiHeadAttention
 from headway.pictures.roles import Head
-from headway.translation import Translator
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig

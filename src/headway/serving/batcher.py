@@ -16,11 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from headway.config import SearchConfig
+from headway.inference import Hypothesis, Translator
 from headway.serving.metrics import Metrics
 from headway.serving.part import Part, work_on
 from headway.serving.refusal import busy, too_long
 from headway.serving.settings import ServerConfig
-from headway.translation import Hypothesis, Translator
 
 T = TypeVar("T")
 SHARE = 0.4  # of the deadline that a request may expect to wait: later answers would come too late

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headway.config import SearchConfig
+from headway.inference import Translator
 from headway.serving.passages import Passage
 from headway.serving.refusal import too_long
-from headway.translation import Translator
 
 DENSE = 16  # characters that a token has at most, as good as always
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from headway.errors import HeadwayError
+from headway.inference import Translator
 from headway.serving.clients import Keys
 from headway.serving.interpreter import Interpreter
 from headway.serving.languages import translatable
@@ -16,7 +17,6 @@ from headway.serving.passages import Links
 from headway.serving.refusal import Refusal, missing, too_long
 from headway.serving.settings import ServerConfig
 from headway.text.languages import name_of
-from headway.translation import Translator
 
 
 @dataclass

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 
 from headway.config import SearchConfig
+from headway.inference import Hypothesis, Translator
+from headway.inference.growing import grow
+from headway.inference.joining import Pairs
 from headway.serving.batcher import SHORT, Batcher
 from headway.serving.cutting import DENSE, Cut, cut_texts
 from headway.serving.passages import Links
 from headway.serving.rendering import Rendering, compose
 from headway.serving.settings import MOST
-from headway.translation import Hypothesis, Translator
-from headway.translation.growing import grow
-from headway.translation.joining import Pairs
 
 
 class Interpreter:

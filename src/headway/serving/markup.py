@@ -9,11 +9,11 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
+from headway.inference import Translator
 from headway.serving.interpreter import Interpreter
 from headway.serving.passages import Links
 from headway.serving.rendering import Rendering
 from headway.serving.tags import Block, Element, parse
-from headway.translation import Translator
 
 
 async def translate_pages(

@@ -7,10 +7,10 @@ from pathlib import Path
 from headway.config import SearchConfig, merge_overrides
 from headway.errors import HeadwayError
 from headway.exchange.ctranslate2_finder import choose_engine
+from headway.inference import Translator, load_model
 from headway.serving.languages import Detector, plain
 from headway.serving.refusal import Refusal
 from headway.text.languages import name_of
-from headway.translation import Translator, load_model
 
 Stamp = tuple[tuple[str, int, int], ...]
 

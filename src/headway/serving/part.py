@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway.config import SearchConfig
-from headway.translation import Translator
+from headway.inference import Translator
 
 
 @dataclass(eq=False)

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from headway.inference.splitting import sentences
 from headway.serving.languages import UNSPACED, translatable
-from headway.translation.splitting import sentences
 
 # A run of white space is looked at once, from its beginning, however long it is.
 _BREAKS = re.compile(r"((?<!\s)\s*[\n\r]\s*)")

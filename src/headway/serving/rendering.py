@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from headway.inference import Hypothesis, Translator
+from headway.inference.joining import Pairs
 from headway.serving.cutting import Cut
 from headway.serving.passages import Links
-from headway.translation import Hypothesis, Translator
-from headway.translation.joining import Pairs
 
 
 @dataclass

@@ -8,8 +8,8 @@ from typing import Any
 
 from headway.config import Config, describe
 from headway.evaluation.measures import pick_measures
+from headway.inference.card import front_matter
 from headway.training.validation import ValidationReport
-from headway.translation.card import front_matter
 
 
 def model_card(

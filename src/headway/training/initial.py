@@ -11,10 +11,10 @@ from typing import Any
 
 from headway.config import Config
 from headway.errors import HeadwayError
+from headway.inference.directory import Model, load_model
 from headway.model import Network
 from headway.text.prepare import PreparedData
 from headway.training.facts import changes
-from headway.translation.directory import Model, load_model
 
 OWN = ("dropout", "attention_dropout", "feed_forward_dropout")  # of a model, but no part of a shape
 LEARNED = ("vocab_size", "joint_vocab", "subwords", "character_coverage", "split_digits")

@@ -16,6 +16,8 @@ import torch
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
+from headway.inference.directory import load_model, save_model
+from headway.inference.shortlist import learn
 from headway.model import Network, make_model
 from headway.text.batches import Batch
 from headway.text.prepare import PreparedData
@@ -30,8 +32,6 @@ from headway.training.run_directory import RunDirectory
 from headway.training.state import Event, Notice, State
 from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport, validate
-from headway.translation.directory import load_model, save_model
-from headway.translation.shortlist import learn
 
 SHORTLIST_PAIRS = 100_000  # that a shortlist is learned from, at most
 SECONDS = 600.0  # of work that may be lost at most (paper: checkpoints every 10 minutes)

@@ -11,6 +11,7 @@ import torch
 from headway import __version__
 from headway.config import Config
 from headway.errors import HeadwayError
+from headway.inference.directory import read_config, write_config
 from headway.kernels.build import identity
 from headway.text.prepare import PreparedData
 from headway.training import initial, processes
@@ -20,7 +21,6 @@ from headway.training.machine import Machine, share
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.state import State
-from headway.translation.directory import read_config, write_config
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

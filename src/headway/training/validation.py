@@ -8,11 +8,11 @@ import torch
 
 from headway.config import SearchConfig
 from headway.evaluation.measures import pick_measures
+from headway.inference import Translator
 from headway.model import Classifier, Network, Transformer
 from headway.text.batches import make_batch, plan_batches
 from headway.text.prepare import PreparedData
 from headway.training.objective import Objective
-from headway.translation import Translator
 
 AT_ONCE = 64  # sentences between two reports of progress
 

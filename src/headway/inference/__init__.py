@@ -1,0 +1,25 @@
+"""Search over a step function, and the `Translator`; it does not know how a model was trained."""
+
+from headway.inference.directory import Model, load_model, read_config, save_model
+from headway.inference.engine import Engine, make_engine
+from headway.inference.joining import Translation
+from headway.inference.sampling import sample
+from headway.inference.search import Hypothesis, beam_search, length_penalty
+from headway.inference.stepping import Stepping
+from headway.inference.translator import Translator
+
+__all__ = [
+    "Engine",
+    "Hypothesis",
+    "Model",
+    "Stepping",
+    "Translation",
+    "Translator",
+    "beam_search",
+    "length_penalty",
+    "load_model",
+    "make_engine",
+    "read_config",
+    "sample",
+    "save_model",
+]

@@ -1,0 +1,273 @@
+"""What runs a model's steps for a search: native code where it can be had, else the model itself.
+
+Both start `Decoding`s for sentences of ids. The native engine takes attention models of any shape on a
+CPU; the plain one takes every model on every device, and is what the native one must equal.
+"""
+
+import copy
+from collections.abc import Sequence
+from ctypes import CDLL, Array
+from typing import Protocol, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from headway.config import ModelConfig
+from headway.errors import HeadwayError
+from headway.inference.rounding import rounded
+from headway.inference.sampling import Drawing
+from headway.inference.search import Candidates, Decoding, Ids
+from headway.inference.stepping import Stepping
+from headway.kernels import decoding
+from headway.kernels.processor import has_bf16
+from headway.model import SelfAttention, Transformer
+from headway.model.layers import Layer, Residual, Stack
+
+
+class Hypotheses(Decoding, Drawing, Protocol):
+    """What an engine starts: good for a search and for sampling."""
+
+
+class Engine(Protocol):
+    """A model ready to translate."""
+
+    threads: bool  # whether several batches may run at once
+
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        beams: int,
+        limit: int,
+        choices: Sequence[Ids] | None = None,
+    ) -> Hypotheses:
+        """Begin hypotheses.
+
+        Args:
+            sources: Ids of the sentences.
+            beams: Hypotheses of each.
+            limit: Tokens of the longest.
+            choices: For each sentence the tokens a search may choose among, ascending, ``<pad>`` and
+                ``</s>`` included; None: all.
+        """
+
+
+def make_engine(model: Transformer, precision: str = "auto") -> Engine:
+    """Return the fastest engine there is for a model.
+
+    Args:
+        model: In fp32 and evaluation mode, on its device; its weights are copied.
+        precision: auto, fp32, bf16 or int8.
+
+    Raises:
+        HeadwayError: If the precision is not to be had on the model's device.
+    """
+    weight = model.source_embedding.weight
+    precision = resolve_precision(precision, weight.device)
+    library = decoding.library() if weight.device.type == "cpu" else None
+    if library is not None and precision == "bf16" and not library.headway_has_bf16():
+        library = None
+    if library is None or weight.dtype != torch.float32 or not expressible(model.config):
+        return PlainEngine(model, precision)
+    return NativeEngine(model, precision, library)
+
+
+def resolve_precision(name: str, device: torch.device) -> str:
+    """Return fp32, bf16 or int8: auto is bf16 on a GPU and fp32 elsewhere.
+
+    Raises:
+        HeadwayError: If it is not to be had there.
+    """
+    if name == "auto":
+        return "bf16" if device.type == "cuda" else "fp32"
+    if name == "int8" and device.type == "cuda":
+        raise HeadwayError("search.precision = 'int8' is for processors; a GPU has bf16")
+    if name == "bf16" and device.type == "cpu" and not has_bf16(device):
+        raise HeadwayError(
+            "search.precision = 'bf16': this processor has no instructions for it; use fp32 or int8"
+        )
+    return name
+
+
+def expressible(config: ModelConfig) -> bool:
+    """Whether native code knows all the parts of such a model."""
+    return (
+        config.encoder_mixer == config.decoder_mixer == "attention"
+        and config.compatibility == "dot"
+        and config.window == 0
+        and config.d_embedding in (0, config.d_model)
+    )
+
+
+class PlainEngine:
+    """The model's own `start` and `step`.
+
+    Args:
+        model: In fp32; copied unless the precision is that too.
+        precision: Of the matrix products.
+    """
+
+    threads = False
+
+    def __init__(self, model: Transformer, precision: str = "fp32") -> None:
+        self.model = model
+        self.device = model.source_embedding.weight.device
+        if precision != "fp32" and self.device.type == "cuda":
+            self.model = copy.deepcopy(model).to(torch.bfloat16)
+        elif precision != "fp32":
+            self.model = rounded(model, precision)
+
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        beams: int,
+        limit: int,
+        choices: Sequence[Ids] | None = None,
+    ) -> Hypotheses:
+        """Begin hypotheses; see `Engine`. The state makes room as it goes."""
+        pad = self.model.config.source_vocab_size - 1
+        width = max(map(len, sources))
+        ids = torch.tensor([[*s, *[pad] * (width - len(s))] for s in sources])
+        segments = torch.tensor([[1] * len(s) + [0] * (width - len(s)) for s in sources])
+        ids, segments = ids.to(self.device), segments.to(self.device)
+        state = self.model.start(self.model.encode(ids, segments), segments)
+        pad = self.model.config.target_vocab_size - 1
+        return Stepping(self.model.step, state, pad, self.device, choices)
+
+
+class NativeEngine:
+    """A copy of a model's weights in the form native code reads.
+
+    Args:
+        model: In fp32, on the CPU, `expressible`.
+        precision: Of the matrix products; sums, norms and attention are fp32.
+        library: From `headway.kernels.decoding`.
+    """
+
+    threads = True
+
+    def __init__(self, model: Transformer, precision: str, library: CDLL) -> None:
+        self.library, self.precision = library, precision
+        self.config = config = model.config
+        self.positions = copy.deepcopy((model.source_positions, model.target_positions))
+        # What the structures point to, kept alive.
+        self.linears: list[decoding.Linear] = []
+        self.tensors: list[Tensor] = []
+        d_k, d_v = config.head_widths
+        source, target = model.source_embedding.weight, model.target_table.weight
+        tied = target if model.output.weight is None else model.output.weight
+        source_table = self._tensor(source)
+        self.encoder = self._stack(model.encoder)
+        self.decoder = self._stack(model.decoder)
+        self.weights = decoding.Model(
+            d_model=config.d_model,
+            d_ff=config.d_ff,
+            heads=config.num_heads,
+            d_k=d_k,
+            d_v=d_v,
+            encoder_layers=config.num_encoder_layers,
+            decoder_layers=config.num_decoder_layers,
+            pre_norm=config.norm == "pre",
+            activation=decoding.ACTIVATIONS.index(config.activation),
+            source_vocab=config.source_vocab_size,
+            target_vocab=config.target_vocab_size,
+            epsilon=config.norm_epsilon,
+            attention_scale=d_k**-0.5 if config.scale_attention else 1.0,
+            embedding_scale=model.source_embedding.scale,
+            encoder=self.encoder,
+            decoder=self.decoder,
+            source_table=source_table,
+            target_table=source_table if target is source else self._tensor(target),
+            logits=self._linear(tied * model.output.scale, model.output.bias),
+        )
+        for row, stack in enumerate((model.encoder, model.decoder)):
+            if stack.final_norm is not None:
+                self.weights.final_norms[row][:] = self._norm(stack.final_norm)
+
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        beams: int,
+        limit: int,
+        choices: Sequence[Ids] | None = None,
+    ) -> Hypotheses:
+        """Begin hypotheses; see `Engine`."""
+        lengths = max(map(len, sources)), limit
+        tables = [
+            None if positions.kind == "none" else positions.reaching(length)
+            for positions, length in zip(self.positions, lengths, strict=True)
+        ]
+        state = decoding.State(self.library, self.weights, sources, beams, limit, tables)
+        if choices is not None:
+            state.restrict(choices)
+        return NativeHypotheses(self, state)
+
+    def _stack(self, stack: Stack) -> Array[decoding.Layer]:
+        return (decoding.Layer * len(stack.layers))(*map(self._layer, stack.layers))
+
+    def _layer(self, layer: Layer) -> decoding.Layer:
+        assert isinstance(layer.mixer, SelfAttention)
+        own, cross, feed = layer.mixer.attention, layer.cross, layer.feed_forward
+        d_k, d_v = self.config.head_widths
+        keys, values = (self._head(own.key, d_k), self._head(own.value, d_v))
+        found = decoding.Layer(
+            query_key_value=self._joined(self._head(own.query, d_k), keys, values),
+            output=self._linear(self._across(own.output.weight, d_v), own.output.bias),
+            inner=self._linear(feed.inner.weight, feed.inner.bias),
+            outer=self._linear(feed.outer.weight, feed.outer.bias),
+        )
+        if cross is not None:
+            found.cross_query = self._joined(self._head(cross.query, d_k))
+            found.cross_key_value = self._joined(
+                self._head(cross.key, d_k), self._head(cross.value, d_v)
+            )
+            found.cross_output = self._linear(
+                self._across(cross.output.weight, d_v), cross.output.bias
+            )
+        places = (0, 1, 2) if cross is not None else (0, 2)
+        for place, residual in zip(places, layer.residuals, strict=True):
+            found.norms[place][:] = self._norm(cast("Residual", residual).norm)
+        return found
+
+    def _head(self, linear: nn.Linear, width: int) -> tuple[Tensor, Tensor | None]:
+        """Pad each head's outputs with zeros to whole vectors."""
+        missing, heads = -width % decoding.LANES, self.config.num_heads
+        weight = F.pad(linear.weight.unflatten(0, (heads, -1)), (0, 0, 0, missing)).flatten(0, 1)
+        if linear.bias is None:
+            return weight, None
+        return weight, F.pad(linear.bias.unflatten(0, (heads, -1)), (0, missing)).flatten()
+
+    def _across(self, weight: Tensor, width: int) -> Tensor:
+        """Pad each head's inputs likewise."""
+        missing, heads = -width % decoding.LANES, self.config.num_heads
+        return F.pad(weight.unflatten(1, (heads, -1)), (0, missing)).flatten(1)
+
+    def _joined(self, *maps: tuple[Tensor, Tensor | None]) -> int:
+        biases = [bias for _, bias in maps if bias is not None]
+        weight = torch.cat([weight for weight, _ in maps])
+        return self._linear(weight, torch.cat(biases) if biases else None)
+
+    def _linear(self, weight: Tensor, bias: Tensor | None) -> int:
+        self.linears.append(decoding.Linear(self.library, self.precision, weight, bias))
+        return self.linears[-1].address
+
+    def _norm(self, norm: nn.LayerNorm) -> tuple[int, int]:
+        missing = -self.config.d_model % decoding.PANEL
+        gain, bias = (self._tensor(F.pad(x, (0, missing))) for x in (norm.weight, norm.bias))
+        return gain, bias
+
+    def _tensor(self, tensor: Tensor) -> int:
+        self.tensors.append(tensor.detach().clone().contiguous())
+        return self.tensors[-1].data_ptr()
+
+
+class NativeHypotheses:
+    """A `Decoding` whose state native code holds."""
+
+    def __init__(self, engine: NativeEngine, state: decoding.State) -> None:
+        self.engine, self.state = engine, state  # the engine's weights must live as long
+        self.reorder, self.keep, self.logits = state.reorder, state.keep, state.logits
+
+    def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
+        """Read tokens [N] and name the best next ones; see `Decoding`."""
+        return Candidates(*self.state.select(tokens, wanted, forced))

@@ -1,5 +1,0 @@
-"""A parallel corpus that needs no download, made from CLDR and number words by rules."""
-
-from headway.text.phrasebook.corpus import Example, generate, split
-
-__all__ = ["Example", "generate", "split"]

@@ -1,0 +1,159 @@
+"""The benchmark: what it counts is what torch counts, and its figures fit together."""
+
+import json
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from headway.checks.bench_translation import endless, translate_ids
+from headway.checks.products import forward_flop, search_flop, training_flop
+from headway.checks.synthetic import TEXTS, draw_lengths, draw_sentences
+from headway.config import ModelConfig
+from headway.errors import HeadwayError
+from headway.inference import make_engine
+from headway.model import Transformer
+from support.command import headway
+
+B, S, T, K, V = 3, 13, 7, 2, 101
+SHAPES = {
+    "plain": {},
+    "heads of their own widths": {"d_k": 5, "d_v": 11},
+    "narrow embeddings": {"d_embedding": 17},
+    "own output": {"tying": "none"},
+    "pre-norm": {"norm": "pre", "feed_forward": "convolution"},
+}
+
+
+def shape(**settings):
+    sizes = {"num_encoder_layers": 2, "num_decoder_layers": 3, "d_model": 38, "d_ff": 29}
+    sizes |= {"source_vocab_size": V, "target_vocab_size": V, "num_heads": 2, "dropout": 0.0}
+    return ModelConfig(**(sizes | settings))
+
+
+def plain_model(config):
+    """In float64, which nothing but the plain path computes."""
+    torch.manual_seed(1)
+    return Transformer(config).double()
+
+
+def counted(work):
+    counter = FlopCounterMode(display=False)
+    with counter:
+        work()
+    return counter.get_total_flops()
+
+
+@pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
+def test_the_count_is_torchs_own(settings):
+    config = shape(**settings)
+    model = plain_model(config)
+    source, target = torch.randint(V, (B, S)), torch.randint(V, (B, T))
+    sources, targets = [S] * B, [T] * B
+    forward = counted(lambda: model(source, target))
+    if "feed_forward" not in settings:  # torch counts a convolution's gradients by another rule
+        both = counted(lambda: model(source, target).sum().backward())
+        assert both == training_flop(config, sources, targets)
+    assert forward == forward_flop(config, sources, targets)
+    assert training_flop(config, sources, targets) == 3 * forward
+
+
+@pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
+def test_the_count_of_a_search_is_torchs_own(settings):
+    config = shape(**settings)
+    model = plain_model(config).eval()
+    source = torch.randint(V, (B, S))
+
+    def translate():
+        state = model.start(model.encode(source))
+        for _ in range(T):
+            model.step(torch.full((B * K,), V - 1), state)
+
+    with torch.no_grad():
+        assert counted(translate) == search_flop(config, [S] * B, [T] * B, K)
+
+
+def test_sentences_add_up():
+    config = shape()
+    for count in (forward_flop, training_flop, lambda *a: search_flop(*a, beam=3)):
+        together = count(config, [5, 11], [7, 3])
+        assert together == count(config, [5], [7]) + count(config, [11], [3])
+
+
+def test_a_window_is_counted_as_wide_as_it_is():
+    config = shape(window=3, num_decoder_layers=0)  # attention to the memory has no window
+    assert forward_flop(config, [202], [202]) == 2 * forward_flop(config, [101], [101])
+
+
+@pytest.mark.parametrize("setting", [{"encoder_mixer": "lstm"}, {"compatibility": "additive"}])
+def test_what_is_not_counted_is_said(setting):
+    with pytest.raises(HeadwayError, match="not counted"):
+        forward_flop(shape(**setting), [5], [7])
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_sentences_are_as_long_as_real_ones(text):
+    source, target = draw_lengths(text, 5000, 200, seed=3)
+    assert sorted(source)[2500] == pytest.approx(TEXTS[text].median, rel=0.06)
+    assert 1.0 < target.mean() / source.mean() < 1.1
+    again, _ = draw_lengths(text, 5000, 200, seed=3)
+    assert (source == again).all()
+    drawn = list(draw_sentences(source[:50], V, seed=5))
+    assert [len(s) for s in drawn] == source[:50].tolist()
+    assert all(s[-1] == 1 and 1 not in s[:-1] and V - 1 not in s for s in drawn)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_an_endless_model_runs_to_its_limits(precision):
+    torch.manual_seed(1)
+    model = endless(Transformer(shape()).eval())
+    limits = [5, 11, 2]
+    sources = [[*range(2, 2 + n), 1] for n in (7, 3, 13)]
+    engine = make_engine(model, precision)
+    found = translate_ids(engine, sources, limits, beam=K, alpha=0.6, pad=V - 1)
+    assert [len(best.tokens) for [best] in found] == limits
+
+
+SMALL = [
+    "--preset=tiny", "--device=cpu", "--threads=1", "--repeats=3", "--text.vocab-size=307",
+    "--model.d-model=24", "--model.d-ff=37", "--model.num-heads=2", "--model.num-encoder-layers=1",
+    "--training.batch-tokens=311", "--training.micro-batch-tokens=211",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_training_is_measured(tmp_path):
+    file = tmp_path / "bench.json"
+    result = headway("bench", "train", *SMALL, "--precision", "fp32", "--json", str(file))
+    assert result.returncode == 0, result.stderr
+    assert "target tokens/s" in result.stdout
+    found = json.loads(file.read_text())
+    [row] = found["rows"]
+    assert (found["device"], found["precision"], found["threads"]) == ("cpu", "fp32", 1)
+    assert row["tokens"] == pytest.approx(
+        row["tokens_per_second"]["median"] * row["seconds"]["median"]
+    )
+    for spread in (row["seconds"], row["tokens_per_second"]):
+        assert 0 < spread["low"] <= spread["median"] <= spread["high"]
+    for side in ("source", "target"):
+        assert 0 <= row[f"{side}_padding"] < 0.5
+    assert 0 < row["share_of_matrix_rate"] < 1
+    assert found["peak_memory"] > 1e7
+
+
+@pytest.mark.slow
+def test_translation_is_measured():
+    result = headway("bench", "translate", *SMALL, "--cells", "5x3", "1x1", "--json", "-")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert [(row["batch"], row["beam"]) for row in found["rows"]] == [(5, 3), (1, 1)]
+    for row in found["rows"]:
+        ratio = row["tokens_per_second"]["median"] / row["sentences_per_second"]["median"]
+        assert ratio == pytest.approx(row["tokens"] / row["sentences"])
+
+
+def test_a_wrong_cell_is_a_mistake_in_one_line():
+    result = headway("bench", "translate", "--cells", "32by4")
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "32by4" in result.stderr

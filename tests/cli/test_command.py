@@ -1,0 +1,151 @@
+"""The command line: quick help that fits a screen, mistakes in one line with the right exit code."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import VERBS, dispatch
+from headway.kernels import build
+from support.command import BIN, headway
+
+
+def test_help_answers_at_once() -> None:
+    times = []
+    for _ in range(5):
+        start = os.times()
+        assert headway("--help").returncode == 0
+        end = os.times()  # of the processor: others may use it, too
+        times.append(sum(end[2:4]) - sum(start[2:4]))
+    assert statistics.median(times) < 0.3
+
+
+def test_help_names_every_verb() -> None:
+    text = headway("--help").stdout
+    assert all(f"\n  {verb} " in text for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verbs_help_fits_a_screen_and_shows_an_example(verb: str) -> None:
+    result = headway(verb, "--help")
+    lines = result.stdout.splitlines()
+    assert result.returncode == 0
+    assert len(lines) <= 40
+    assert all(len(line) <= 80 for line in lines)
+    assert f"headway {verb}" in result.stdout.split("example:")[1]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_loads_nothing_heavy(verb: str) -> None:
+    code = (
+        "import sys; from headway.cli.main import dispatch\n"
+        f"try: dispatch([{verb!r}, '--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'sacrebleu', 'sentencepiece', 'rich', 'babel'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["tran"], 2, "did you mean 'train'"),
+        (["translate"], 2, "MODEL"),
+        (["translate", "m", "--alignmnt"], 2, "did you mean '--alignment'"),
+        (["translate", "m", "--beam", "2"], 2, "did you mean '--search.beam'"),
+        (["translate", "m", "--n_best", "2"], 2, "did you mean '--search.n-best'"),
+        (["translate", "m", "--zzz"], 2, "--zzz: no such option; see"),
+        (["translate", "m", "--model.d-model", "3"], 2, "no such option"),
+        (["config", "--model.d-modle", "3"], 2, "did you mean --model.d-model"),
+        (["config", "--model.d-model", "wide"], 2, "must be a whole number"),
+        (["config", "--model.d-model"], 2, "needs a value"),
+        (["config", "--preset", "tinny"], 2, "did you mean 'tiny'"),
+        (["config", "--config", "nowhere.toml"], 1, "nowhere.toml"),
+        (["translate", "nowhere"], 1, "nowhere: no such directory"),
+        (["info", "/"], 1, "config.json"),
+        (["bench", "tran"], 2, "tran: must be train or translate (did you mean 'train'?)"),
+        (["bench", "train", "--text", "x"], 2, "--text x: must be captions or news;"),
+        (["train", "x", "--trainin.seed", "5"], 2, "did you mean '--training.seed'?"),
+        (["bench", "translate", "--search.shortlist", "9"], 2, "random weights have learned none"),
+        (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
+    ],
+)
+def test_a_mistake_is_one_line(words: list[str], code: int, says: str) -> None:
+    result = headway(*words)
+    assert result.returncode == code, result.stderr
+    assert says in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_info_of_a_preset_tells_where_it_departs() -> None:
+    found = json.loads(headway("info", "quick", "--json").stdout)
+    assert found["departures from its training"]["packed"] is True
+    assert found["d_model"] == 128
+    assert "packed = true" in headway("info", "quick").stdout
+    assert "departures from its training      none" in headway("info", "base").stdout
+
+
+def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.toml"
+    file.write_text("[model]\nd_modle = 3\nnum_heads = 'two'\n[trainig]\nseed = 1\n")
+    result = headway("config", "--config", str(file))
+    assert result.returncode == 2
+    lines = result.stderr.splitlines()
+    assert len(lines) == 3
+    assert all(str(file) in line for line in lines)
+    assert "did you mean 'd_model'" in lines[0]
+    assert "num_heads must be a whole number" in lines[1]
+    assert "did you mean 'training'" in lines[2]
+
+
+def test_no_verb_shows_help_and_fails() -> None:
+    result = headway()
+    assert result.returncode == 2
+    assert "usage: headway" in result.stdout
+
+
+def test_printed_settings_can_be_given_back(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.toml"
+    printed = headway("config", "--preset", "tiny", "--model.dropout", "0.3").stdout
+    file.write_text(printed)
+    assert headway("config", "--config", str(file)).stdout == printed
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    result = subprocess.run(
+        f"{BIN} config | head -1", shell=True, capture_output=True, text=True, check=False
+    )
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("verb", ["translate", "evaluate", "check", "info", "serve"])
+def test_native_code_that_is_missing_or_takes_seconds_is_told(
+    verb: str,
+    model_directory: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(build, "library", lambda name: None)
+    monkeypatch.setattr(build, "pending", lambda name: name == "decoding")
+    monkeypatch.setattr(build, "why_not", lambda name: f"no {name} today")
+    monkeypatch.setattr("headway.serving.running.serve", lambda *args: args[1].close())
+    text = tmp_path / "text"
+    text.write_text("the cat\n")
+    options = {"evaluate": [f"--{side}={text}" for side in ("source", "reference")]}
+    options["serve"] = ["--port=0"]
+    with text.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        words = [verb, str(model_directory), *options.get(verb, ())]
+        assert dispatch([*words, *(["--device=cpu"] if verb != "info" else [])]) == 0
+    first, second, *_ = capsys.readouterr().err.splitlines()
+    assert first.startswith("compiling native code once")
+    assert second.endswith("no decoding today")

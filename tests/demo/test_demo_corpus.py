@@ -1,0 +1,233 @@
+"""The built-in corpus: deterministic, unambiguous, evenly mixed, and parallel in three languages."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import unicodedata
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("babel")
+pytest.importorskip("num2words")
+
+from headway.demo import Example, corpus, generate, split
+from headway.demo.fillers import FILLERS
+from headway.demo.kinds import KINDS
+from headway.demo.sentences import FRAMES, SLOT, TABLES, slots
+from headway.errors import HeadwayError
+
+COUNT = 6007
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return list(generate("en", "de", COUNT, seed=5))
+
+
+def digest(examples):
+    return hashlib.sha256("\n".join("\t".join(e) for e in examples).encode()).hexdigest()
+
+
+def test_hash_seed_and_process_do_not_matter(examples):
+    script = (
+        "import hashlib; from headway.demo import generate;"
+        "print(hashlib.sha256('\\n'.join('\\t'.join(e) for e in"
+        " generate('en', 'de', 503, seed=5)).encode()).hexdigest())"
+    )
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        printed = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+        )
+        assert printed.stdout.strip() == digest(examples[:503]), printed.stderr
+
+
+def test_another_seed_is_another_corpus(examples):
+    other = list(generate("en", "de", 503, seed=6))
+    assert len({e.source for e in other} & {e.source for e in examples[:503]}) < 100
+
+
+def test_count_sources_and_targets(examples):
+    assert len(examples) == COUNT
+    assert len({e.source.casefold() for e in examples}) == COUNT
+    assert all(e.source and e.target and e.source != e.target for e in examples)
+    assert not any(mark in e.source + e.target for e in examples for mark in "{}_\t\n")
+
+
+def test_split_shares_no_source_and_loses_nothing(examples):
+    sides = split(examples)
+    sources = [{e.source.casefold() for e in side} for side in sides]
+    assert sources[0].isdisjoint(sources[1] | sources[2])
+    assert sources[1].isdisjoint(sources[2])
+    assert sum(map(len, sides)) == COUNT
+    place = {e: i for i, e in enumerate(examples)}
+    for side in sides:
+        assert side == sorted(side, key=place.__getitem__)
+
+
+def test_split_depends_on_the_source_alone(examples):
+    test = set(split(examples)[2])
+    assert 0.03 < len(test) / COUNT < 0.05
+    assert split(examples[1000:1500])[2] == [e for e in examples[1000:1500] if e in test]
+    changed = [Example("other", e.source.upper(), "another target") for e in examples]
+    assert [e.source for e in split(changed)[2]] == [
+        e.source.upper() for e in examples if e in test
+    ]
+
+
+def test_mixture(examples):
+    shares = Counter(e.kind for e in examples)
+    assert set(shares) == {*KINDS, "sentence"}
+    assert len(KINDS) == 17
+    assert shares.pop("sentence") > 0.33 * COUNT
+    assert all(0.028 * COUNT < share < 0.05 * COUNT for share in shares.values()), shares
+
+
+@pytest.mark.slow
+def test_default_test_set_is_large_and_mixed_like_the_training_set():
+    train, valid, test = split(generate())
+    assert len(test) >= 2000
+    assert 500 <= len(valid) <= 1100
+    shares, training_shares = (Counter(e.kind for e in side) for side in (test, train))
+    assert shares.pop("sentence") >= 0.3 * len(test)
+    assert all(0.02 * len(test) < shares[kind] < 0.1 * len(test) for kind in KINDS), shares
+    for kind in KINDS:
+        assert abs(shares[kind] / len(test) - training_shares[kind] / len(train)) < 0.015
+
+
+@pytest.mark.parametrize("pair", [("en", "fr"), ("de", "en"), ("ja", "en")])
+def test_a_source_has_one_target_in_every_corpus(pair):
+    targets = {}
+    for seed in (1, 2, 3):
+        for example in generate(*pair, 1009, seed=seed):
+            known = targets.setdefault(example.source.casefold(), example.target)
+            assert known == example.target
+    assert len(targets) < 3 * 1009, "no source occurs twice, so nothing was tested"
+
+
+@pytest.mark.parametrize("pair", [("en", "de"), ("fr", "sv"), ("ar", "ja")])
+def test_text_is_nfkc_with_plain_spaces(pair):
+    for example in generate(*pair, 701):
+        for text in example[1:]:
+            assert text == unicodedata.normalize("NFKC", text)
+            assert text == " ".join(text.split())
+            assert not any(unicodedata.bidirectional(c) in ("LRM", "RLM") for c in text)
+            assert "\u200f" not in text
+
+
+def test_intervals_keep_their_years_and_numbers_their_digits(examples):
+    for e in examples:
+        if e.kind == "interval":
+            years = [{word for word in text.split() if len(word) == 4 and word.isdigit()}
+                     for text in (e.source, e.target)]  # fmt: skip
+            assert years[0] == years[1], e
+        if e.kind in ("percent", "unit"):
+            digits = ["".join(filter(str.isdigit, text)) for text in (e.source, e.target)]
+            assert digits[0] == digits[1], e
+
+
+def parallel_mistakes(frames):
+    """Say where languages differ in frames or in slots."""
+    names = [set(of_language) for of_language in frames.values()]
+    mistakes = [f"frames: {name}" for name in set.union(*names) - set.intersection(*names)]
+    for name in set.intersection(*names):
+        wanted = slots(frames["en"][name])
+        mistakes += [
+            f"{code}: {name}" for code in frames if slots(frames[code][name]) != wanted
+        ]  # fmt: skip
+    return mistakes
+
+
+def test_frames_are_parallel():
+    assert parallel_mistakes(FRAMES) == []
+    assert len(FRAMES["en"]) >= 60
+
+
+def test_a_slot_or_frame_missing_from_one_language_is_found():
+    without_slot = {**FRAMES, "fr": {**FRAMES["fr"], "train": "Le train part à {time}."}}
+    assert parallel_mistakes(without_slot) == ["fr: train"]
+    without_frame = {**FRAMES, "de": {k: v for k, v in FRAMES["de"].items() if k != "train"}}
+    assert parallel_mistakes(without_frame) == ["frames: train"]
+
+
+@pytest.mark.parametrize("code", FRAMES)
+def test_slots_name_fillers_or_columns_of_tables(code):
+    for name, frame in FRAMES[code].items():
+        assert not set(SLOT.sub("", frame)) & set("{}"), name
+        for match in SLOT.finditer(frame):
+            if match["name"] in FILLERS:
+                assert match["column"] is None, name
+            else:
+                table = TABLES[code][match["name"]]
+                assert match["column"] is None or match["column"] in table.columns, name
+
+
+@pytest.mark.parametrize("code", TABLES)
+def test_word_tables_have_the_same_rows_and_no_gaps(code):
+    assert TABLES[code].keys() == TABLES["en"].keys()
+    for name, table in TABLES[code].items():
+        assert list(table.rows) == list(TABLES["en"][name].rows), name
+        for key, row in table.rows.items():
+            assert len(row) == len(table.columns), (name, key)
+            # Only the French feminine ending may be nothing.
+            gaps = [c for c, form in zip(table.columns, row, strict=True) if not form]
+            assert gaps in ([], ["e"]), (name, key)
+
+
+def test_sentences_end_as_sentences_and_never_say_a_thing_twice():
+    for pair in (("de", "fr"), ("fr", "en")):
+        for e in generate(*pair, 2003):
+            if e.kind == "sentence":
+                for text in e[1:]:
+                    assert text[-1] in ".?"
+                    assert text[0].isupper() or text[0].isdigit()
+                assert "{" not in e.source + e.target
+    for e in generate("en", "de", 2003):
+        if "speaks fluent" in e.source:
+            first, second = e.source.rstrip(".").split("fluent ")[1].split(" and ")
+            assert first != second
+
+
+def test_locales_without_frames_have_all_seventeen_kinds():
+    for pair in (("es", "pt_BR"), ("en", "zh-Hant"), ("af", "el")):
+        shares = Counter(e.kind for e in generate(*pair, 1511))
+        assert set(shares) == set(KINDS)
+        assert min(shares.values()) > 0.035 * 1511
+
+
+def test_a_kind_that_runs_out_leaves_its_place_to_others(monkeypatch):
+    small = {
+        "weekday": lambda rng, stock: (lambda day: (lambda to: to.weekday(day),))(rng.randrange(7))
+    }
+    monkeypatch.setattr(corpus, "speaks", lambda speaker: False)
+    monkeypatch.setattr(corpus, "KINDS", small)
+    assert len(list(generate("en", "de", 100))) == 7
+    monkeypatch.setattr(corpus, "KINDS", {**small, "date": KINDS["date"]})
+    shares = Counter(e.kind for e in generate("en", "de", 100))
+    assert shares == {"weekday": 7, "date": 93}
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        (("en", "dee"), "'dee' is not a CLDR locale (did you mean '"),
+        (("pt_BRR", "en"), "did you mean 'pt_BR'?"),
+        (("", "en"), "'' is not a CLDR locale"),
+        (("de-DE-de-DE-de", "en"), "is not a CLDR locale"),
+        (("de", "de"), "both de"),
+    ],
+)
+def test_wrong_locales(pair, said):
+    with pytest.raises(HeadwayError) as caught:
+        next(generate(*pair))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("package", ["babel", "num2words"])
+def test_missing_package(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(HeadwayError, match=rf"{package}.*pip install 'headway\[demo\]'"):
+        next(generate())

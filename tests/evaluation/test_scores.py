@@ -1,0 +1,469 @@
+"""The score sheet: equal to sacreBLEU and to published text, invariant where it must be."""
+
+import argparse
+import gzip
+import json
+import random
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.cli import score as score_verb
+from headway.errors import HeadwayError
+from headway.evaluation import (
+    MEASURES,
+    bleu,
+    check_lines,
+    chrf_by_line,
+    comet_score,
+    exact_match,
+    exact_match_by_kind,
+    find_warnings,
+    language_from_name,
+    lc_norm_tok,
+    moses_tokens,
+    pick_measures,
+    score_sheet,
+    split_compounds,
+)
+from headway.evaluation.bootstrap import interval, resample
+from headway.evaluation.published import beside
+
+MULTI30K = Path(__file__).parents[2].parent / "shared" / "data" / "multi30k"
+SENTENCE = "Der der die DAS Nord-Ost-See alte „Stadt“ dort, hier; Herr's 3,5 z.B. geht oft & schön"
+WORDS = SENTENCE.split()
+KEYS = [measure.key for measure in MEASURES]
+
+
+def sentences(lines: int, seed: int) -> list[str]:
+    draw = random.Random(seed)
+    return [" ".join(draw.choices(WORDS, k=draw.randint(5, 13))) + "." for _ in range(lines)]
+
+
+def degrade(lines: list[str], share: float, seed: int) -> list[str]:
+    draw = random.Random(seed)
+    return [
+        " ".join(draw.choice(WORDS) if draw.random() < share else w for w in line.split())
+        for line in lines
+    ]
+
+
+@pytest.fixture(scope="module")
+def references() -> list[str]:
+    return sentences(37, seed=1)
+
+
+@pytest.fixture(scope="module")
+def hypotheses(references: list[str]) -> list[str]:
+    return degrade(references, 0.3, seed=2)
+
+
+def test_a_perfect_translation_scores_100_by_every_measure(references):
+    sheet = score_sheet(references, references, language="de", resamples=41)
+    for score in sheet.scores:
+        perfect = 0 if score.key == "ter" else 100
+        assert (score.score, score.low, score.high) == pytest.approx([perfect] * 3)
+
+
+def test_scores_do_not_depend_on_the_order_of_lines(hypotheses, references):
+    order = list(range(len(references)))
+    random.Random(3).shuffle(order)
+    shuffled = [hypotheses[i] for i in order], [references[i] for i in order]
+    for measure in MEASURES:
+        ours = measure.segments(hypotheses, references, "de").total()
+        assert measure.segments(*shuffled, "de").total() == pytest.approx(ours)
+    misaligned = measure.segments(shuffled[0], references, "de").total()
+    assert misaligned < ours - 5
+
+
+def command_line(tmp_path: Path, hypotheses, references, *options: str) -> dict[str, dict]:
+    """What sacreBLEU's own command prints, by the name of the metric."""
+    for name, lines in (("h", hypotheses), ("r", references)):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    command = [sys.executable, "-m", "sacrebleu", str(tmp_path / "r"), "-i", str(tmp_path / "h")]
+    done = subprocess.run(
+        [*command, "-w", "9", "--confidence", "--confidence-n", "1000", "--force", *options],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    printed = json.loads(done.stdout)
+    return {entry["name"]: entry for entry in (printed if isinstance(printed, list) else [printed])}
+
+
+def assert_same(ours, theirs):
+    assert ours.score == pytest.approx(theirs["score"], abs=1e-8)
+    # sacreBLEU adds up in single precision.
+    assert (ours.high - ours.low) / 2 == pytest.approx(theirs["confidence_var"], abs=1e-4)
+
+
+def test_raw_scores_intervals_and_signatures_are_the_sacrebleu_commands(
+    tmp_path, hypotheses, references
+):
+    sheet = score_sheet(hypotheses, references, language="de", measures=MEASURES[:4])
+    theirs = command_line(tmp_path, hypotheses, references, "-m", "bleu", "chrf", "ter")
+    for key, name in (("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER")):
+        assert_same(sheet[key], theirs[name])
+        assert sheet[key].signature == theirs[name]["signature"]
+    lowered = command_line(tmp_path, hypotheses, references, "-lc")["BLEU"]
+    assert_same(sheet["bleu_lc"], lowered)
+    assert sheet["bleu_lc"].signature == lowered["signature"]
+    assert sheet["bleu"].score != sheet["bleu_lc"].score
+
+
+@pytest.mark.parametrize(
+    ("key", "form"),
+    [
+        ("bleu_moses", lambda lines: moses_tokens(lines, "de")),
+        ("bleu_moses_split", lambda lines: [*map(split_compounds, moses_tokens(lines, "de"))]),
+        ("bleu_lc_norm_tok", lambda lines: lc_norm_tok(lines, "de")),
+    ],
+)
+def test_tokenised_scores_are_the_sacrebleu_commands_on_tokenised_files(
+    tmp_path, hypotheses, references, key, form
+):
+    ours = score_sheet(hypotheses, references, language="de", measures=pick_measures([key]))[key]
+    options = ("-tok", "none", "--smooth-method", "none")
+    theirs = command_line(tmp_path, form(hypotheses), form(references), *options)["BLEU"]
+    assert_same(ours, theirs)
+    assert "tok:none" not in ours.signature
+    assert "sacremoses:" in ours.signature
+
+
+def test_the_published_multi30k_text_is_made_from_the_raw_file():
+    for language in ("de", "en"):
+        raw, published = (
+            MULTI30K / f"test_2016_flickr.{middle}{language}.gz" for middle in ("", "lc.norm.tok.")
+        )
+        if not raw.exists() or not published.exists():
+            pytest.skip("Multi30k is not beside the repository")
+        lines, expected = (
+            gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[:-1]
+            for path in (raw, published)
+        )
+        ours = lc_norm_tok(lines, language)
+        assert len(ours) == 1000
+        assert ours == expected
+        if language == "de":
+            assert sum(len(line.split()) for line in ours) == 12103
+
+
+@pytest.mark.parametrize(
+    ("line", "split"),
+    [
+        (
+            "der Nord-Ost-See-Kanal",
+            "der Nord ##AT##-##AT## Ost ##AT##-##AT## See ##AT##-##AT## Kanal",
+        ),
+        ("ein - Strich , -2 und so- wie", "ein - Strich , -2 und so- wie"),
+        # One pass, as the authors' script: the single letter between hyphens is used up.
+        ("a-b-c", "a ##AT##-##AT## b-c"),
+        ("--", "--"),
+        ("---", "- ##AT##-##AT## -"),
+    ],
+)
+def test_compounds_are_split_as_the_paper_did(line, split):
+    assert split_compounds(line) == split
+
+
+def test_splitting_compounds_gives_credit_for_their_parts():
+    hypothesis, reference = ["Er geht am Nord-Ost-Kanal oft."], ["Er geht am Nord-Süd-Kanal oft."]
+    of = {m.key: m.segments(hypothesis, reference, "de").total() for m in MEASURES}
+    assert of["bleu_moses_split"] > of["bleu_moses"]
+
+
+def test_moses_tokens_are_escaped_and_follow_the_language():
+    assert moses_tokens(["Herr's Hund."], "de") == ["Herr &apos; s Hund ."]
+    assert moses_tokens(["Herr's Hund."], "en") == ["Herr &apos;s Hund ."]
+    assert moses_tokens(["Am 7. Mai."], "de") == ["Am 7. Mai ."]
+    assert moses_tokens(["Am 7. Mai."], "en") == ["Am 7 . Mai ."]
+
+
+def test_lc_norm_tok_lowers_straightens_quotes_and_tokenises():
+    assert lc_norm_tok(["Ein „Hund“ – GROSS…"], "de") == ["ein &quot; hund &quot; - gross ..."]
+    assert lc_norm_tok(['So "Das," sagt er'], "de") != lc_norm_tok(['So "Das," sagt er'], "en")
+
+
+def test_tokenised_scores_are_not_smoothed_as_multi_bleu_was_not():
+    hypothesis, reference = ["Ein Hund hier läuft."], ["Ein Hund dort läuft."]
+    of = {m.key: m.segments(hypothesis, reference, "de").total() for m in MEASURES}
+    assert of["bleu_moses"] == of["bleu_moses_split"] == of["bleu_lc_norm_tok"] == 0
+    assert of["bleu"] > 0
+
+
+def test_the_interval_holds_the_score_and_narrows_with_more_lines(references, hypotheses):
+    few = score_sheet(hypotheses, references, language="de")
+    for score in few.scores:
+        assert score.low < score.score < score.high
+    longer = sentences(307, seed=5)
+    many = score_sheet(degrade(longer, 0.3, seed=6), longer, measures=MEASURES[:1])["bleu"]
+    assert many.high - many.low < 0.7 * (few["bleu"].high - few["bleu"].low)
+
+
+def test_the_seed_decides_the_bootstrap(hypotheses, references):
+    def bounds(seed: int) -> tuple[float, float]:
+        sheet = score_sheet(hypotheses, references, measures=MEASURES[:1], seed=seed)
+        return sheet["bleu"].low, sheet["bleu"].high
+
+    assert bounds(7) == bounds(7)
+    assert bounds(7) != bounds(11)
+
+
+def test_resampling_in_blocks_is_resampling_at_once(monkeypatch):
+    counts = np.arange(13 * 3, dtype=np.float64).reshape(13, 3) ** 2
+    whole = resample(counts, 47, 5)
+    monkeypatch.setattr("headway.evaluation.bootstrap._MOST_DRAWS", 13 * 11)
+    assert np.array_equal(resample(counts, 47, 5), whole)
+    drawn = np.random.default_rng(5).choice(13, size=(47, 13))
+    assert np.array_equal(whole, counts[drawn].sum(1))
+
+
+def test_counting_in_blocks_is_counting_at_once(monkeypatch, hypotheses, references):
+    for measure in (MEASURES[2], MEASURES[-1]):
+        whole = measure.segments(hypotheses, references, "de").counts
+        with monkeypatch.context() as patched:
+            patched.setattr("headway.evaluation.measures._BLOCK", 11)
+            blocks = measure.segments(hypotheses, references, "de").counts
+        assert np.array_equal(whole, blocks)
+
+
+def test_the_interval_leaves_a_fortieth_beyond_each_end():
+    scores = np.random.default_rng(0).permutation(1000).astype(float)
+    assert interval(scores) == (25, 974)
+
+
+def test_each_line_of_chrf_is_sacrebleus_sentence_score(hypotheses, references):
+    from sacrebleu import sentence_chrf
+
+    theirs = [sentence_chrf(h, [r]).score for h, r in zip(hypotheses, references, strict=True)]
+    assert chrf_by_line(hypotheses, references) == pytest.approx(theirs)
+
+
+def test_bleu_is_the_headline_of_the_sheet(hypotheses, references):
+    sheet = score_sheet(hypotheses, references, resamples=41)
+    assert bleu(hypotheses, references) == sheet["bleu"].score
+    assert sheet.scores[0].key == "bleu"
+
+
+def test_languages_without_spaces_are_scored_by_character():
+    hypothesis, reference = ["我喜欢看书和音乐。"], ["我喜欢看书和电影。"]
+    assert bleu(hypothesis, reference, "zh") > 40
+    assert bleu(hypothesis, reference, "de") < 1
+
+
+def test_published_figures_need_their_own_text():
+    assert "27.3 base" in beside("bleu_moses_split", "de", 3003)
+    assert "if this is newstest2014 en-de" in beside("bleu_moses_split", "de", 3003)
+    assert "not 27.3 base" in beside("bleu_moses_split", "de", 2737)
+    assert "27.3" not in beside("bleu_moses_split", "fr", 3003)
+    assert "if this is Multi30k" in beside("bleu_lc_norm_tok", "de", 1000)
+    for key in KEYS:
+        assert beside(key, "tlh", 1)
+
+
+# Guards: each finds its fault, and raw text passes them all.
+
+
+def test_raw_text_raises_no_warning(hypotheses, references):
+    french = ["Où est-il ?  Là : « ici » !", "L'œuvre n'est pas là ; 3,5 % -- #tag.", "..."]
+    sources = [f"Source {n}" for n in range(len(references))]
+    assert find_warnings(hypotheses, references, sources) == []
+    assert find_warnings(french, french) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (lambda lines: moses_tokens(lines, "de"), "looks tokenised"),
+        (lambda lines: [line.replace(".", " .") for line in lines], "looks tokenised"),
+        (lambda lines: [line + " &apos;n" for line in lines], "looks tokenised"),
+        (lambda lines: [line + " a @-@ b" for line in lines], "looks tokenised"),
+        (lambda lines: [*lines[:-1], "▁das ▁ist"], "('▁') on line 37"),
+        (lambda lines: [*lines[:-1], "das i@@ st"], "('@@') on line 37"),
+        (lambda lines: [*lines[:-1], "das ##ist"], "('##i') on line 37"),
+        (lambda lines: [*lines[:-1], "das ist </s>"], "('</s>') on line 37"),
+        (lambda lines: [*lines[:-2], "<pad>", "<pad>"], "('<pad>') on 2 lines, first line 36"),
+        (lambda lines: [*lines[:-1], "das <<unk>> ist"], "<unk> or ⁇ ('<unk>') on line 37"),
+        (lambda lines: [*lines[:-1], "das <UNK> ist"], "<unk> or ⁇ ('<UNK>') on line 37"),
+        (lambda lines: [*lines[:-1], "das ⁇ ist"], "<unk> or ⁇ ('⁇') on line 37"),
+        (lambda lines: [*lines[:-1], "  "], "no text on line 37"),
+        (lambda lines: [line.lower() for line in lines], "no upper-case letters, unlike"),
+    ],
+)
+def test_a_fault_on_either_side_is_named(references, hypotheses, fault, said):
+    names = ("out.de", "test.de", "test.en")
+    (in_hypothesis,) = find_warnings(fault(hypotheses), references, names=names)
+    assert in_hypothesis.startswith("out.de: ")
+    (in_reference,) = find_warnings(hypotheses, fault(references), names=names)
+    assert in_reference.startswith("test.de: ")
+    for warning in (in_hypothesis, in_reference):
+        assert said in warning
+        assert "\n" not in warning
+
+
+def test_untranslated_lines_are_noticed_unless_the_reference_copies_too(hypotheses, references):
+    sources = [f"Source {n}" for n in range(len(references))]
+    copied = [*sources[:7], *hypotheses[7:]]
+    (warning,) = find_warnings(copied, references, sources)
+    assert "the same as source on 7 lines, first line 1" in warning
+    assert find_warnings(copied, [*sources[:7], *references[7:]], sources) == []
+    (warning,) = find_warnings(hypotheses, sources, sources)
+    assert warning.startswith("reference: the same as source on 37 lines")
+
+
+def test_wrong_line_counts_name_both_files():
+    with pytest.raises(HeadwayError, match=r"^out\.de has 2 lines but ref\.de has 3: line n"):
+        check_lines(["a"] * 2, ["a"] * 3, names=("out.de", "ref.de", "in.en"))
+    with pytest.raises(HeadwayError, match=r"^in\.en has 5 lines but ref\.de has 3"):
+        check_lines(["a"] * 3, ["a"] * 3, ["a"] * 5, names=("out.de", "ref.de", "in.en"))
+    with pytest.raises(HeadwayError, match="2,737 lines but reference has 3,003: newstest2014"):
+        score_sheet(["a"] * 2737, ["a"] * 3003)
+    with pytest.raises(HeadwayError, match="nothing to score"):
+        score_sheet([], [])
+
+
+def test_numbers_out_of_range_and_unknown_measures_are_refused():
+    with pytest.raises(HeadwayError, match="resamples = 3 must be 40 or more"):
+        score_sheet(["a b"], ["a b"], resamples=3)
+    with pytest.raises(HeadwayError, match="seed = -1"):
+        score_sheet(["a b"], ["a b"], seed=-1)
+    with pytest.raises(HeadwayError, match=r"'bleu_split' is not a measure \(did you mean 'bleu"):
+        pick_measures(["bleu_split"])
+
+
+def test_empty_hypotheses_score_nothing_and_are_warned_of(references):
+    sheet = score_sheet([""] * len(references), references, resamples=41)
+    assert {score.score for score in sheet.scores} == {0, 100}
+    assert sheet["ter"].score == 100
+    assert any("no text on 37 lines" in warning for warning in sheet.warnings)
+
+
+def test_the_language_is_read_from_the_file_name():
+    expected = {"t.de": "de", "a/b.c.FR.gz": "fr", "x.en.zst": "en", "x.txt": None, "de": None}
+    assert {name: language_from_name(name) for name in expected} == expected
+    assert language_from_name("out.v2") is None
+
+
+def test_exact_match_counts_lines_that_are_the_reference():
+    hypotheses = ["ein Haus", "zwei Häuser ", "drei", "vier", "fünf"]
+    references = ["ein Haus", "zwei Häuser", "Drei", "vier", "sechs"]
+    assert exact_match(hypotheses, references) == pytest.approx(3 / 5)
+    kinds = ["noun", "noun", "number", "number", "number"]
+    of_kind = exact_match_by_kind(hypotheses, references, kinds)
+    assert of_kind == {"noun": 1, "number": pytest.approx(1 / 3)}
+
+
+# The verb, on files.
+
+
+def run_verb(verb, *words: str) -> None:
+    parser = argparse.ArgumentParser()
+    verb.configure(parser)
+    verb.run(parser.parse_args(words))
+
+
+@pytest.fixture
+def files(tmp_path, hypotheses, references) -> dict[str, str]:
+    paths = {}
+    for name, lines in (
+        ("out.de", hypotheses),
+        ("test.de.gz", references),
+        ("test.en", [f"Source {n}" for n in range(len(references))]),
+    ):
+        data = "".join(line + "\n" for line in lines).encode()
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        paths[name] = str(path)
+    return paths
+
+
+def test_the_verb_prints_the_sheet_and_only_the_sheet(files, hypotheses, references, capsys):
+    words = (files["out.de"], files["test.de.gz"], "--source", files["test.en"])
+    words = (*words, "--resamples", "97", "--seed", "7")
+    run_verb(score_verb, *words, "--json")
+    out, err = capsys.readouterr()
+    printed = json.loads(out)
+    sheet = score_sheet(hypotheses, references, language="de", resamples=97, seed=7)
+    assert list(printed["scores"]) == KEYS
+    for key in KEYS:
+        assert printed["scores"][key]["score"] == sheet[key].score
+        assert printed["scores"][key]["signature"] == sheet[key].signature
+        assert printed["scores"][key]["low"] == sheet[key].low
+        assert printed["scores"][key]["beside"] == sheet[key].beside
+    assert printed["language"] == "de"
+    assert (printed["warnings"], err) == ([], "")
+
+    run_verb(score_verb, *words)
+    table = capsys.readouterr().out
+    for score in sheet.scores:
+        assert f"{score.score:6.2f}  {score.low:6.2f} .. {score.high:6.2f}" in table
+        assert score.signature in table
+    (headline,) = (line for line in table.split("\n") if line.endswith("the one to report"))
+    assert headline.startswith("BLEU ")
+    notes = table.partition("\nSignatures")[0].split("\n")[1:]
+    assert max(map(len, notes)) <= 80
+
+
+def test_the_verb_warns_on_stderr_and_says_its_guess_of_the_language(files, tmp_path, capsys):
+    plain = tmp_path / "reference"
+    plain.write_text("Das ist ein <unk>.\n", encoding="utf-8")
+    run_verb(score_verb, str(plain), str(plain), "--only", "bleu", "--resamples", "41", "--json")
+    out, err = capsys.readouterr()
+    assert list(json.loads(out)["scores"]) == ["bleu"]
+    assert len(json.loads(out)["warnings"]) == 2
+    assert "tokenised as 'en'" in err
+    assert err.count("warning: ") == 2
+
+
+# COMET is an outside command; a stand-in shows what it is given and what is read from it.
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    def install(body: str) -> Path:
+        command = tmp_path / "bin" / "comet-score"
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(f"#!{sys.executable}\nimport sys\n{body}", encoding="utf-8")
+        command.chmod(command.stat().st_mode | stat.S_IXUSR)
+        return command
+
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return install
+
+
+def test_comet_is_read_from_the_outside_commands_output(stand_in):
+    stand_in(
+        "option = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
+        "assert option['--model'] == 'some/model' and option['--gpus'] == '0'\n"
+        "lines = {k: open(option[k], encoding='utf-8').read().split('\\n') for k in ('-s', '-t', '-r')}\n"
+        "assert lines['-r'] == ['x\\u2028y', 'z w', ''], lines\n"
+        "assert lines['-s'] == ['a', 'b', ''] and lines['-t'] == ['c', '', '']\n"
+        "print('Loading something')\n"
+        "print(option['-t'] + '\\tSegment 0\\tscore: 0.5000')\n"
+        "print(option['-t'] + '\\tSegment 1\\tscore: -0.2500')\n"
+        "print(option['-t'] + '\\tscore: 0.1250')\n"
+    )
+    score = comet_score(["a", "b"], ["c", ""], ["x\u2028y", "z\rw"], model="some/model", gpus=0)
+    assert (score.score, score.line_scores) == (0.125, (0.5, -0.25))
+
+
+def test_comet_failures_are_one_line(stand_in, files, capsys):
+    with pytest.raises(HeadwayError, match="comet-score is not installed") as caught:
+        comet_score(["a"], ["b"], ["c"])
+    assert "\n" not in str(caught.value)
+    stand_in("print('one\\ntwo: no such model', file=sys.stderr); sys.exit(3)")
+    with pytest.raises(HeadwayError, match=r"exit status 3: two: no such model$"):
+        comet_score(["a"], ["b"], ["c"])
+    of_two_lines = (
+        "print('h\\tSegment 0\\tscore: 0.5\\nh\\tSegment 1\\tscore: 0.5\\nh\\tscore: 0.5')"
+    )
+    for unreadable in ("print('hello')", of_two_lines):
+        stand_in(unreadable)
+        with pytest.raises(HeadwayError, match="no score that can be read"):
+            comet_score(["a"], ["b"], ["c"])
+    with pytest.raises(HeadwayError, match="--comet needs --source"):
+        run_verb(score_verb, files["out.de"], files["test.de.gz"], "--comet")

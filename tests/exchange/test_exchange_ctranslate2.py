@@ -1,0 +1,248 @@
+"""CTranslate2 directories: what is written is the same model there, and again when it is read."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from conftest import sentences, translate_words
+from headway.config import ModelConfig, TextConfig
+from headway.errors import HeadwayError
+from headway.exchange import ctranslate2, ctranslate2_binary, ctranslate2_weights
+from headway.exchange.certificate import certify, made_lines
+from headway.inference.directory import Model
+from headway.model.embeddings import sinusoids
+from headway.text.tokenizer import Tokenizer
+from support.exchange_models import SHAPES, SMALL, random_model
+
+pytest.importorskip("ctranslate2")
+
+
+@pytest.fixture(scope="module")
+def parted() -> Tokenizer:
+    pairs = [(text, translate_words(text)) for text in sentences(400, 1)]
+    return Tokenizer.learn(pairs, TextConfig(vocab_size=293, joint_vocab=False))
+
+
+@pytest.fixture(params=SHAPES)
+def model(
+    request: pytest.FixtureRequest, tmp_path: Path, tokenizer: Tokenizer, parted: Tokenizer
+) -> Model:
+    pieces = parted if request.param == "two vocabularies" else tokenizer
+    return random_model(tmp_path / "model", pieces, SHAPES[request.param])
+
+
+def logits(model: Model) -> torch.Tensor:
+    torch.manual_seed(1)
+    sizes = model.tokenizer.source_vocab_size, model.tokenizer.target_vocab_size
+    source, target = (torch.randint(0, size - 1, (3, 17)) for size in sizes)
+    with torch.inference_mode():
+        return model.transformer(source, target)
+
+
+def test_the_exported_model_translates_and_scores_as_ours(model: Model, tmp_path: Path) -> None:
+    notes = ctranslate2.write(model, tmp_path / "out", "float32")
+    engine = ctranslate2.Engine(tmp_path / "out", threads=1)
+    lines = made_lines(model, 23)
+    found = certify(model, engine, "ctranslate2", "float32", notes, lines)
+    assert not found.failures
+    assert found.identical + found.ties == found.lines == 23
+    assert found.largest_difference is not None
+    assert found.largest_difference < 1e-4
+
+
+def test_read_again_it_is_the_same_function(model: Model, tmp_path: Path) -> None:
+    ctranslate2.write(model, tmp_path / "out", "float32")
+    again = ctranslate2.read(tmp_path / "out")
+    assert again.languages == model.languages
+    assert again.config.search == model.config.search
+    assert again.tokenizer.fingerprint == model.tokenizer.fingerprint
+    torch.testing.assert_close(logits(again), logits(model), rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["int8", "float16", "bfloat16"])
+def test_rounded_weights_are_read_as_what_they_stand_for(
+    precision: str, tmp_path: Path, tokenizer: Tokenizer
+) -> None:
+    model = random_model(tmp_path / "model", tokenizer, SMALL, sharp=1.0)
+    ctranslate2.write(model, tmp_path / "whole", "float32")
+    ctranslate2.write(model, tmp_path / "out", precision)
+    again = ctranslate2.read(tmp_path / "out")
+    rounded = 0
+    bound = {"int8": 1 / 254, "float16": 2**-11, "bfloat16": 2**-8}[precision]
+    for name, value in model.transformer.state_dict().items():
+        largest = value.abs().amax(-1, keepdim=True)
+        difference = (again.transformer.state_dict()[name] - value).abs()
+        assert (difference <= bound * largest * 1.001 + 1e-7).all(), name
+        rounded += int(difference.any())
+    assert rounded > 20
+    sizes = [(tmp_path / name / "model.bin").stat().st_size for name in ("whole", "out")]
+    assert sizes[1] < 0.8 * sizes[0]
+    # CTranslate2 takes it, too, and says nearly the same.
+    engine = ctranslate2.Engine(tmp_path / "out", threads=1)
+    sources = model.tokenizer.encode_source(sentences(5, 7))
+    targets = [[*source[:-1], 1] for source in sources]
+    exact = ctranslate2.Engine(tmp_path / "whole", threads=1).log_probs(sources, targets)
+    for a, b in zip(exact, engine.log_probs(sources, targets), strict=True):
+        assert max(abs(x - y) for x, y in zip(a, b, strict=True)) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"encoder_mixer": "lstm"}, "encoder_mixer"),
+        ({"decoder_mixer": "convolution"}, "decoder_mixer"),
+        ({"compatibility": "additive"}, "compatibility"),
+        ({"window": 5}, "window"),
+        ({"num_decoder_layers": 0}, "num_decoder_layers"),
+    ],
+)
+def test_what_it_cannot_say_is_refused_by_name(change: dict[str, object], named: str) -> None:
+    reasons = ctranslate2.refusals(replace(SMALL, **change))  # type: ignore[arg-type]
+    assert len(reasons) == 1
+    assert reasons[0].startswith(named)
+    assert not ctranslate2.refusals(SMALL)
+
+
+def test_every_setting_of_a_model_is_known_to_be_exact_or_refused() -> None:
+    decided = {
+        "source_vocab_size", "target_vocab_size", "num_encoder_layers", "num_decoder_layers",
+        "d_model", "d_ff", "num_heads", "d_k", "d_v", "d_embedding", "dropout", "attention_dropout",
+        "feed_forward_dropout", "norm", "norm_epsilon", "activation", "feed_forward",
+        "encoder_mixer", "decoder_mixer", "kernel_size", "gated", "compatibility",
+        "scale_attention", "attention_bias", "window", "positions", "max_positions", "tying",
+        "scale_embeddings", "scale_logits", "output_bias",
+        "kind",  # only translators are loaded for export
+    }  # fmt: skip
+    assert set(ModelConfig.__dataclass_fields__) == decided
+
+
+def test_a_wrong_position_table_fails_the_certificate(
+    tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def halves(length: int, d_model: int) -> torch.Tensor:
+        table = sinusoids(length, d_model)
+        return torch.cat([table[:, ::2], table[:, 1::2]], 1)
+
+    monkeypatch.setattr(ctranslate2_weights, "sinusoids", halves)
+    model = random_model(tmp_path / "model", tokenizer, SMALL)
+    ctranslate2.write(model, tmp_path / "out", "float32")
+    engine = ctranslate2.Engine(tmp_path / "out", threads=1)
+    found = certify(model, engine, "ctranslate2", "float32", [], made_lines(model, 11))
+    assert len(found.failures) == 2
+
+
+def test_tied_tensors_are_stored_once(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    model = random_model(tmp_path / "model", tokenizer, SMALL)
+    ctranslate2.write(model, tmp_path / "out", "float32")
+    found = ctranslate2_binary.read_variables(tmp_path / "out" / "model.bin")
+    names = (
+        "encoder/embeddings_0/weight",
+        "decoder/embeddings/weight",
+        "decoder/projection/weight",
+    )
+    assert len({found[name].data_ptr() for name in names}) == 1
+    weights = model.path / "model.safetensors"
+    table = found["encoder/position_encodings/encodings"].nbytes
+    assert (tmp_path / "out" / "model.bin").stat().st_size < weights.stat().st_size + table + 4000
+
+
+def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    """Another order of ids, a start symbol with an embedding, and no <pad>: the same function."""
+    model = random_model(tmp_path / "model", tokenizer, replace(SMALL, tying="none"))
+    out = tmp_path / "out"
+    ctranslate2.write(model, out, "float32")
+    variables = ctranslate2_binary.read_variables(out / "model.bin")
+    entries = json.loads((out / "shared_vocabulary.json").read_text(encoding="utf-8"))
+    order = torch.randperm(len(entries), generator=torch.Generator().manual_seed(3))
+    renamed = ["<s>" if entry == "<pad>" else entry for entry in entries]
+    for name in ("encoder/embeddings_0/weight", "decoder/embeddings/weight"):
+        variables[name] = variables[name].clone()
+        variables[name][-1] = torch.linspace(-1, 1, 24)  # of <s>
+    for name in list(variables):
+        if name.endswith("embeddings/weight") or "embeddings_0/w" in name or "projection" in name:
+            variables[name] = variables[name][order]
+    variables["decoder/start_from_zero_embedding"] = torch.tensor(0, dtype=torch.int8)
+    ctranslate2_binary.write_variables(out / "model.bin", variables)
+    shuffled = [renamed[i] for i in order]
+    (out / "shared_vocabulary.json").write_text(json.dumps(shuffled), encoding="utf-8")
+    settings = json.loads((out / "config.json").read_text(encoding="utf-8"))
+    settings |= {"bos_token": "<s>", "decoder_start_token": "<s>"}
+    (out / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    (out / "headway.json").unlink()
+
+    again = ctranslate2.read(out)
+    assert again.languages == ("und", "und")
+    spelled = [
+        found.tokenizer.source_pieces(found.tokenizer.encode_source(["the cat sees a tree"])[0])
+        for found in (model, again)
+    ]
+    assert spelled[0] == spelled[1]
+    # CTranslate2 runs the shuffled directory; ours is asked by pieces that both know.
+    engine = ctranslate2.Engine(out, threads=1)
+    sources = again.tokenizer.encode_source(sentences(7, 2))
+    targets = [[*source[2:-1], 1] for source in sources]
+    ids = {piece: i for i, piece in enumerate(engine.source)}
+    pieces = again.tokenizer.source_pieces
+    theirs = engine.log_probs(
+        [[ids[piece] for piece in pieces(source)] for source in sources],
+        [[ids[piece] for piece in pieces(target)] for target in targets],
+    )
+    with torch.inference_mode():
+        for source, target, said in zip(sources, targets, theirs, strict=True):
+            logits = again.transformer(torch.tensor([source]), torch.tensor([target]))
+            ours = logits.log_softmax(-1)[0].gather(-1, torch.tensor(target)[:, None])[:, 0]
+            assert max(abs(a - b) for a, b in zip(ours.tolist(), said, strict=True)) < 1e-4
+
+
+def test_a_vocabulary_without_a_start_symbol_gets_one(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    """As converted OPUS-MT models are: they start from zero, and no <pad> is among their entries."""
+    model = random_model(tmp_path / "model", tokenizer, replace(SMALL, output_bias=True))
+    out = tmp_path / "out"
+    ctranslate2.write(model, out, "float32")
+    variables = ctranslate2_binary.read_variables(out / "model.bin")
+    table = variables["encoder/embeddings_0/weight"][:-1].clone()
+    for name in ("encoder/embeddings_0", "decoder/embeddings", "decoder/projection"):
+        variables[f"{name}/weight"] = table
+    variables["decoder/projection/bias"] = variables["decoder/projection/bias"][:-1]
+    ctranslate2_binary.write_variables(out / "model.bin", variables)
+    entries = json.loads((out / "shared_vocabulary.json").read_text(encoding="utf-8"))
+    (out / "shared_vocabulary.json").write_text(json.dumps(entries[:-1]), encoding="utf-8")
+    settings = json.loads((out / "config.json").read_text(encoding="utf-8"))
+    settings |= {"decoder_start_token": "</s>"}
+    (out / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    again = ctranslate2.read(out)
+    assert again.tokenizer.target_vocab_size == tokenizer.target_vocab_size
+    found, known = logits(again), logits(model)
+    torch.testing.assert_close(found[..., :-1], known[..., :-1], rtol=1e-5, atol=1e-4)
+    assert (found[..., -1] < -9000).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("encoder/layer_0/self_attention/relative_position_keys", torch.ones(3, 8), "no such part"),
+        ("encoder/layernorm_embedding/gamma", torch.ones(24), "no such part"),
+        ("decoder/activation", torch.tensor(1, dtype=torch.int8), "unknown to Headway"),
+        ("decoder/num_heads", torch.tensor(0, dtype=torch.int16), "num_heads = 0"),
+        ("decoder/scale_embeddings", torch.tensor(3.0), "sqrt"),
+        ("encoder/layer_1/ffn/linear_0/weight", torch.ones(41, 24), "was expected"),
+        ("encoder/layer_0/ffn/linear_0/bias", torch.full((37,), torch.nan), "not finite"),
+        ("encoder/layer_0/self_attention/linear_0/weight", torch.ones(71, 24), "cannot share"),
+        ("encoder/embeddings_0/weight", torch.ones(5, 24), "entries"),
+    ],
+)
+def test_other_models_are_refused_in_one_line(
+    name: str, value: torch.Tensor, message: str, tmp_path: Path, tokenizer: Tokenizer
+) -> None:
+    model = random_model(tmp_path / "model", tokenizer, SMALL)
+    ctranslate2.write(model, tmp_path / "out", "float32")
+    variables = ctranslate2_binary.read_variables(tmp_path / "out" / "model.bin")
+    variables[name] = value
+    ctranslate2_binary.write_variables(tmp_path / "out" / "model.bin", variables)
+    with pytest.raises(HeadwayError, match=message) as refused:
+        ctranslate2.read(tmp_path / "out")
+    assert "\n" not in str(refused.value)
+    assert str(tmp_path) in str(refused.value)

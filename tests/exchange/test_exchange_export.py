@@ -1,0 +1,257 @@
+"""`headway export` and `headway import`: whole or not at all, with a certificate, and hostile files."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.exchange import argos, ctranslate2, ctranslate2_binary
+from headway.exchange.exporting import export_model
+from headway.exchange.importing import import_model
+from headway.exchange.splitter import UNITS, write_splitter
+from headway.inference.directory import Model, load_model
+from headway.text.tokenizer import Tokenizer
+from support.bounds import bounded
+from support.exchange_models import SMALL, random_model
+
+pytest.importorskip("ctranslate2")
+pytest.importorskip("onnx")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Model:
+    return random_model(tmp_path_factory.mktemp("model"), tokenizer, SMALL)
+
+
+@pytest.fixture(scope="module")
+def exported(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("exports") / "out"
+    ctranslate2.write(model, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def package(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("packages") / "en_de.argosmodel"
+    export_model(model, "argos", out, verify=False)
+    return out
+
+
+def test_an_export_brings_its_certificate_and_card(
+    model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("lines", "reference"):
+        (tmp_path / name).write_text("the cat sees a tree\na dog\n", encoding="utf-8")
+    out = tmp_path / "made" / "out"
+    files = ["--lines", str(tmp_path / "lines"), "--reference", str(tmp_path / "reference")]
+    arguments = [str(model.path), str(out), "--to", "ctranslate2", *files, "--licence", "mit"]
+    assert dispatch(["export", *arguments]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "same greedy translation: 2 of 2" in said.err
+    found = json.loads((out / "certificate.json").read_text(encoding="utf-8"))
+    assert found["passed"]
+    assert found["identical"] == found["lines"] == 2
+    assert set(found["bleu"]) == {"headway", "exported"}
+    assert {"headway", "torch", "ctranslate2"} <= set(found["versions"])
+    assert any("length" in note for note in found["notes"])
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "license: mit" in card.split("---")[1]
+    assert "# A model" in card
+    assert "largest difference" in card
+    assert sorted(path.name for path in out.parent.iterdir()) == ["out"]
+
+
+def test_a_failed_comparison_ends_in_1_and_keeps_the_files(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.exchange.certificate.tolerance", lambda _: 1e-12)
+    with pytest.raises(HeadwayError, match=r"differs by .*certificate\.json"):
+        dispatch(["export", str(model.path), str(tmp_path / "out"), "--to", "ctranslate2"])
+    assert not json.loads((tmp_path / "out" / "certificate.json").read_bytes())["passed"]
+    assert (tmp_path / "out" / "model.bin").is_file()
+
+
+def test_what_is_refused_leaves_nothing(model: Model, tmp_path: Path, tokenizer: Tokenizer) -> None:
+    shape = replace(SMALL, encoder_mixer="gru", window=3)
+    other = random_model(tmp_path / "other", tokenizer, shape)
+    before = set(tmp_path.iterdir())
+    with pytest.raises(HeadwayError, match=r"encoder_mixer.*\n.*window"):
+        export_model(other, "ctranslate2", tmp_path / "out")
+    with pytest.raises(HeadwayError, match="int4: ctranslate2 has float32, int8"):
+        export_model(model, "ctranslate2", tmp_path / "out", "int4")
+    with pytest.raises(HeadwayError, match="did you mean 'argos'"):
+        export_model(model, "argo", tmp_path / "out")
+    with pytest.raises(HeadwayError, match="is there already"):
+        export_model(model, "ctranslate2", tmp_path / "other", verify=False)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_an_import_is_a_model_directory_that_says_where_it_came_from(
+    model: Model, exported: Path, tmp_path: Path
+) -> None:
+    form, _ = import_model(exported, tmp_path / "back")
+    again = load_model(tmp_path / "back")
+    assert form == "ctranslate2"
+    assert again.languages == ("en", "de")
+    for name, value in model.transformer.state_dict().items():
+        assert torch.equal(again.transformer.state_dict()[name], value), name
+    card = (tmp_path / "back" / "README.md").read_text(encoding="utf-8")
+    assert "ctranslate2" in card
+    assert "model.bin | `" in card
+    with pytest.raises(HeadwayError, match="is a Headway model already"):
+        import_model(tmp_path / "back", tmp_path / "twice")
+
+
+def test_an_import_that_names_no_languages_asks_for_them(exported: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    for file in exported.iterdir():
+        if file.name != "headway.json":
+            (folder / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(HeadwayError, match="--languages"):
+        import_model(folder, tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+    import_model(folder, tmp_path / "back", ("fr", "it"))
+    assert load_model(tmp_path / "back").languages == ("fr", "it")
+
+
+def test_a_package_is_what_argos_translate_looks_for(package: Path, model: Model) -> None:
+    with zipfile.ZipFile(package) as archive:
+        names = archive.namelist()
+        top = "translate-en_de-1_0"
+        assert {name.split("/")[0] for name in names} == {top}
+        assert len(names) == len(set(names))
+        about = json.loads(archive.read(f"{top}/metadata.json"))
+        assert archive.read(f"{top}/sentencepiece.model") == model.tokenizer.models[0]
+    for part in ("model/model.bin", "model/config.json", "minisbd/en.onnx", "README.md"):
+        assert f"{top}/{part}" in names
+    assert (about["from_code"], about["to_name"], about["type"]) == ("en", "German", "translate")
+    again = argos.read(package)
+    for name, value in model.transformer.state_dict().items():
+        assert torch.equal(again.transformer.state_dict()[name], value), name
+
+
+def test_the_splitter_ends_sentences_where_its_rules_say(tmp_path: Path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    write_splitter(tmp_path / "en.onnx", "en")
+    session = onnxruntime.InferenceSession(
+        str(tmp_path / "en.onnx"), providers=["CPUExecutionProvider"]
+    )
+    text = 'He "went." So 3.5 did I! Yes?'
+    place = {unit: i for i, unit in enumerate(UNITS)}
+    units = torch.tensor([[place.get(character, 1) for character in text]]).numpy()
+    features = torch.zeros(1, len(text), 2).numpy()
+    (logits,) = session.run(None, {"units": units, "features": features})
+    ends = [i for i, label in enumerate(logits[0].argmax(-1)) if label == 2]
+    assert [text[: end + 1].split()[-1] for end in ends] == ['"went."', "I!", "Yes?"]
+
+
+def _package(place: Path, change: dict[str, bytes | zipfile.ZipInfo], source: Path) -> Path:
+    out = place / "hostile.argosmodel"
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            if name not in change:
+                new.writestr(name, old.read(name))
+        for name, data in change.items():
+            if isinstance(data, zipfile.ZipInfo):
+                new.writestr(data, b"/etc/passwd")
+            else:
+                new.writestr(name, data)
+    return out
+
+
+def refusal(action: Callable[[], object]) -> str:
+    """Say why something was refused, soon and in little memory; empty: it was not."""
+    try:
+        with bounded():
+            action()
+    except HeadwayError as error:
+        return str(error)
+    return ""
+
+
+TOP = "translate-en_de-1_0"
+
+
+@pytest.mark.parametrize("name", ["../out.txt", "/tmp/headway-canary.txt", f"{TOP}/../../out.txt"])
+def test_a_package_writes_nothing_outside(name: str, package: Path, tmp_path: Path) -> None:
+    hostile = _package(tmp_path, {name: b"canary"}, package)
+    before = set(tmp_path.rglob("*"))
+    message = refusal(lambda: import_model(hostile, tmp_path / "back"))
+    assert str(hostile) in message or not message
+    assert not message or set(tmp_path.rglob("*")) == before
+    assert not list(tmp_path.rglob("out.txt"))
+    assert not Path("/tmp/headway-canary.txt").exists()
+    assert not (tmp_path.parent / "out.txt").exists()
+
+
+def test_a_link_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
+    link = zipfile.ZipInfo(f"{TOP}/sentencepiece.model")
+    link.external_attr = 0o120777 << 16
+    hostile = _package(tmp_path, {link.filename: link}, package)
+    with pytest.raises(HeadwayError, match="link"), bounded():
+        import_model(hostile, tmp_path / "back")
+
+
+def test_a_bomb_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
+    out = tmp_path / "bomb.argosmodel"
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        new.writestr(f"{TOP}/metadata.json", b" " * (1 << 24))
+    with pytest.raises(HeadwayError, match=r"metadata\.json"), bounded():
+        import_model(out, tmp_path / "back")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x06\0\0\0",
+        b"\x06\0\0\0\xff\xff",
+        b"\x05\0\0\0\x10\0TransformerSpec\0",
+        # A count of four billion variables, and one of a terabyte.
+        b"\x06\0\0\0\x10\0TransformerSpec\0\x07\0\0\0\xff\xff\xff\xff",
+        b"\x06\0\0\0\x10\0TransformerSpec\0\x07\0\0\0\x01\0\0\0\x02\0a\0\x02"
+        + b"\xff\xff\xff\x7f" * 2
+        + b"\0\xff\xff\xff\xff",
+        b"\x80\x04\x95cos\nsystem\n(S'touch canary'\ntR.",
+    ],
+)
+def test_a_damaged_file_is_one_line(data: bytes, exported: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.bin").write_bytes(data)
+    with pytest.raises(HeadwayError) as refused, bounded():
+        ctranslate2_binary.read_variables(tmp_path / "model.bin")
+    assert str(tmp_path / "model.bin") in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_mutated_files_are_refused_or_read(exported: Path, tmp_path: Path) -> None:
+    """Bytes changed anywhere, the file cut anywhere: an error of ours, or a model."""
+    chooser = torch.Generator().manual_seed(7)
+    folder = tmp_path / "mutated"
+    folder.mkdir()
+    files = {file.name: file.read_bytes() for file in exported.iterdir()}
+    names = ["model.bin", "config.json", "shared_vocabulary.json", "tokenizer.model"]
+    outcomes = set()
+    for number in range(60):
+        name = names[number % len(names)]
+        data = bytearray(files[name])
+        # The head of model.bin is where its structure is; elsewhere are numbers.
+        reach = min(len(data), 700) if number % 8 else len(data)
+        at = int(torch.randint(reach, (1,), generator=chooser))
+        if number % 3:
+            data[at] = int(torch.randint(256, (1,), generator=chooser))
+        else:
+            del data[at:]
+        for other, content in (files | {name: bytes(data)}).items():
+            (folder / other).write_bytes(content)
+        message = refusal(lambda: ctranslate2.read(folder))
+        assert str(folder) in message or not message
+        outcomes.add("refused" if message else "read")
+    assert outcomes == {"read", "refused"}

@@ -1,0 +1,39 @@
+"""Native code at work for a while; `test_engine` runs it compiled with checks of every address."""
+
+import torch
+from test_engine import PRECISIONS, SHAPES, library, model_of, search, sources, walk
+
+from headway.inference.engine import NativeEngine
+from headway.kernels import build
+from headway.kernels.attention import Sight, attention
+
+
+def translate() -> None:
+    """Every precision, over several blocks of a cache, and sources of many lengths."""
+    for shape in ("plain", "pre"):
+        model = model_of(SHAPES[shape])
+        for precision in PRECISIONS:
+            if precision == "bf16" and not library().headway_has_bf16():
+                continue
+            engine = NativeEngine(model, precision, library(precision))
+            walk(engine, model, steps=70, count=9)
+            search(engine, model, sources(9, longest=140), beam=5)
+
+
+def attend() -> None:
+    """Full, padded, packed and banded rows, forward and backward."""
+    for dtype in (torch.float32, torch.bfloat16):
+        for length in (1, 37, 131):
+            q, k, v = torch.randn(3, 2, 2, length, 11).to(dtype).requires_grad_()
+            packed = torch.stack((torch.arange(length) // 7 + 1, torch.arange(length) // 5))
+            for sight in (Sight(None, None), Sight(None, (packed < 4).long()), Sight(packed, packed),
+                          Sight(None, None, ahead=0), Sight(None, None, back=2, ahead=1)):  # fmt: skip
+                attention(q, k, v, sight, 0.3).float().sum().backward()
+
+
+if __name__ == "__main__":
+    if reason := build.why_not("decoding") or build.why_not("training"):
+        raise SystemExit(reason)
+    translate()
+    attend()
+    print("walked")

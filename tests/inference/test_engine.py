@@ -1,0 +1,590 @@
+"""The native engine is the plain model: same logits, same translations, whatever the shape and neighbours.
+
+Sizes are primes, so that every width needs padding; vectors are whole in `WIDE` only.
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from ctypes import CDLL
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from test_search import brute_force_of
+from torch import Tensor
+
+from conftest import sentences
+from headway.config import ModelConfig, SearchConfig
+from headway.errors import HeadwayError
+from headway.inference import Hypothesis, Translator, beam_search, make_engine, sample
+from headway.inference.engine import Engine, NativeEngine, PlainEngine, resolve_precision
+from headway.kernels import build, decoding
+from headway.model import Positions, Transformer, embeddings
+from headway.model.embeddings import sinusoids
+from headway.text.tokenizer import Tokenizer
+
+EOS, VOCAB = 1, 211
+SMALL = {
+    "source_vocab_size": VOCAB,
+    "target_vocab_size": VOCAB,
+    "num_encoder_layers": 2,
+    "num_decoder_layers": 3,
+    "d_model": 26,
+    "d_ff": 37,
+    "num_heads": 3,
+    "d_k": 7,
+    "d_v": 5,
+}
+SHAPES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "wide": {"d_model": 64, "d_ff": 128, "num_heads": 2, "d_k": 0, "d_v": 0},
+    "pre": {"norm": "pre", "num_encoder_layers": 1},
+    "biases": {"attention_bias": True, "activation": "gelu", "norm_epsilon": 1e-2},
+    "swish": {"activation": "swish", "positions": "learned", "max_positions": 61},
+    "untied": {"tying": "none", "target_vocab_size": 97, "output_bias": True, "scale_logits": True},
+    "target": {"tying": "target", "target_vocab_size": 13, "scale_embeddings": False},
+    "nowhere": {"positions": "none", "num_encoder_layers": 0, "scale_attention": False},
+    "shallow": {"num_decoder_layers": 0, "num_heads": 1, "max_positions": 5},
+    "convolution": {"feed_forward": "convolution", "d_k": 17, "d_v": 33, "d_ff": 5},
+}
+PRECISIONS = ["fp32", "bf16", "int8"]
+LIBRARY = decoding.library()
+native = pytest.mark.skipif(LIBRARY is None, reason=build.why_not("decoding"))
+
+
+def library(precision: str = "fp32") -> CDLL:
+    assert LIBRARY is not None
+    if precision == "bf16" and not LIBRARY.headway_has_bf16():
+        pytest.skip("no bf16 instructions")
+    return LIBRARY
+
+
+def model_of(shape: dict[str, Any], seed: int = 1) -> Transformer:
+    torch.manual_seed(seed)
+    model = Transformer(ModelConfig(**{**SMALL, **shape})).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() == 1:  # gains of 1 and biases of 0 would hide a mistake
+                parameter.add_(torch.randn_like(parameter) * 0.2)
+            elif "embedding" not in name:
+                parameter.mul_(1.5)
+    return model
+
+
+def sources(count: int, seed: int = 1, longest: int = 23) -> list[list[int]]:
+    chooser = random.Random(seed)
+    lengths = [1, longest, *(chooser.randrange(1, longest) for _ in range(count))][:count]
+    return [[chooser.randrange(2, VOCAB - 1) for _ in range(n)] for n in lengths]
+
+
+def search(
+    engine: Engine,
+    model: Transformer,
+    texts: Sequence[Sequence[int]],
+    beam: int = 4,
+    n_best: int = 2,
+) -> list[list[Hypothesis]]:
+    limits = [5 + len(text) // 2 for text in texts]
+    with torch.inference_mode():
+        return beam_search(
+            engine.start(texts, beam, max(limits)),
+            limits,
+            beam=beam,
+            alpha=0.6,
+            n_best=min(n_best, beam),
+            eos=EOS,
+            pad=model.config.target_vocab_size - 1,
+        )
+
+
+def walk(
+    engine: Engine, model: Transformer, steps: int = 12, count: int = 7, beams: int = 3
+) -> list[Tensor]:
+    """Logits of random tokens, hypotheses reordered all the time and sentences leaving twice."""
+    chooser, pad = random.Random(3), model.config.target_vocab_size - 1
+    texts = sources(count)
+    found = []
+    with torch.inference_mode():
+        decoding = engine.start(texts, beams, steps)
+        sentences, tokens = len(texts), np.full(len(texts) * beams, pad)
+        for step in range(steps):
+            found.append(decoding.logits(tokens).float())
+            kept = list(range(sentences))
+            if step in (4, 8) and sentences > 2:
+                kept = sorted(chooser.sample(kept, sentences - 2))
+                decoding.keep(np.array(kept))
+            rows = [k * beams + chooser.randrange(beams) for k in kept for _ in range(beams)]
+            sentences = len(kept)
+            tokens = np.array([chooser.randrange(pad) for _ in rows])
+            decoding.reorder(np.array(rows))
+    return found
+
+
+def distance(ours: list[Tensor], theirs: list[Tensor]) -> float:
+    """The largest difference, over the largest logit."""
+    pairs = list(zip(ours, theirs, strict=True))
+    return max(float((a - b).abs().max()) for a, b in pairs) / max(
+        float(b.abs().max()) for _, b in pairs
+    )
+
+
+@native
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_native_logits_are_the_model_s(shape: dict[str, Any]) -> None:
+    model = model_of(shape)
+    ours = walk(NativeEngine(model, "fp32", library()), model)
+    assert distance(ours, walk(PlainEngine(model), model)) < 1e-5
+
+
+@native
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_rounded_logits_are_their_twin_s(shape: dict[str, Any], precision: str) -> None:
+    """Both round alike, but where a number lies on the edge, the last bit of fp32 decides.
+
+    One such step is 2^-8 of a bf16 number, and of an int8 row 1/127 of its largest; a few of them
+    through a few layers stay below 3 and 5 %. Without the rounding, distances are like these: that
+    the twin is right is shown by `test_a_rounded_map_is_its_twin`.
+    """
+    model = model_of(shape)
+    ours = walk(NativeEngine(model, precision, library(precision)), model)
+    theirs = walk(PlainEngine(model, precision), model)
+    assert distance(ours, theirs) < {"bf16": 0.03, "int8": 0.05}[precision]
+    middle = sorted(distance([a], [b]) for a, b in zip(ours, theirs, strict=True))[len(ours) // 2]
+    assert middle < {"bf16": 0.02, "int8": 0.03}[precision]
+
+
+@native
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 13, 67])
+@pytest.mark.parametrize(("inputs", "outputs"), [(7, 5), (64, 128), (131, 257), (1031, 31)])
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_rounded_map_is_its_twin(precision: str, rows: int, inputs: int, outputs: int) -> None:
+    generator = torch.Generator().manual_seed(rows)
+    x = torch.randn(rows, inputs, generator=generator)
+    x[0] = 0  # a row without a scale
+    weight = torch.randn(outputs, inputs, generator=generator)
+    weight[1] = 0
+    bias = torch.randn(outputs, generator=generator)
+    found = decoding.Linear(library(precision), precision, weight, bias)(x)
+    if precision == "int8":  # integers are exact; what is left are three roundings of fp32
+        expected = decoding.int8_linear(x, decoding.quantize(weight), bias)
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+        return
+    expected = x.double() @ weight.double().t() + bias
+    if precision == "bf16":
+        expected = decoding.bf16_linear(x.double(), weight.bfloat16(), bias)
+    torch.testing.assert_close(found.double(), expected.double(), rtol=1e-5, atol=2e-4)
+
+
+def test_numbers_are_quantized_row_by_row_around_zero() -> None:
+    x = torch.randn(11, 131) * torch.logspace(-3, 3, 11)[:, None]
+    numbers, scale = decoding.quantize(x)
+    assert (numbers.abs().amax(1) == 127).all()
+    assert ((numbers * scale - x).abs() <= scale / 2 * 1.001).all()
+
+
+@native
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("shape", ["plain", "pre", "wide", "untied"])
+def test_alone_is_in_a_batch_bit_for_bit(shape: str, precision: str) -> None:
+    model = model_of(SHAPES[shape])
+    engine = NativeEngine(model, precision, library(precision))
+    texts = sources(37)
+    together = search(engine, model, texts)
+    assert [search(engine, model, [text])[0] for text in texts] == together
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_thousand_sentences_have_no_neighbours(precision: str) -> None:
+    model = model_of(SHAPES["wide"])
+    engine = NativeEngine(model, precision, library(precision))
+    texts = sources(1000, seed=7, longest=41)
+    alone = [search(engine, model, [text])[0] for text in texts]
+    for size in (3, 47, 1000):
+        order = random.Random(size).sample(range(1000), 1000)
+        for start in range(0, 1000, size):
+            rows = order[start : start + size]
+            assert search(engine, model, [texts[i] for i in rows]) == [alone[i] for i in rows]
+
+
+@native
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_translations_are_the_plain_ones(shape: dict[str, Any], beam: int) -> None:
+    for seed in range(3):
+        model, texts = model_of(shape, seed), sources(11, seed)
+        ours = search(NativeEngine(model, "fp32", library()), model, texts, beam)
+        theirs = search(PlainEngine(model), model, texts, beam)
+        for mine, others in zip(ours, theirs, strict=True):
+            for a, b in zip(mine, others, strict=True):
+                assert a.score == pytest.approx(b.score, abs=1e-4)
+                # Nothing but a tie within rounding may come out in another order.
+                close = sum(abs(a.score - other.score) < 1e-4 for other in others)
+                assert a.tokens == b.tokens or close > 1
+
+
+@native
+def test_beam_equals_brute_force() -> None:
+    """Over a vocabulary of five, with beams enough to leave nothing out."""
+    model = model_of({"target_vocab_size": 5, "tying": "target"}, seed=5)
+    texts, limit = sources(3), 4
+
+    def log_p(sentence: int, tokens: Sequence[int]) -> float:
+        target = torch.tensor([tokens])
+        with torch.inference_mode():
+            log_p_TV = model(torch.tensor([texts[sentence]]), target)[0].double().log_softmax(-1)
+        return float(log_p_TV.gather(1, target.t()).sum())
+
+    engine = NativeEngine(model, "fp32", library())
+    found = beam_search(
+        engine.start(texts, 200, limit), [limit] * 3, beam=200, alpha=0.6, n_best=7, eos=EOS, pad=4
+    )
+    for sentence, hypotheses in enumerate(found):
+        expected = brute_force_of(log_p, sentence, limit, 0.6)[:7]
+        assert [h.tokens for h in hypotheses] == [tokens for _, tokens in expected]
+        for hypothesis, (score, _) in zip(hypotheses, expected, strict=True):
+            assert hypothesis.score == pytest.approx(score, abs=1e-5)
+
+
+@native
+def test_prefixes_and_samples_are_the_plain_ones() -> None:
+    model, texts = model_of({}), sources(5)
+    ends = {"eos": EOS, "pad": VOCAB - 1}
+    prefixes = [[3, 5], [], [7], [], [2, 2, 2]]
+    found = []
+    for engine in (NativeEngine(model, "fp32", library()), PlainEngine(model)):
+        with torch.inference_mode():
+            started = engine.start(texts, 3, 9)
+            searched = beam_search(started, [9] * 5, beam=3, alpha=1, prefixes=prefixes, **ends)
+            seeds = [[(1, draw, row) for draw in range(3)] for row in range(5)]
+            drawn = sample(engine.start(texts, 3, 9), [9] * 5, seeds=seeds, top_k=20, **ends)
+        found.append([[h.tokens for h in some] for some in (*searched, *drawn)])
+    assert found[0] == found[1]
+    for [tokens], prefix in zip(found[0], prefixes, strict=False):
+        assert tokens[: len(prefix)] == prefix
+
+
+@native
+def test_the_best_tokens_are_exact_with_ties_in_order() -> None:
+    model = model_of({})
+    with torch.no_grad():
+        model.target_table.weight[30:40] = model.target_table.weight[50]  # eleven equal logits
+    engine = NativeEngine(model, "fp32", library())
+    texts, tokens = sources(3), np.full(3, VOCAB - 1)
+    for wanted in (1, 2, 8, 64, VOCAB - 1, VOCAB + 7):
+        [logits, found] = [
+            engine.start(texts, 1, 3).logits(tokens).numpy(),
+            engine.start(texts, 1, 3).candidates(tokens, wanted, None),
+        ]
+        log_z = torch.from_numpy(logits).double().logsumexp(-1).numpy()
+        np.testing.assert_allclose(found.log_z, log_z, rtol=1e-6)
+        logits[:, VOCAB - 1] = -np.inf
+        expected = (-logits).argsort(1, kind="stable")[:, :wanted]
+        np.testing.assert_array_equal(found.tokens[:, : expected.shape[1]], expected)
+        np.testing.assert_array_equal(
+            found.logits[:, : expected.shape[1]], np.take_along_axis(logits, expected, 1)
+        )
+        assert (found.logits[:, VOCAB - 1 :] == -np.inf).all()
+
+
+@native
+def test_log_z_survives_logits_of_any_size() -> None:
+    model = model_of({"tying": "none", "output_bias": True})
+    assert model.output.bias is not None
+    for low, high in ((-300.0, 200.0), (-200.0, -199.0), (90.0, 300.0)):
+        with torch.no_grad():
+            model.output.bias.copy_(torch.linspace(low, high, VOCAB))
+            model.output.bias[-1] = high + 40  # of <pad>: no candidate, but counted
+        started = NativeEngine(model, "fp32", library()).start([[5]], 1, 3)
+        expected = PlainEngine(model).start([[5]], 1, 3)
+        with torch.inference_mode():
+            ours, theirs = (
+                s.candidates(np.array([VOCAB - 1]), 4, None) for s in (started, expected)
+            )
+        assert ours.log_z == pytest.approx(theirs.log_z, rel=1e-6)
+        assert ours.tokens.tolist() == theirs.tokens.tolist()
+
+
+@native
+def test_numbers_too_large_are_told() -> None:
+    for layer, value in (("inner", 1e30), ("outer", float("nan")), ("inner", float("inf"))):
+        model = model_of({})
+        with torch.no_grad():
+            getattr(model.decoder.layers[1].feed_forward, layer).weight.mul_(value)
+        for precision in ("fp32", "int8"):
+            with pytest.raises(HeadwayError, match="not finite"):
+                search(NativeEngine(model, precision, library()), model, sources(3))
+
+
+@native
+def test_learned_positions_end_and_sinusoids_grow() -> None:
+    engine = NativeEngine(model_of(SHAPES["swish"]), "fp32", library())
+    with pytest.raises(HeadwayError, match="61 were learned"):
+        engine.start([[5] * 62], 1, 3)
+    with pytest.raises(HeadwayError, match="61 were learned"):
+        engine.start([[5]], 1, 62)
+    model = model_of({"max_positions": 5})
+    assert (
+        distance(
+            walk(NativeEngine(model, "fp32", library()), model), walk(PlainEngine(model), model)
+        )
+        < 1e-5
+    )
+
+
+def test_a_table_that_another_thread_grows_never_shrinks(monkeypatch: pytest.MonkeyPatch) -> None:
+    positions, grown = Positions("sinusoidal", 6, 5), []
+
+    def meanwhile(length: int, d_model: int) -> Tensor:
+        if not grown:
+            grown.append(None)
+            grown.append(positions.reaching(100))
+        return sinusoids(length, d_model)
+
+    monkeypatch.setattr(embeddings, "sinusoids", meanwhile)
+    found = positions(torch.zeros(1, 7, 6))[0]
+    assert torch.equal(found, sinusoids(7, 6))
+    assert positions.reaching(100) is positions.table is grown[1]
+
+
+@native
+def test_what_is_no_token_or_a_step_too_many_is_refused() -> None:
+    """By both engines; native code would read other memory."""
+    model = model_of(SHAPES["plain"])
+    for engine in (NativeEngine(model, "fp32", library()), PlainEngine(model)):
+        for bad in (VOCAB, -1):
+            with pytest.raises(IndexError):
+                engine.start([[3, bad, 4]], 1, 5)
+            with pytest.raises(IndexError), torch.inference_mode():
+                engine.start([[3, 4]], 1, 5).candidates(np.array([bad]), 2, None)
+    started = NativeEngine(model, "fp32", library()).start([[3, 4]], 1, 5)
+    for _ in range(5):
+        started.logits(np.array([3]))
+    with pytest.raises(IndexError):
+        started.logits(np.array([3]))
+    started = NativeEngine(model, "fp32", library()).start([[3, 4]], 1, 5)
+    with pytest.raises(IndexError):
+        started.candidates(np.array([3]), 2, np.array([VOCAB]))
+
+
+HUNGRY = """
+import resource, sys
+import torch
+from headway.kernels import decoding
+library = decoding.library()
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+weight = torch.ones(1000, 1000)
+resource.setrlimit(resource.RLIMIT_AS, (used + (32 << 20), -1))
+kept = []
+try:
+    for _ in range(1000):
+        kept.append(decoding.Linear(library, "fp32", weight))
+except MemoryError as error:
+    kept.clear()
+    sys.exit(f"told: {error}")
+"""
+
+
+@native
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
+def test_no_memory_left_is_an_error_not_the_end() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", HUNGRY], capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stderr) == (1, "told: no memory is left for this translation\n")
+
+
+@native
+def test_a_tied_table_is_kept_once() -> None:
+    for shape, count in (({}, 1), ({"tying": "target"}, 2), ({"tying": "none"}, 2)):
+        weights = NativeEngine(model_of(shape), "fp32", library()).weights
+        assert len({weights.source_table, weights.target_table}) == count
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"encoder_mixer": "lstm"}, {"decoder_mixer": "separable"}, {"compatibility": "additive"},
+        {"window": 3}, {"d_embedding": 11},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_what_native_code_does_not_know_goes_the_plain_way(
+    shape: dict[str, Any], precision: str
+) -> None:
+    model = model_of(shape)
+    engine = make_engine(model, precision)
+    assert isinstance(engine, PlainEngine)
+    assert len(search(engine, model, sources(3))) == 3
+
+
+def test_without_native_code_translations_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, texts = model_of({}), sources(5)
+    with_it = search(make_engine(model), model, texts)
+    monkeypatch.setattr(decoding.build, "library", lambda name: None)
+    engine = make_engine(model)
+    assert isinstance(engine, PlainEngine)
+    for a, b in zip(search(engine, model, texts), with_it, strict=True):
+        assert [h.tokens for h in a] == [h.tokens for h in b]
+
+
+def test_a_precision_that_is_not_to_be_had_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu, card = torch.device("cpu"), torch.device("cuda")
+    assert [resolve_precision("auto", device) for device in (cpu, card)] == ["fp32", "bf16"]
+    with pytest.raises(HeadwayError, match="int8"):
+        resolve_precision("int8", card)
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: False)
+    with pytest.raises(HeadwayError, match="no instructions"):
+        resolve_precision("bf16", cpu)
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("march", "needed"),
+    [("haswell", "avx2"), ("skylake-avx512", "avx512bw"), ("x86-64", "sse2")],
+)
+def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
+    """Sums run in one order at every width; only without FMA are last bits others."""
+    if needed not in build.processor():
+        pytest.skip(f"this processor cannot run {march}")
+    flags = [flag for flag in build.FLAGS if not flag.startswith("-march")]
+    built = tmp_path / "decoding.so"
+    subprocess.run(
+        [
+            "g++",
+            *flags,
+            f"-march={march}",
+            "-Wno-psabi",
+            build.SOURCES / "decoding.cpp",
+            "-o",
+            built,
+        ],
+        check=True,
+        capture_output=True,
+    )
+    other = decoding.declared(CDLL(str(built)))
+    for shape in SHAPES.values():
+        model = model_of(shape)
+        for precision in ("fp32", "int8"):
+            ours = NativeEngine(model, precision, library())
+            theirs = NativeEngine(model, precision, other)
+            least = 0 if march != "x86-64" else 1e-5 if precision == "fp32" else 0.05
+            # Few rows have kernels of their own, each number of them another.
+            for size in ({}, *({"steps": 3, "count": 1, "beams": beams} for beams in range(1, 6))):
+                assert distance(walk(ours, model, **size), walk(theirs, model, **size)) <= least
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("clang++") is None, reason="no clang++")
+def test_compilers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But where one fuses a product with a sum and the other does not."""
+    monkeypatch.setenv("CXX", "clang++")
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
+    found, reason = build._load.__wrapped__("decoding")
+    assert found is not None, reason
+    other = decoding.declared(found)
+    for shape in SHAPES.values():
+        model = model_of(shape)
+        for precision, most in (("fp32", 1e-5), ("int8", 0.05)):
+            ours = NativeEngine(model, precision, library())
+            theirs = NativeEngine(model, precision, other)
+            assert distance(walk(ours, model), walk(theirs, model)) <= most
+
+
+PRODUCTS = """
+#include "linear.h"
+using namespace headway;
+
+int main() {
+    const long most = 13, x_stride = padded(70), y_stride = padded(259);
+    const auto noise = [](long i) { return float(i * 7919 % 101) / 50 - 1; };
+    for (const Precision precision : {FP32, INT8})
+        for (const long outputs : {1, 47, 128, 259})
+            for (const long inputs : {1, 70}) {
+                Block<float> weight(outputs * inputs), x(most * x_stride), y(most * y_stride);
+                for (long i = 0; i < outputs * inputs; ++i) weight[i] = noise(i);
+                for (long i = 0; i < most * inputs; ++i)
+                    x[i / inputs * x_stride + i % inputs] = noise(3 * i + 1);
+                const Linear map(precision, weight.get(), nullptr, outputs, inputs);
+                Inputs space;
+                for (long rows = 0; rows <= most; ++rows) {
+                    map.store(x.get(), x_stride, rows, space, y.get(), y_stride);
+                    for (long m = 0; m < rows; ++m) {
+                        Block<float> one(y_stride);
+                        map.store(x.get() + m * x_stride, x_stride, 1, space, one.get(), y_stride);
+                        if (std::memcmp(one.get(), y.get() + m * y_stride, outputs * 4)) return 1;
+                    }
+                }
+            }
+}
+"""
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.parametrize("march", ["x86-64", "haswell", "skylake-avx512", "native"])
+def test_products_stay_in_their_room(march: str, tmp_path: Path) -> None:
+    """Of any number of rows, none included; and a row among others is the row alone."""
+    needed = {"x86-64": "sse2", "haswell": "avx2", "skylake-avx512": "avx512bw", "native": ""}
+    if needed[march] not in build.processor():
+        pytest.skip(f"this processor cannot run {march}")
+    source, built = tmp_path / "products.cpp", tmp_path / "products"
+    source.write_text(PRODUCTS)
+    flags = ["-std=c++17", "-O1", f"-march={march}", "-Wno-psabi", "-fno-math-errno",
+             "-fsanitize=address", "-fno-omit-frame-pointer"]  # fmt: skip
+    subprocess.run(["g++", *flags, "-I", build.SOURCES, source, "-o", built], check=True)
+    found = subprocess.run([built], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_a_long_walk_stays_in_its_room(tmp_path: Path) -> None:
+    """Of native code compiled with checks of every address, in a process of its own.
+
+    Long enough that caches are had several times, for sources of one and of many vectors.
+    """
+    checks = shutil.which("g++") and subprocess.run(
+        ["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()  # fmt: skip
+    wrapper = tmp_path / "checked-g++"
+    flags = "-O1 -fsanitize=address,undefined -fno-sanitize=alignment"
+    wrapper.write_text(f'#!/bin/sh\nexec g++ "$@" {flags}\n')
+    wrapper.chmod(0o700)
+    found = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("long_walk.py"))],
+        env={
+            **os.environ, "CXX": str(wrapper), "HEADWAY_CACHE": str(tmp_path / "cache"),
+            "LD_PRELOAD": str(checks), "OMP_NUM_THREADS": "2",
+            "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1",
+        },
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout) == (0, "walked\n"), found.stderr[-3000:]
+
+
+@native
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_batches_in_threads_change_nothing(
+    translator: Translator, tokenizer: Tokenizer, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = SearchConfig(max_extra=7, batch_tokens=30, precision=precision, n_best=2)
+    own = Translator(translator.model, tokenizer, search)
+    lines = sentences(60, 5)
+    found = []
+    for threads in (1, 5):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        found.append(list(own.stream(lines)))
+    assert found[0] == found[1]

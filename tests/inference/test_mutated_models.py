@@ -1,0 +1,26 @@
+"""A small part of ``tests/outside/damaged_models.py``: what is damaged at random is refused or works."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from support.mutations import damaged, try_out
+
+
+@pytest.mark.slow
+def test_directories_damaged_at_random_are_refused_or_work(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    outcomes = [damaged(model_directory, tmp_path, seed) for seed in range(150)]
+    assert {outcome.what for _, outcome in outcomes} == {"refused", "translated"}
+    assert max(outcome.seconds for _, outcome in outcomes) < 5
+    assert max(outcome.megabytes for _, outcome in outcomes) < 200
+
+
+def test_untyped_errors_are_seen(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mutations.load_model", lambda path: {}["missing"])
+    assert try_out(model_directory).what == "KeyError: 'missing'"
+    assert signal.alarm(0) == 0

@@ -1,0 +1,328 @@
+"""Lines in, lines out: none lost, none changed by its neighbours, scores that mean what they say."""
+
+import copy
+import json
+import os
+import random
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+
+from conftest import sentences, small_config
+from headway.checks import self_check
+from headway.cli.translate import arriving
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.inference import Hypothesis, Translator
+from headway.inference.alignment import link_words, word_numbers
+from headway.inference.engine import NativeEngine
+from headway.inference.growing import grow
+from headway.inference.splitting import join_parts, split_line
+from headway.inference.translator import resolve_device
+from headway.kernels import decoding
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+from support.command import headway
+
+SEARCH = SearchConfig(max_extra=7)
+
+
+def test_a_string_gives_a_string_and_a_list_a_list(translator: Translator) -> None:
+    assert isinstance(translator.translate("the cat", SEARCH), str)
+    assert translator.translate(["the cat"], SEARCH) == [translator.translate("the cat", SEARCH)]
+    assert translator.translate([], SEARCH) == []
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 30, 100, 100_000])
+def test_neighbours_order_and_batches_change_nothing(
+    translator: Translator, tokenizer: Tokenizer, batch_tokens: int
+) -> None:
+    # In float64, so that nothing but a neighbour's doing could make a difference of 1e-5: random
+    # weights blow up the last bits of float32, which trained ones do not.
+    exact = Translator(copy.deepcopy(translator.model).double(), tokenizer)
+    lines = sentences(60, 5)
+    search = replace(SEARCH, n_best=3, batch_tokens=batch_tokens)
+    alone = [next(exact.stream([line], search)) for line in lines]
+    order = list(range(60))
+    random.Random(1).shuffle(order)
+    shuffled = list(exact.stream([lines[i] for i in order], search, window=23))
+    for i, found in zip(order, shuffled, strict=True):
+        assert [t.text for t in found] == [t.text for t in alone[i]]
+        for a, b in zip(found, alone[i], strict=True):
+            assert a.score == pytest.approx(b.score, abs=1e-5)
+
+
+def test_blank_lines_and_order_are_kept(translator: Translator) -> None:
+    lines = ["", "the cat", "   ", "\t", "the dog sees", ""]
+    found = translator.translate(lines, SEARCH)
+    assert [i for i, text in enumerate(found) if not text.strip()] == [0, 2, 3, 5]
+    assert found[1] == translator.translate("the cat", SEARCH)
+    assert found[4] == translator.translate("  the dog sees ", SEARCH)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_score_is_what_the_search_reports(
+    translator: Translator, tokenizer: Tokenizer, beam: int
+) -> None:
+    search = replace(SEARCH, beam=beam, alpha=0.0)
+    lines = sentences(20, 6)
+    found = [translations[0] for translations in translator.stream(lines, search)]
+    hypotheses = [[*(tokenizer_ids(tokenizer, t.tokens)), tokenizer.eos] for t in found]
+    scores = translator.score_tokens(tokenizer.encode_source(lines), hypotheses)
+    for translation, score in zip(found, scores, strict=True):
+        # Two orders of summation in fp32, on random weights sharp enough to double every last bit
+        # a few times: the search is within 1e-5 of float64, the other up to 3e-4 beside it.
+        assert translation.log_probability == pytest.approx(score, abs=1e-3)
+        assert translation.score == translation.log_probability
+
+
+def tokenizer_ids(tokenizer: Tokenizer, pieces: list[str]) -> list[int]:
+    names = tokenizer.target_pieces(range(tokenizer.target_vocab_size))
+    return [names.index(piece) for piece in pieces]
+
+
+def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
+    sources, targets = sentences(30, 7), sentences(30, 8)
+    together = translator.score(sources, targets)
+    for source, target, score in zip(sources, targets, together, strict=True):
+        assert translator.score(source, target) == pytest.approx(score, abs=1e-4)
+    with pytest.raises(HeadwayError, match="30 sources, but 1 target"):
+        translator.score(sources, ["x"])
+
+
+def test_long_lines_are_split_and_rejoined(translator: Translator) -> None:
+    line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
+    search = replace(SEARCH, max_tokens=40)
+    measure = translator.length
+    parts = split_line(line, "en", measure, 40)
+    assert "".join(parts) == line
+    assert len(parts) > 5
+    assert all(measure(part.strip()) <= 40 for part in parts)
+    pieces = translator.translate([part.strip() for part in parts], search)
+    assert translator.translate(line, search).split() == " ".join(pieces).split()
+
+
+def test_each_sentence_of_a_line_can_be_translated_by_itself(translator: Translator) -> None:
+    one, two = "The cat sees a dog.", "The tree runs."
+    apart = replace(SEARCH, split_sentences=True)
+    assert translator.cut(f"{one}  {two}", apart) == [f"{one}  ", two]
+    assert translator.cut(f"{one}  {two}", SEARCH) == [f"{one}  {two}"]
+    assert translator.translate(f" {one}  {two}", apart).split() == [
+        word for text in translator.translate([one, two], SEARCH) for word in text.split()
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " ", "a\u0300" * 900],
+)
+def test_splitting_loses_nothing(line: str) -> None:
+    parts = split_line(line, "en", len, 50)
+    assert "".join(parts) == line
+    assert all(len(part.strip()) <= 50 for part in parts)
+    assert join_parts(["a. ", "b"], ["x", "y"]) == "x y"
+    assert join_parts(["a。", "b"], ["x", "y"]) == "xy"
+
+
+def test_a_prefix_starts_the_translation(translator: Translator) -> None:
+    [found] = next(translator.stream(["the cat sees"], SEARCH, prefix="Hund sieht"))
+    assert found.text.startswith("Hund sieht")
+
+
+def test_samples_are_seeded_by_line_not_by_place(translator: Translator) -> None:
+    search = replace(SEARCH, sample=True, n_best=3)
+    lines = sentences(10, 3)
+    first = [[t.text for t in found] for found in translator.stream(lines, search)]
+    again = [[t.text for t in found] for found in translator.stream(lines[::-1], search)]
+    other = [[t.text for t in f] for f in translator.stream(lines, replace(search, seed=2))]
+    assert first == again[::-1]
+    assert first != other
+    assert len({text for found in first for text in found}) > 10
+
+
+def test_links_follow_the_weights() -> None:
+    # Three source words of 1, 2 and 1 tokens; two target words of 2 and 1; then </s> on both sides.
+    weights = torch.tensor(
+        [
+            [0.1, 0.4, 0.4, 0.0, 0.1],  # the second word's tokens together outweigh all
+            [0.1, 0.3, 0.1, 0.4, 0.1],
+            [0.6, 0.1, 0.1, 0.1, 0.1],
+            [0.0, 0.0, 0.0, 1.0, 0.0],  # </s> is no word
+        ]
+    )
+    assert link_words(weights, [0, 1, 1, 2], [0, 0, 1]) == [(1, 0), (0, 1)]
+    assert link_words(weights, [], [0, 0, 1]) == []
+    assert link_words(weights, [0, 1, 1, 2], []) == []
+
+
+def test_words_are_what_white_space_separates(tokenizer: Tokenizer) -> None:
+    for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
+        ids = tokenizer.encode_source([text])[0][:-1]
+        numbers = word_numbers(tokenizer.decode_source, ids)
+        assert numbers[-1] == len(text.split()) - 1
+        assert all(0 <= b - a <= 1 for a, b in pairwise(numbers))
+
+
+def test_alignment_names_the_words_of_all_parts(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy that attends along the diagonal aligns each word with itself, over the whole line."""
+    assert translator.tokenizer.joint  # a source's ids are its copy's
+
+    def echo(sources: list[list[int]], *_: object) -> list[list[Hypothesis]]:
+        return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
+
+    def diagonal(_: object, source: list[int], target: list[int]) -> torch.Tensor:
+        return torch.eye(len(target), len(source))
+
+    monkeypatch.setattr(translator.finder, "find_all", echo)
+    monkeypatch.setattr("headway.inference.translator.cross_attention", diagonal)
+    for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
+        search = replace(SEARCH, max_tokens=20)
+        [found] = next(translator.stream([line], search, align=True))
+        words = len(line.split())
+        assert set(found.alignment) == {(i, i) for i in range(words)}
+
+
+def test_output_always_ends(translator: Translator, tokenizer: Tokenizer) -> None:
+    for found in translator.stream(sentences(20, 11), SEARCH):
+        assert len(found[0].tokens) < 40 + SEARCH.max_extra
+
+
+def test_self_check_passes_and_sees_a_broken_mask(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert all(finding.passed for finding in self_check(translator))
+    monkeypatch.setattr(translator.model.decoder.layers[1].mixer, "causal", False)
+    failed = [finding.name for finding in self_check(translator) if not finding.passed]
+    assert "no prediction sees a later target token" in failed
+    assert "step by step equals all at once" in failed
+
+
+def test_self_check_sees_padding(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    encode = translator.model.encode
+    monkeypatch.setattr(translator.model, "encode", lambda source, segments=None: encode(source))
+    failed = [finding.name for finding in self_check(translator) if not finding.passed]
+    assert "padding changes no prediction" in failed
+
+
+@pytest.mark.skipif(decoding.library() is None, reason="no native code")
+@pytest.mark.parametrize("precision", ["auto", "int8"])
+def test_self_check_sees_a_broken_engine(
+    translator: Translator, tokenizer: Tokenizer, precision: str
+) -> None:
+    own = Translator(translator.model, tokenizer, SearchConfig(precision=precision))
+    assert all(finding.passed for finding in self_check(own))
+    engine = own.finder.engine(precision)
+    assert isinstance(engine, NativeEngine)
+    engine.weights.attention_scale = 0
+    failed = [finding.name for finding in self_check(own) if not finding.passed]
+    known = "fp32" if precision == "auto" else precision
+    assert failed == [f"what translates says what the model says, {known}"]
+
+
+def test_lines_arrive_as_they_come_and_whole() -> None:
+    reading, writing = os.pipe()
+    lines = arriving(reading)
+    os.write(writing, b"\xef\xbb\xbfone\r\ntwo\nth")
+    assert next(lines) == ["one", "two"]
+    os.write(writing, b"ree\n\n" + "vier\u2028".encode())
+    assert next(lines) == ["three", ""]
+    os.close(writing)
+    assert next(lines) == ["vier\u2028"]
+    assert list(lines) == []
+    os.close(reading)
+
+
+def test_a_line_that_is_not_utf8_comes_after_those_before_it() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"one\ntwo\n\xff\nfour\n")
+    os.close(writing)
+    lines = arriving(reading)
+    assert next(lines) == ["one", "two"]
+    with pytest.raises(HeadwayError, match="line 3: not UTF-8"):
+        next(lines)
+    os.close(reading)
+
+
+def test_a_diverged_model_is_an_error_not_silence(
+    model_directory: Path, tokenizer: Tokenizer
+) -> None:
+    translator = Translator.load(model_directory)
+    with torch.no_grad():
+        translator.model.encoder.layers[0].feed_forward.inner.weight.mul_(1e30)
+    with pytest.raises(HeadwayError, match="not finite"):
+        translator.translate("the cat", SEARCH)
+
+
+def test_learned_positions_limit_lines_and_translations(tokenizer: Tokenizer) -> None:
+    config = replace(small_config(tokenizer).model, positions="learned", max_positions=29)
+    translator = Translator(Transformer(config), tokenizer)
+    line = " ".join(sentences(20, 3))
+    for found in translator.stream([line, "the cat"], replace(SEARCH, beam=2)):
+        assert found[0].text is not None
+    with pytest.raises(HeadwayError, match="29 were learned"):
+        translator.score(line, line)
+
+
+@pytest.mark.parametrize("name", ["cuda:99", "gpu", "cpu:x", "cuda:x"])
+def test_a_device_that_is_not_there_is_one_line(name: str) -> None:
+    with pytest.raises(HeadwayError, match="device"):
+        resolve_device(name)
+
+
+@pytest.mark.slow
+def test_the_command_keeps_lines_and_order(model_directory: Path, translator: Translator) -> None:
+    lines = ["the cat", "", "a dog\u2028sees", "the green house  "]
+    result = headway(
+        "translate", str(model_directory), "--search.max-extra", "7", text="\n".join(lines)
+    )
+    assert result.stdout.split("\n") == [*translator.translate(lines, SEARCH), ""]
+    result = headway(
+        "translate", str(model_directory), "--json", "--search.n-best", "2", "--alignment",
+        "--search.max-extra", "7", text="the cat\n\nthe dog\n",
+    )  # fmt: skip
+    rows = [json.loads(row) for row in result.stdout.split("\n")[:-1]]
+    assert [row["source"] for row in rows] == ["the cat", "", "the dog"]
+    assert [len(row["translations"]) for row in rows] == [2, 1, 2]
+
+
+def test_parts_found_and_joined_are_the_line_translated(translator: Translator) -> None:
+    search = replace(SEARCH, max_tokens=40, n_best=2)
+    for line in ["  the cat sees ", " ".join(f"{text}." for text in sentences(30, 9))]:
+        parts = translator.cut(line, search)
+        assert "".join(parts) == line.strip()
+        found = translator.join(parts, translator.find(parts, search))
+        [whole] = translator.stream([line], search)
+        assert [t.text for t in found] == [t.text for t in whole]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_part_nobody_waits_for_leaves_at_once(translator: Translator, beam: int) -> None:
+    search = replace(SEARCH, beam=beam, max_extra=50)
+    lines = sentences(5, 4)
+    alone = translator.find(lines, search)
+    asked: list[int] = []
+
+    def wanted(sentence: int) -> bool:
+        asked.append(sentence)
+        return sentence != 2
+
+    found = translator.find(lines, search, wanted)
+    assert found[:2] + found[3:] == alone[:2] + alone[3:]
+    assert asked.count(2) == 1  # the first no ends it
+    assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
+    steps: list[int] = []
+    assert translator.find(lines, search, lambda i: bool(steps.append(i))) is not None
+    assert len(steps) <= len(lines)  # nobody waits: one step
+
+
+def test_a_growing_translation_ends_as_greedy_search_does(translator: Translator) -> None:
+    for line in [*sentences(10, 12), "日本 🎉 ü"]:
+        bits = list(grow(translator, line))
+        greedy = translator.translate(line, replace(translator.search, beam=1))
+        assert "".join(bits) == greedy
+        assert len(bits) > 1 or len(greedy.split()) < 3

@@ -1,0 +1,373 @@
+"""The encoder alone and the decoder alone: trained, stopped, resumed and used as a translator is."""
+
+import json
+import math
+import random
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
+from headway.errors import HeadwayError
+from headway.inference import load_model
+from headway.inference.labelling import Labeller
+from headway.inference.language import Generator, perplexity
+from headway.inference.vectors import Encoder
+from headway.model import Classifier, LanguageModel, Transformer, make_model
+from headway.paper import classification
+from headway.paper.work import Work
+from headway.text.batches import make_batch
+from headway.text.examples import Example, prepare_examples, prepare_lines, read_examples
+from headway.text.labels import LabelledText, load_tokenizer
+from headway.text.prepare import PreparedData
+from headway.text.tokenizer import Tokenizer
+from headway.training.checkpoint import read_tensors
+from headway.training.facts import with_vocabulary
+from headway.training.objective import Objective, plain_loss
+from headway.training.run_directory import RunDirectory
+from headway.training.starting import resume, start
+from headway.training.validation import ValidationReport
+
+SHAPE = {
+    "num_encoder_layers": 2, "num_decoder_layers": 2, "d_model": 22, "d_ff": 37, "num_heads": 2,
+}  # fmt: skip
+NOUNS = ("dog", "cat", "house", "tree", "river")
+
+
+def sentence(chooser, color):
+    return f"the {chooser.choice(NOUNS)} is {color} , not the {chooser.choice(NOUNS)}"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Lines, and the same labelled by their colour."""
+    folder = tmp_path_factory.mktemp("texts")
+    chooser = random.Random(3)
+    for name, count in (("train", 230), ("valid", 19)):
+        colors = [chooser.choice(("green", "blue", "red")) for _ in range(count)]
+        lines = [sentence(chooser, color) for color in colors]
+        (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+        pairs = list(zip(colors, lines, strict=True))
+        (folder / f"{name}.tsv").write_text("".join(f"{c}\t{line}\n" for c, line in pairs))
+        objects = [json.dumps({"label": c, "text": line}) for c, line in pairs]
+        (folder / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in objects))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(files, tmp_path_factory):
+    """Prepared data of each kind."""
+    out = tmp_path_factory.mktemp("prepared")
+    text = TextConfig(vocab_size=320)
+    lines, tsv = (
+        [files / f"{part}.{end}" for part in ("train", "valid")] for end in ("txt", "tsv")
+    )
+    return {
+        "language-model": prepare_lines(lines[:1], lines[1:], out / "lines", text),
+        "classifier": prepare_examples(tsv[:1], tsv[1:], out / "examples", text),
+    }
+
+
+def config(data, **training):
+    values = {
+        "max_steps": 8, "batch_tokens": 300, "micro_batch_tokens": 150, "warmup_steps": 5,
+        "validate_every": 4, "checkpoint_every": 4, "average": 2, "threads": 1, "precision": "fp32",
+        "device": "cpu",
+    } | training  # fmt: skip
+    settings = Config(model=ModelConfig(**SHAPE), training=TrainingConfig(**values))
+    return with_vocabulary(settings, data)
+
+
+def model_of(data, seed=4):
+    torch.manual_seed(seed)
+    return make_model(config(data).model).eval()
+
+
+def batch_of(data, rows, packed=False):
+    tokenizer = data.tokenizer
+    pads = tokenizer.source_pad, tokenizer.target_pad
+    return make_batch(data.train, np.array(rows), *pads, packed=packed)
+
+
+def test_the_data_says_which_kind_of_model_it_is_for(data):
+    kinds = {"language-model": LanguageModel, "classifier": Classifier}
+    for kind, prepared in data.items():
+        assert PreparedData.open(prepared.directory).kind == kind
+        assert isinstance(model_of(prepared), kinds[kind])
+    assert isinstance(
+        make_model(ModelConfig(source_vocab_size=7, target_vocab_size=7)), Transformer
+    )
+
+
+@pytest.mark.parametrize("kind", ["language-model", "classifier"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_objective_is_the_plain_loss_of_forward_however_batched(data, kind, packed):
+    prepared, rows = data[kind], [5, 1, 17, 40, 3]
+    model = model_of(prepared)
+    found = Objective(model, smoothing=0.1)(batch_of(prepared, rows, packed))
+    found.smoothed.backward()
+    gradients = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
+    model.zero_grad()
+    smoothed = nll = 0
+    for row in rows:
+        source, target = (torch.tensor(x.astype(np.int64))[None] for x in prepared.train.pair(row))
+        logits = model(target)[0] if kind == "language-model" else model(source)
+        loss = plain_loss(logits, target[0], 0.1)
+        smoothed, nll = smoothed + loss.smoothed, nll + loss.nll
+    smoothed.backward()
+    torch.testing.assert_close(found.smoothed, smoothed)
+    torch.testing.assert_close(found.nll, nll)
+    for ours, parameter in zip(gradients, model.parameters(), strict=True):
+        if parameter.grad is not None:
+            torch.testing.assert_close(ours, parameter.grad, atol=1e-5, rtol=1e-4)
+
+
+def train(run, steps):
+    run.begin()
+    reports = []
+    while run.step < steps:
+        if run.checkpoint_due:
+            run.save()
+        if run.validation_due:
+            reports += [e for e in run.validate() if isinstance(e, ValidationReport)]
+        run.advance()
+    run.save()
+    return reports
+
+
+@pytest.mark.parametrize("kind", ["language-model", "classifier"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_resumed_run_is_the_run_it_was(data, kind, packed, tmp_path):
+    settings = config(data[kind], packed=packed)
+    whole, parts = (RunDirectory(tmp_path / name) for name in ("whole", "parts"))
+    for directory in (whole, parts):
+        directory.lock()
+    train(start(whole, data[kind], settings), 8)
+    train(start(parts, data[kind], settings), 5)
+    parts.unlock()
+    parts.lock()
+    train(resume(parts, data[kind], settings), 8)
+    for directory in (whole, parts):
+        directory.unlock()
+    assert whole.weights(8).read_bytes() == parts.weights(8).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def runs(files, tmp_path_factory):
+    """A trained run of each kind, by the command."""
+    folder = tmp_path_factory.mktemp("runs")
+    words = [
+        "--quiet", "--text.vocab-size", "320", "--training.max-steps", "120",
+        "--training.batch-tokens", "900", "--training.micro-batch-tokens", "900",
+        "--training.warmup-steps", "40", "--training.validate-every", "60",
+        "--training.checkpoint-every", "60", "--training.average", "2", "--training.threads", "1",
+        "--training.rate-scale", "2", "--model.dropout", "0",
+    ]  # fmt: skip
+    for name, value in SHAPE.items():
+        words += [f"--model.{name}".replace("_", "-"), str(value)]
+    for verb, end in (("lm", "txt"), ("classify", "tsv")):
+        texts = [f"--{p}={files / f'{p}.{end}'}" for p in ("train", "valid")]
+        assert dispatch([verb, str(folder / verb), *texts, *words]) == 0
+    return folder
+
+
+def test_a_classifier_learns_and_says_how_sure_it_is(runs, files, capsys):
+    labeller = Labeller.load(runs / "classify")
+    texts = ["the cat is blue , not the tree", "the dog is red , not the river"]
+    found = labeller.predict([(text,) for text in texts], attention=True)
+    assert [f.label for f in found] == ["blue", "red"]
+    for prediction in found:
+        assert math.isclose(sum(prediction.probabilities.values()), 1, abs_tol=1e-5)
+        assert prediction.probabilities[prediction.label] == max(prediction.probabilities.values())
+        assert math.isclose(sum(prediction.attention), 1, abs_tol=1e-5)
+        assert len(prediction.attention) == len(prediction.pieces)
+    [alone] = labeller.predict([(texts[1],)])
+    for label, p in found[1].probabilities.items():
+        assert math.isclose(alone.probabilities[label], p, abs_tol=1e-5)
+    assert (
+        dispatch(["classify", str(runs / "classify"), "--score", str(files / "valid.jsonl")]) == 0
+    )
+    assert capsys.readouterr().out == "accuracy 100.00 %: 19 of 19\n"
+
+
+def test_a_language_model_learns_and_writes_what_it_finds_likely(runs, files, capsys):
+    generator = Generator.load(runs / "lm")
+    likely, unlikely = generator.score(["the cat is blue , not the tree", "tree the not , blue is"])
+    assert likely.nll / likely.tokens < unlikely.nll / unlikely.tokens
+    search = SearchConfig(n_best=3, beam=3, alpha=0.0, max_extra=12)
+    for settings in (search, SearchConfig(sample=True, n_best=3, max_extra=30)):
+        for prompt in ("", "the cat is"):
+            for text, log_probability in generator.generate([prompt], settings)[0]:
+                assert text.startswith(prompt)
+                # Step by step is what the whole says, where the pieces are the usual ones.
+                [told] = generator.score([text])
+                assert log_probability <= 0
+                assert math.isclose(-told.nll, log_probability, abs_tol=1e-3) or settings.sample
+    assert dispatch(["lm", str(runs / "lm"), "--score", str(files / "valid.txt"), "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert value["perplexity"] < 3
+    lines = generator.score((files / "valid.txt").read_text().splitlines())
+    assert math.isclose(value["perplexity"], perplexity(lines))
+    assert math.isclose(value["nll"], sum(line.nll for line in lines), rel_tol=1e-6)
+    word = ["--generate", "2", "--prompt", "the", "--search.seed", "5"]
+    assert dispatch(["lm", str(runs / "lm"), *word]) == 0
+    first = capsys.readouterr().out
+    assert dispatch(["lm", str(runs / "lm"), *word]) == 0
+    assert capsys.readouterr().out == first
+    assert first.count("\n") == 2
+
+
+def test_a_finished_run_is_what_its_verb_works_with_and_no_other(
+    runs, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "in").write_text("the tree is green , not the dog\n\nthe cat\tis red\n")
+    for extra in ([], ["--json", "--attention"]):
+        with (tmp_path / "in").open() as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            assert dispatch(["classify", str(runs / "classify"), *extra]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == 3
+    assert json.loads(lines[0])["label"] == "green"
+    assert [p == "</s>" for p in json.loads(lines[2])["pieces"]].count(True) == 2
+    with pytest.raises(HeadwayError, match="no translator: use headway classify"):
+        load_model(runs / "classify")
+    with pytest.raises(HeadwayError, match="no classifier"):
+        Labeller.load(runs / "lm")
+    with pytest.raises(HeadwayError, match="no language model"):
+        Generator.load(runs / "classify")
+    with pytest.raises(HeadwayError, match="no encoder"):
+        Encoder.load(runs / "lm")
+
+
+@pytest.mark.parametrize(("verb", "loaded"), [("lm", Generator.load), ("classify", Labeller.load)])
+def test_what_a_model_is_and_the_average_of_its_checkpoints(runs, tmp_path, capsys, verb, loaded):
+    run = runs / verb
+    assert dispatch(["info", str(run), "--json"]) in (None, 0)
+    facts = json.loads(capsys.readouterr().out)
+    model = loaded(run).model
+    assert facts["kind"] == model.config.kind
+    assert facts["parameters"] == sum(p.numel() for p in model.parameters())
+    assert facts["layers"] == 2
+    assert facts.get("labels") == (["blue", "green", "red"] if verb == "classify" else None)
+    assert not {"kind", "d_model"} & set(facts["departures from the paper's model"])
+    assert dispatch(["info", str(run)]) in (None, 0)
+    assert ("blue, green, red" in capsys.readouterr().out) == (verb == "classify")
+    with pytest.raises(HeadwayError, match="draws translators"):
+        dispatch(["info", str(run), "--diagram", str(tmp_path / "model.svg")])
+    assert dispatch(["average", str(run), str(tmp_path / "out"), "--last", "2"]) in (None, 0)
+    weights = [
+        read_tensors(RunDirectory(run).weights(step)) for step in RunDirectory(run).steps()[-2:]
+    ]
+    for name, value in loaded(tmp_path / "out").model.state_dict().items():
+        torch.testing.assert_close(value, (weights[0][name] + weights[1][name]) / 2)
+    assert f"headway {verb} ." in (tmp_path / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["lm", "--score", "valid.txt"], ["lm", "--generate", "1"], ["classify", "--score", "valid.tsv"],
+     ["classify"], ["encode"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_device_that_is_not_here_is_named(runs, files, words):
+    verb, *rest = [str(files / word) if word.startswith("valid") else word for word in words]
+    run = str(runs / ("classify" if verb == "encode" else verb))
+    for device, message in (("cuda:99", "no such CUDA device"), ("tpu", "auto, cpu, cuda")):
+        with pytest.raises(HeadwayError, match=message):
+            dispatch([verb, run, *rest, "--device", device])
+
+
+@pytest.mark.parametrize("pooling", ["mean", "first"])
+def test_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, pooling):
+    encoder = Encoder.load(runs / "classify")
+    texts = ["the tree is green , not the dog", "the cat is red", "dog"]
+    found = encoder.vectors(texts, every_layer=True, pooling=pooling)
+    assert found.shape == (3, SHAPE["num_encoder_layers"], SHAPE["d_model"])
+    assert np.array_equal(found[:, -1:], encoder.vectors(texts, pooling=pooling))
+    for text, vectors in zip(texts, found, strict=True):
+        np.testing.assert_allclose(
+            encoder.vectors([text], every_layer=True, pooling=pooling)[0], vectors, atol=1e-5
+        )
+        # By hand: one sentence, no padding, layer by layer.
+        model = encoder.model
+        [ids] = encoder.tokenizer.encode_source([text])
+        x = model.positions(model.embedding(torch.tensor([ids])))
+        for layer, vector in zip(model.encoder.layers, vectors, strict=True):
+            x = layer(x)
+            mine = x[0].mean(0) if pooling == "mean" else x[0, 0]
+            np.testing.assert_allclose(vector, mine.detach().numpy(), atol=1e-5)
+    (tmp_path / "in").write_text("".join(f"{text}\n" for text in texts))
+    for extra in ([], ["--layers", "all", "--out", str(tmp_path / "out.npy")]):
+        with (tmp_path / "in").open() as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            words = ["encode", str(runs / "classify"), "--pooling", pooling, "--threads", "1"]
+            dispatch([*words, *extra])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    np.testing.assert_allclose(np.array(lines), found[:, -1], atol=1e-5)
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), found, atol=1e-5)
+
+
+def test_tsv_and_jsonl_say_the_same_and_pairs_are_two_parts(files, tmp_path):
+    assert list(read_examples([files / "valid.tsv"])) == list(
+        read_examples([files / "valid.jsonl"])
+    )
+    (tmp_path / "a.tsv").write_text("yes\tone\ttwo\n")
+    (tmp_path / "a.jsonl").write_text('{"label": "yes", "text": "one", "second": "two"}\n')
+    for name in ("a.tsv", "a.jsonl"):
+        assert list(read_examples([tmp_path / name])) == [Example("yes", ("one", "two"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("a.tsv", "only a text"), ("a.tsv", "a\tb\tc\td"), ("a.tsv", "\ttext"), ("a.tsv", "a\t \tb"),
+        ("a.jsonl", "[1]"), ("a.jsonl", '{"label": 1, "text": "a"}'), ("a.jsonl", "{"),
+        ("a.jsonl", '{"text": "a"}'),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_example_is_named(tmp_path, name, line):
+    (tmp_path / name).write_text(f"{line}\n")
+    with pytest.raises(HeadwayError, match=rf"{name}:1: not"):
+        list(read_examples([tmp_path / name]))
+
+
+def test_labels_come_back_from_disk_and_unknown_ones_are_refused(data, tmp_path):
+    tokenizer = data["classifier"].tokenizer
+    assert isinstance(tokenizer, LabelledText)
+    tokenizer.save(tmp_path)
+    again = load_tokenizer(tmp_path)
+    assert isinstance(again, LabelledText)
+    assert not isinstance(Tokenizer.load(tmp_path), LabelledText)
+    assert again.labels == LabelledText.load(tmp_path).labels == ["blue", "green", "red"]
+    assert again.fingerprint == tokenizer.fingerprint
+    assert [again.decode(ids) for ids in again.encode_target(["red", "blue"])] == ["red", "blue"]
+    with pytest.raises(HeadwayError, match="'pink' is not among"):
+        again.encode_target(["pink"])
+    (tmp_path / "labels.json").write_text("[1]")
+    with pytest.raises(HeadwayError, match="not a list of labels"):
+        load_tokenizer(tmp_path)
+    (tmp_path / "labels.json").unlink()
+    with pytest.raises(HeadwayError, match=r"no labels\.json"):
+        LabelledText.load(tmp_path)
+    assert load_tokenizer(tmp_path).fingerprint == Tokenizer.load(tmp_path).fingerprint
+    one = [tmp_path / "one.tsv"]
+    one[0].write_text("red\ta text\n")
+    with pytest.raises(HeadwayError, match="two labels or more"):
+        prepare_examples(one, one, tmp_path / "out", TextConfig(vocab_size=290))
+
+
+def test_the_experiment_runs_at_toy_size_and_is_done_once(tmp_path):
+    work = Work(tmp_path, scale="toy")
+    result = classification.run(work)
+    assert len(result.tables[0].rows) == 6
+    assert len(result.claims) == 2
+    pairs = classification.tasks(work)["Translation or not"]
+    assert {len(example.parts) for example in pairs} == {2}
+    assert 0.3 < sum(example.label == "another" for example in pairs) / len(pairs) < 0.6
+    began = time.process_time()
+    assert classification.run(work).tables == result.tables
+    assert time.process_time() - began < 3  # nothing is trained again

@@ -1,0 +1,185 @@
+"""Each experiment end to end at toy size, and the page that shows them all."""
+
+import base64
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.paper import experiments
+from headway.paper.experiments import EXPERIMENTS, reproduce, write_report
+from headway.paper.results import Claim, Result, Table
+from headway.paper.work import Work
+
+# Tests of their own are with the experiments that need no training.
+MINE = ("tying", "schedule", "smoothing", "table2", "table3")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("paper")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MINE)
+def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
+    result = reproduce(name, Work(folder, "toy"))
+    assert result.name == name
+    assert result.tables
+    assert result.claims
+    assert result.differs
+    assert all(claim.section for claim in result.claims)
+    assert Result.from_json((folder / f"{name}.json").read_text(encoding="utf-8")) == result
+    for figure in result.figures:
+        ElementTree.fromstring(figure.svg)
+    assert not any(
+        claim.verdict == "does not" for claim in result.claims if "seed" not in claim.why
+    )
+
+
+@pytest.mark.parametrize("name", [*MINE, "table4", "classification"])
+def test_the_papers_size_writes_settings_that_load(name: str, tmp_path: Path) -> None:
+    from headway.config import load
+
+    result = reproduce(name, Work(tmp_path, "paper"))
+    files = sorted((tmp_path / "settings").glob("*.toml"))
+    commands = result.tables[-1].rows
+    assert len(files) == len(commands)
+    for _, command in commands:
+        path = re.search(r"--config (\S+)", str(command))
+        assert path
+        config = load("tiny", [path[1]])
+        assert config.training.max_steps in (100_000, 300_000)
+        assert config.model.d_model in (256, 512, 1024)
+
+
+def fake(work: Work) -> Result:
+    table = Table("A <table>", ("x", "y"), (("<b>", 1234567), (None, 0.00012)))
+    claims = (Claim("c & d", "1", "2", "holds"), Claim("e", "1", "2", "not decided"))
+    return Result("fake", "F & G", "1", (table,), (), claims, "much")
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            assert not (value or "").startswith(("http", "//")), (tag, name, value)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_what_is_done_is_read_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(fake)})
+    monkeypatch.setattr(experiments, "EXPERIMENTS", {"fake": "fake"})
+    calls: list[str] = []
+    monkeypatch.setattr(
+        experiments.importlib, "import_module", lambda n: (calls.append(n), module)[1]
+    )
+    said: list[str] = []
+    first = reproduce("fake", Work(tmp_path, "toy", say=said.append))
+    assert reproduce("fake", Work(tmp_path, "toy", say=said.append)) == first
+    assert len(calls) == 1
+    assert said[-1] == "fake: done before"
+    reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)))
+    reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)), again=True)
+    assert len(calls) == 3
+    (tmp_path / "fake.json").write_text("{", encoding="utf-8")
+    reproduce("fake", Work(tmp_path, "toy"))
+    assert len(calls) == 4
+    page = write_report(Work(tmp_path, "toy")).read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(page)
+    assert "script" not in reader.tags
+    for words in ("F & G", "A <table>", "<b>", "1,234,567", "0.00012", "c & d", "holds", "much"):
+        assert words in reader.text, words
+    assert "Of 2 claims: holds 1, not decided 1." in reader.text
+    # Of another size nothing was run.
+    assert "F & G" not in write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_rows_of_table_3_come_one_group_after_another(tmp_path: Path) -> None:
+    def rows(*groups: str) -> tuple[list[str], str]:
+        work = Work(tmp_path, "toy", seeds=(4,), say=(said := []).append, rows=groups)
+        result = reproduce("table3", work)
+        [table] = [t for t in result.tables if t.title.startswith("The rows trained")]
+        return [str(row[0]) for row in table.rows], said[0]
+
+    learned = "(E) learned positions"
+    assert rows("E")[0] == ["base", learned]
+    assert rows("E") == (["base", learned], "table3: done before")
+    found, _ = rows("A")  # what was trained before stays
+    assert found == ["base", "(A) h = 1", "(A) h = 4", "(A) h = 16", "(A) h = 32", learned]
+    assert rows("E", "A")[1] == "table3: done before"
+    assert len(list((tmp_path / "trials").iterdir())) == 6
+    page = write_report(Work(tmp_path, "toy", seeds=(4,))).read_text(encoding="utf-8")
+    assert "Not trained here: rows B, C, D, big." in page
+    assert "a single seed decides nothing" in page
+    # All of them are more than these.
+    work = Work(tmp_path, "toy", seeds=(4,), say=(said := []).append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Work, "by_seed", lambda work, jobs: pytest.fail("trained"))
+        with pytest.raises(pytest.fail.Exception):
+            reproduce("table3", work)
+    assert said[0].startswith("table3: was done")
+
+
+def test_figures_lie_in_the_page(tmp_path: Path) -> None:
+    from headway.paper import charts, report
+
+    figure = charts.curves("Curve", {"a": [(1, 1.0), (2, float("nan")), (3, 2.0)]}, "x", "y")
+    page = report.html([Result("n", "t", "1", (), (figure,))], "toy")
+    found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert found
+    assert base64.b64decode(found[1]).decode() == figure.svg
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["reproduce", "--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
+    for words, message in (
+        (["table33"], "table3"),
+        ([], "--list"),
+        (["table3", "--train", "a"], "belong together"),
+        (["table3", "--seeds", "-1"], "0 or more"),
+        (["table3", "--seeds", "2", "2"], "no seed the same"),
+        (["table3", "--rows", "A,F"], "has A, B, C, D, E, big, and no 'F'"),
+        (["tying", "--rows", "A"], "of table3"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            dispatch(["reproduce", *words])
+        assert ended.value.code == 2
+        assert message in capsys.readouterr().err
+    assert sorted(experiments.ALL) == sorted(EXPERIMENTS)
+    assert experiments.ALL[-1] == "table2"
+    out = tmp_path / "out"
+    # What cannot be done keeps nothing else from being done.
+    words = ["reproduce", "smoothing", "tying", "--out", str(out)]
+    assert dispatch([*words, "--scale", "hours"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.count("needs text: give --train") == 2
+    assert captured.out == f"{out / 'report.html'}\n"
+    assert dispatch(["reproduce", "tying", "--scale", "paper", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out / 'report.html'}\n"
+    assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_document_names_files_and_commands_that_are_there() -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "docs" / "paper.md").read_text(encoding="utf-8")
+    named = re.findall(r"`reproduce (\w+)`|headway reproduce (\w+)", text)
+    assert {one or other for one, other in named} == {*EXPERIMENTS, "all"}
+    for path in re.findall(r"`([a-z_]+/[a-z_0-9]+\.py)`", text):
+        assert (root / "src" / "headway" / path).is_file(), path
+    for target in re.findall(r"\]\((\w[\w-]*\.md)\)", text):
+        assert (root / "docs" / target).is_file(), target

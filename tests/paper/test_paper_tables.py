@@ -1,0 +1,220 @@
+"""Tables 2 and 3, tying, smoothing and the schedule: counts against formulas, verdicts against hands."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from headway.config import Config, ModelConfig
+from headway.model import Transformer, parameter_count
+from headway.paper import schedule, table2, table3, table4, tying
+from headway.paper.charts import Axis, curves, intervals
+from headway.paper.facts import TABLE3
+from headway.paper.parameters import counted, fitting_rows, formula, one_vocabulary, with_rows
+from headway.paper.rows import configure, shapes
+from headway.paper.scales import SMALL, paper_settings
+from headway.paper.trial import Trial
+from headway.paper.unseen import predict
+from headway.paper.work import Work
+from headway.parsing.parser import PAPER
+from headway.text.tokenizer import Tokenizer
+from headway.training.objective import plain_loss
+
+ODD = ModelConfig(
+    source_vocab_size=31, target_vocab_size=31, num_encoder_layers=2, num_decoder_layers=3,
+    d_model=14, d_ff=19, num_heads=3, d_k=5, d_v=7, max_positions=11,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("tying", ["three-way", "target", "none"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_the_formula_counts_what_is_built(tying: str, positions: str) -> None:
+    config = replace(ODD, tying=tying, positions=positions)  # type: ignore[arg-type]
+    assert formula(config) == counted(config) == parameter_count(Transformer(config))
+
+
+def test_every_row_has_exactly_its_settings() -> None:
+    for row in TABLE3:
+        found = configure(Config(), row)
+        for section, changes in (("model", row.model), ("training", row.training)):
+            for name, value in changes.items():
+                assert getattr(getattr(found, section), name) == value, row.label
+        assert found.model.head_widths[1] == row.model.get("d_v", 64)
+    assert configure(SMALL, TABLE3[0]) == SMALL
+
+
+def test_rows_at_another_size_keep_the_papers_ratios() -> None:
+    rows = {row.label: configure(SMALL, row) for row in TABLE3}
+    assert {label: c.model.head_widths for label, c in rows.items() if label[:3] in ("(A)", "(B)")} == {
+        "(A) h = 1": (64, 64), "(A) h = 4": (16, 16), "(A) h = 16": (4, 4), "(A) h = 32": (2, 2),
+        "(B) d_k = 16": (2, 8), "(B) d_k = 32": (4, 8),
+    }  # fmt: skip
+    big = rows["big"]
+    assert (big.model.d_model, big.model.num_heads, big.model.dropout) == (128, 16, 0.3)
+    assert big.training.max_steps == 3 * SMALL.training.max_steps
+    assert rows["(D) eps_ls = 0.2"].training.label_smoothing == 0.2
+
+
+def test_printed_millions_come_from_the_vocabularies_found() -> None:
+    for row, shape in shapes():
+        if row.millions is None:
+            continue
+        low, high = fitting_rows(shape, row.millions)
+        inside, outside = math.ceil(low), math.ceil(high) + 1
+        assert round(formula(with_rows(shape, inside)) / 1e6) == row.millions
+        assert round(formula(with_rows(shape, outside)) / 1e6) == row.millions + 1
+    others = [(row, shape) for row, shape in shapes() if row.name != "big"]
+    span = one_vocabulary(others)
+    assert span is not None
+    assert one_vocabulary([*others, (TABLE3[-1], shapes()[-1][1])]) is None
+
+
+def test_counted_operations_are_those_of_the_computing_model() -> None:
+    length, rows = 5, 3
+    model = Transformer(ODD)
+    source = torch.zeros(rows, length, dtype=torch.long)
+    with FlopCounterMode(display=False) as counter:
+        logits = model(source, source)
+        plain_loss(logits.flatten(0, 1), source.flatten(), 0.1).smoothed.backward()
+    assert table2.count_step(ODD, rows * length, length) == counter.get_total_flops()
+    # Two operations a parameter of a product and token forward, four backward; attention comes on top.
+    short = table2.count_step(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60, 2)
+    rule = table2.by_formula(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60)
+    assert short == pytest.approx(rule, rel=0.02)
+
+
+def test_the_papers_arithmetic() -> None:
+    assert table2.estimate("base") == pytest.approx(3.3e18, rel=0.01)
+    assert table2.estimate("big") == pytest.approx(2.3e19, rel=0.01)
+    for name in table2.SETTINGS:
+        config = paper_settings(name)
+        assert config.model.dropout == (0.3 if "en-de-big" in name else 0.1)
+        assert config.text.vocab_size == (37_000 if "en-de" in name else 32_000)
+
+
+def test_every_file_of_the_papers_settings_loads_and_is_used() -> None:
+    names = {path.stem for path in Path(table2.__file__).with_name("settings").glob("*.toml")}
+    assert names == {*table2.SETTINGS, *table4.SETTINGS}
+    for name in names:
+        assert paper_settings(name).training.max_steps in (100_000, 300_000), name
+    for name, pieces in zip(table4.SETTINGS, (16_000, 32_000), strict=True):
+        config = paper_settings(name)
+        assert config.text.vocab_size == pieces
+        assert config.search == PAPER
+        model = config.model
+        assert (model.num_encoder_layers, model.num_decoder_layers, model.d_model) == (4, 4, 1024)
+        assert (model.d_ff, model.num_heads) == (2048, 8)  # base's
+
+
+def test_tied_gradients_are_the_sum() -> None:
+    assert tying.gradient_error() < 1e-12
+
+
+def test_the_rate_is_equation_3() -> None:
+    assert all(claim.verdict == "shown" for claim in schedule.shape_claims())
+
+
+def made(name: str, seed: int, bleu: float, perplexity: float) -> Trial:
+    return Trial(
+        name, seed, Path("none"), 7, 3, ((1, 2.0), (2, 1.0)), perplexity, 0.5, 0.5, bleu, bleu, 10.0,
+        1.0, {},
+    )  # fmt: skip
+
+
+def trials_with(change: float, base: float = 70.0) -> dict[str, list[Trial]]:
+    """Every row but the base better by ``change`` BLEU, a little unlike from seed to seed."""
+
+    def series(shift: float) -> list[Trial]:
+        return [
+            made("x", s, base + s + shift * (1 + s / 10), math.exp(1 - shift / 10))
+            for s in range(3)
+        ]
+
+    return {row.label: series(0.0 if row.name == "base" else change) for row in TABLE3}
+
+
+def test_trends_follow_the_numbers(tmp_path: Path) -> None:
+    work = Work(tmp_path, "minutes")
+    worse, better = (
+        {c.text: c.verdict for c in table3.trends(trials_with(change), work)}
+        for change in (-2.0, 2.0)
+    )
+    head, width = (
+        next(text for text in worse if words in text)
+        for words in ("single head", "twice the width")
+    )
+    assert (worse[head], better[head]) == ("holds", "does not")
+    assert (worse[width], better[width]) == ("does not", "holds")
+    equal = {c.text: c.verdict for c in table3.trends(trials_with(0.0), work)}
+    assert equal[head] == "not decided"
+    assert [v for t, v in equal.items() if "Learned" in t] == ["holds"]
+    some = {label: t for label, t in trials_with(-2.0).items() if label[:3] in ("bas", "(A)")}
+    assert [c.text for c in table3.trends(some, work)] == [
+        "A single head is worse than the base's", "Quality also drops with too many heads",
+    ]  # fmt: skip
+    assert len(table3.score_table(some).rows) == 5
+    assert len(table3.difference_table(some, work).rows) == 4
+    rows = {row[0]: row for row in table3.difference_table(trials_with(-2.0), work).rows}
+    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"
+    # Models that can do nothing are not compared.
+    rows = {row[0]: row for row in table3.difference_table(trials_with(-2.0, 30.0), work).rows}
+    assert {row[3] for row in rows.values()} == {"not decided"}
+    mixed = trials_with(-2.0) | {"(A) h = 1": trials_with(-45.0)["(A) h = 1"]}
+    rows = {row[0]: row for row in table3.difference_table(mixed, work).rows}
+    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"
+    assert rows["(A) h = 32"][3] == "holds"
+    assert {c.text: c.verdict for c in table3.trends(mixed, work)}[head] == "not decided"
+
+
+def test_predictions_against_one_sentence_at_a_time(tokenizer: Tokenizer) -> None:
+    torch.manual_seed(5)
+    sizes = {
+        "source_vocab_size": tokenizer.source_vocab_size,
+        "target_vocab_size": tokenizer.target_vocab_size,
+    }
+    model = Transformer(replace(ODD, max_positions=99, **sizes)).eval()
+    pairs = (
+        ("the cat sees", "die Katze sieht"),
+        ("a dog", "eine Hund"),
+        ("blue tree runs", "blau"),
+    )
+    nll, right, sure, count = 0.0, 0, 0.0, 0
+    for source, target in pairs:
+        (a,), (b,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
+        logits = model(torch.tensor([a]), torch.tensor([b]))[0].detach()
+        labels = torch.tensor(b)
+        nll += torch.nn.functional.cross_entropy(logits, labels, reduction="sum").item()
+        right += int((logits.argmax(-1) == labels).sum())
+        sure += logits.softmax(-1).amax(-1).sum().item()
+        count += len(b)
+    expected = (math.exp(nll / count), right / count, sure / count)
+    assert predict(model, tokenizer, pairs) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("values", "log"),
+    [([0.0, 1.0], False), ([-3.0, 12.5], False), ([1e-5, 1e-3], True), ([5.0], False)],
+)
+def test_an_axis_has_room_for_its_values_and_round_ticks(
+    values: Sequence[float], log: bool
+) -> None:
+    axis = Axis(values, 50, 250, log)
+    assert all(50 <= axis.place(value) <= 250 for value in values)
+    ticks = axis.ticks()
+    assert 1 <= len(ticks) <= 12
+    assert all(axis.holds(tick) for tick in ticks)
+
+
+def test_charts_are_the_same_bytes_and_leave_out_what_is_no_number() -> None:
+    points = {"a": [(1.0, 2.0), (2.0, math.inf), (3.0, 1.0)], "b": [(1.0, 0.5)]}
+    one, two = (curves("c", points, "x", "y", log_x=True, log_y=True) for _ in range(2))
+    assert one == two
+    assert "inf" not in one.svg
+    assert "nan" not in one.svg
+    lone = intervals("c", [("a", [1.0]), ("b", [1.0, 2.0])], "x", paper={"a": 0.5})
+    assert "nan" not in lone.svg
+    assert lone.svg.count("<title") == 1

@@ -1,0 +1,277 @@
+"""What heads do is what their maps show, and a head switched off is a head without output."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from conftest import sentences, translate_words
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.inference import Translator
+from headway.model import MultiHeadAttention
+from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
+from headway.pictures.board import board
+from headway.pictures.labels import word_groups
+from headway.pictures.maps import read_sentence
+from headway.pictures.occlusion import occlusion_links
+from headway.pictures.roles import Head, Tally, head_roles
+from headway.pictures.switching import Switchboard, without_heads
+
+SOURCES = sentences(5, 31)
+REFERENCES = [translate_words(text) for text in SOURCES]
+
+
+def tallied(kind: str, *maps: np.ndarray, labels: list[str] | None = None) -> list[Head]:
+    """The heads of one layer, whose maps are these."""
+    tokens = labels or [f" w{i}" for i in range(len(maps[0]) - 1)] + ["</s>"]
+    found = AttentionMap(tokens, tokens, np.stack(maps)[None].astype(np.float32))
+    tally = Tally(kind, (1, len(maps)))
+    tally.add(found)
+    return tally.heads()
+
+
+def test_planted_habits_are_found() -> None:
+    """Heads that always do one thing get a share of one for it, and the entropy of their rows."""
+    n = 7
+    itself, behind, ahead = np.eye(n), np.eye(n, k=-1), np.eye(n, k=1)
+    end = np.tile(np.eye(n)[-1], (n, 1))
+    even = np.full((n, n), 1 / n)
+    heads = tallied("encoder", itself, behind, ahead, end, even)
+    assert [head.role for head in heads[:4]] == ["itself", "previous", "following", "end"]
+    assert [heads[0].itself, heads[1].previous, heads[2].following, heads[3].end] == [1, 1, 1, 1]
+    assert heads[0].previous == heads[0].following == heads[1].following == heads[2].itself == 0
+    assert heads[3].following == pytest.approx(1 / (n - 1))  # of the last token but one
+    assert all(head.start is None and head.aligns is None for head in heads)
+    assert [head.entropy for head in heads] == pytest.approx([0, 0, 0, 0, np.log(n)], abs=1e-6)
+
+
+def test_decoder_heads_are_measured_where_they_have_a_choice() -> None:
+    n = 5
+    start = np.tile(np.eye(n)[0], (n, 1))
+    even = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
+    heads = tallied("decoder", np.eye(n), start, even, labels=["<start>", " a", " b", "c", " d"])
+    assert [head.role for head in heads[:2]] == ["itself", "start"]
+    assert heads[0].itself == heads[1].start == 1
+    assert heads[0].start == 0
+    assert heads[1].previous == pytest.approx(1 / (n - 1))
+    assert heads[0].end is heads[0].following is None
+    assert heads[2].entropy == pytest.approx(np.log(np.arange(2, n + 1)).mean(), abs=1e-6)
+
+
+def test_aligning_heads_point_to_the_words_of_the_alignment() -> None:
+    """Word-level: subwords are merged on both sides before anything is compared."""
+    queries, keys = [" gro", "ß", " Hund", "</s>"], [" big", " d", "og", "</s>"]
+    right = np.array([[1, 0, 0, 0], [0.2, 0, 0.3, 0.5], [0.4, 0.3, 0.3, 0], [0, 0, 0, 1]])
+    wrong = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0]])
+    weights = np.stack([right, wrong])[None].astype(np.float32)
+    maps = AttentionMaps("big dog", "groß Hund", {"cross": AttentionMap(queries, keys, weights)})
+    tally = Tally("cross", (1, 2))
+    tally.add_alignment(maps, [(0, 0), (1, 1)])
+    first, second = tally.heads()
+    assert (first.aligns, second.aligns) == (1.0, 0.0)
+    assert first.role == "aligns"
+    with pytest.raises(HeadwayError, match="words that are not there"):
+        tally.add_alignment(maps, [(2, 0)])
+
+
+def test_shares_are_counted_over_all_sentences(translator: Translator) -> None:
+    """Against loops over every row of every map, written out."""
+    heads = {head.place: head for head in head_roles(translator, SOURCES, REFERENCES)}
+    maps = [sentence_maps(translator, s, t).maps for s, t in zip(SOURCES, REFERENCES, strict=True)]
+    assert len(heads) == 3 * 2 * 3
+    for (kind, layer, number), head in heads.items():
+        hits: dict[str, list[bool]] = {"itself": [], "previous": [], "following": [], "end": []}
+        for found in maps:
+            weights = found[kind].weights[layer, number]
+            for i, row in enumerate(weights):
+                top = int(row.argmax())
+                hits["end"].append(top == len(row) - 1)
+                if i or kind == "encoder":
+                    hits["itself"].append(top == i)
+                if i:
+                    hits["previous"].append(top == i - 1)
+                if i < len(weights) - 1:
+                    hits["following"].append(top == i + 1)
+        able = {"encoder": "itself previous following end", "decoder": "itself previous",
+                "cross": "end"}[kind].split()  # fmt: skip
+        for name in able:
+            assert getattr(head, name) == pytest.approx(np.mean(hits[name])), (kind, name)
+        assert set(head.habits) - {"aligns", "start"} == set(able)
+
+
+def test_links_go_to_the_word_that_a_prediction_hangs_on(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that reads one known source token for each target token, and the third for none."""
+    sentence = read_sentence(translator, "the cat sees", "der Hund läuft grün")
+    tokenizer = translator.tokenizer
+    words = word_groups(sentence.labels["cross"][1])[:-1]
+    targets = word_groups(sentence.labels["cross"][0])[:-1]
+    hangs_on = {0: 1, 1: 0, 2: 1}  # the last one hangs on nothing
+
+    class Reader(torch.nn.Module):
+        def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+            logits = torch.zeros(*target_BT.shape, tokenizer.target_vocab_size)
+            for target, source in hangs_on.items():
+                for t in targets[target]:
+                    there = source_BS[:, words[source][-1]] != tokenizer.source_pad
+                    logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
+            return logits
+
+    monkeypatch.setattr(translator, "model", Reader())
+    for largest in (1, 1 << 24):  # all versions at once, or one by one
+        monkeypatch.setattr("headway.pictures.occlusion.LARGEST", largest)
+        assert occlusion_links(translator, sentence) == [(1, 0), (0, 1), (1, 2)]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_a_head_switched_off_gives_nothing(translator: Translator, kind: str) -> None:
+    """The same logits as with the head's output set to zero by a hook before W^O."""
+    layer, head = 1, 2
+    model, tokenizer = translator.model, translator.tokenizer
+    stack = model.encoder if kind == "encoder" else model.decoder
+    part = stack.layers[layer].cross if kind == "cross" else stack.layers[layer].mixer.attention
+    assert isinstance(part, MultiHeadAttention)
+    source = torch.tensor(tokenizer.encode_source(SOURCES[:1]))
+    target = torch.tensor(tokenizer.encode_target(REFERENCES[:1]))
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    less = without_heads(translator, [(kind, layer, head)])
+
+    def silence(_module: object, _inputs: object, heads: torch.Tensor) -> torch.Tensor:
+        heads = heads.clone()
+        heads[:, head] = 0
+        return heads
+
+    with torch.inference_mode():
+        whole = model(source, target)
+        hook = part.core.register_forward_hook(silence)
+        expected = model(source, target)
+        hook.remove()
+        assert torch.allclose(less.model(source, target), expected, atol=1e-4)
+    assert not torch.allclose(expected, whole, atol=1e-2)
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+
+
+def test_what_is_lost_is_bleu(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    search = replace(translator.search, beam=1, max_extra=3)
+    references = translator.translate(SOURCES, search)
+    switchboard = Switchboard(translator, SOURCES, references, search)
+    assert switchboard.whole == pytest.approx(100)
+    assert switchboard.lost([]) == 0
+    everything = [("cross", layer, head) for layer in range(2) for head in range(3)]
+    assert switchboard.lost(everything) > 20
+    [head] = switchboard.try_each([Head("cross", 1, 0, 0.9, None, None, None, 0.1, None, 1.0)])
+    assert head.bleu_lost == pytest.approx(switchboard.lost([("cross", 1, 0)]))
+
+
+def test_aligning_heads_stand_against_others(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[list[tuple[str, int, int]]] = []
+
+    def lost(_: Switchboard, places: list[tuple[str, int, int]]) -> float:
+        tried.append(list(places))
+        return float(len(tried))
+
+    monkeypatch.setattr(Switchboard, "_bleu", lambda *_: 30.0)
+    monkeypatch.setattr(Switchboard, "lost", lost)
+    switchboard = Switchboard(translator, [], [], translator.search)
+    heads = [
+        Head("cross", 0, i, share, None, None, None, 0.1, None, 1.0)
+        for i, share in enumerate([0.9, 0.6, 0.3])
+    ]
+    heads += [Head("encoder", 0, i, None, 0.9, 0, 0, 0, None, 1.0) for i in range(3)]
+    loss = switchboard.try_aligning(heads, draws=4)
+    assert loss is not None
+    assert loss.aligning == [("cross", 0, 0), ("cross", 0, 1)]
+    *others, aligning = tried
+    assert aligning == loss.aligning
+    assert len(loss.others) == len(others) == 4
+    for places in others:
+        assert len(set(places)) == 2
+        assert not set(places) & set(loss.aligning)
+    weak = switchboard.try_aligning(heads[2:], draws=1)
+    assert weak is not None
+    assert weak.aligning == [("cross", 0, 2)]
+    assert switchboard.try_aligning(heads[3:]) is None
+
+
+def test_the_board_shows_every_head(translator: Translator) -> None:
+    heads = [replace(h, bleu_lost=-0.01) for h in head_roles(translator, SOURCES, REFERENCES)]
+    scene = board(heads, "a title")
+    fields = scene.items("head")
+    assert [(f.data["kind"], f.data["layer"], f.data["head"]) for f in fields] == [
+        head.place for head in heads
+    ]
+    assert len({(field.x, field.y) for field in fields}) == len(heads)
+    texts = [shape.text for shape in scene.shapes if hasattr(shape, "text")]
+    assert texts.count("0.0 BLEU") == len(heads)  # no minus before a zero
+    for head in heads:
+        if head.role:
+            assert any(text.endswith(f"{head.habits[head.role]:.0%}") for text in texts)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Arguments; the third pair is blank."""
+    columns = {
+        "source": [*SOURCES[:2], "", *SOURCES[2:]],
+        "reference": [*REFERENCES[:2], "", *REFERENCES[2:]],
+        "alignment": ["0-0", "1-0 1-1", "", "0-0", "0-0", "1-1"],
+    }
+    words = []
+    for name, lines in columns.items():
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        words += [f"--{name}", str(path)]
+    return words
+
+
+def test_the_command_prints_every_head(
+    model_directory: Path, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["heads", str(model_directory), *files, "--no-bleu", "--out", str(tmp_path / "a.svg")]
+    dispatch([*words, "--json"])
+    captured = capsys.readouterr()
+    values = json.loads(captured.out)
+    assert values["pairs"] == 5
+    assert "1 lines are blank" in captured.err
+    translator = Translator.load(model_directory)
+    links = [[(0, 0)], [(1, 0), (1, 1)], [(0, 0)], [(0, 0)], [(1, 1)]]
+    expected = head_roles(translator, SOURCES, REFERENCES, links)
+    assert [head["aligns"] for head in values["heads"]] == [head.aligns for head in expected]
+    assert [head["entropy"] for head in values["heads"]] == [head.entropy for head in expected]
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
+    dispatch(words)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + 18
+    assert lines[1].split()[:3] == ["encoder", "1", "1"]
+
+
+@pytest.mark.slow
+def test_the_command_says_what_is_lost(
+    model_directory: Path, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    dispatch(["heads", str(model_directory), *files, "--pairs", "2"])
+    text = capsys.readouterr().out
+    assert "aligning heads (layer.head): " in text
+    assert "others, 5 draws" in text
+    assert "greedily, 2 pairs" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "message"), [("0:1", "'0:1' must be like 0-0"), ("0-99", "words that are not there")]
+)
+def test_a_bad_alignment_is_one_line(
+    model_directory: Path, files: list[str], line: str, message: str
+) -> None:
+    Path(files[-1]).write_text(f"{line}\n" * 6, encoding="utf-8")
+    with pytest.raises(HeadwayError, match=message):
+        dispatch(["heads", str(model_directory), *files, "--no-bleu"])
+    Path(files[-1]).write_text("0-0\n", encoding="utf-8")
+    with pytest.raises(HeadwayError, match=r"has 6 lines, but .*alignment has 1"):
+        dispatch(["heads", str(model_directory), *files, "--no-bleu"])

@@ -1,0 +1,181 @@
+"""``headway picture`` draws what it is asked for, and its numbers are the model's."""
+
+import importlib
+import json
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+
+from headway.cli.main import dispatch, parse
+from headway.errors import HeadwayError
+from headway.inference import Translator
+from headway.model import Transformer
+from headway.pictures import AttentionMaps, sentence_maps
+from headway.pictures.explain import explain, find_core
+from headway.pictures.labels import find_token
+from headway.pictures.maps import read_sentence
+
+SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
+
+
+def picture(model: Path, *words: str) -> None:
+    dispatch(["picture", str(model), SOURCE, "--target", TARGET, *words])
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_steps_end_in_what_the_model_computes(translator: Translator, kind: str) -> None:
+    """Each step from the numbers before it; the last one is the head's output in the model."""
+    layer, head, query = 1, 2, 2
+    sentence = read_sentence(translator, SOURCE, TARGET)
+    seen: list[torch.Tensor] = []
+    core = find_core(translator, kind, layer)
+    hook = core.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
+    with torch.inference_mode():
+        translator.model(sentence.batch.source, sentence.batch.target)
+    hook.remove()
+    found = explain(translator, SOURCE, TARGET, kind=kind, layer=layer, head=head, query=query)
+    assert found.output == pytest.approx(seen[0][0, head, query].numpy(), abs=1e-4)
+    weights = sentence_maps(translator, SOURCE, TARGET).maps[kind].weights
+    assert found.weights == pytest.approx(weights[layer, head, query], abs=1e-5)
+    assert found.products == pytest.approx(found.k @ found.q)
+    assert found.compatibilities == pytest.approx(found.products / len(found.q) ** 0.5)
+    assert found.visible.sum() == (query + 1 if kind == "decoder" else len(found.keys))
+    assert found.weights[~found.visible].sum() == 0
+    assert found.output == pytest.approx(
+        sum(w * v for w, v in zip(found.weights, found.v, strict=True))
+    )
+
+
+def test_the_table_holds_the_numbers(
+    model_directory: Path, translator: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--kind", "decoder", "--layer", "1", "--heads", "3", "--word", "Katze", "--explain"]
+    picture(model_directory, *words)
+    table = capsys.readouterr().out
+    maps = sentence_maps(translator, SOURCE, TARGET).maps["decoder"]
+    query = maps.queries.index(" Katze")
+    found = explain(translator, SOURCE, TARGET, kind="decoder", layer=0, head=2, query=query)
+    rows = [line for line in table.splitlines() if line.count("(") == 2]
+    assert len(rows) == len(found.keys)
+    assert sum("hidden" in row for row in rows) == (~found.visible).sum()
+    for row, weight, product in zip(rows, found.weights, found.products, strict=True):
+        assert f"{product:.3f}" in row
+        assert f"{weight:.4f}" in row or "hidden" in row
+    assert "q of Katze" in table
+
+
+def test_a_model_without_dot_products_says_so(translator: Translator) -> None:
+    config = replace(translator.model.config, encoder_mixer="lstm")
+    recurrent = Translator(Transformer(config), translator.tokenizer)
+    assert find_core(recurrent, "cross", 0) is not None
+    with pytest.raises(HeadwayError, match="no dot products to explain in its encoder"):
+        find_core(recurrent, "encoder", 0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--view", "head", "--kind", "encoder", "--layer", "1", "--heads", "1,3"],
+        ["--view", "head", "--orientation", "paper", "--words"],
+        ["--view", "word", "--kind", "decoder", "--word", "Katze"],
+        ["--view", "grid"],
+        ["--view", "heat", "--heads", "2"],
+        ["--view", "alignment"],
+    ],
+)
+def test_views_are_written(model_directory: Path, tmp_path: Path, words: list[str]) -> None:
+    out = tmp_path / "a.svg"
+    picture(model_directory, *words, "--out", str(out))
+    text = out.read_text(encoding="utf-8")
+    assert text.startswith("<svg")
+    title = str(re.search("<title.*?>(.*)</title>", text)[1])  # type: ignore[index]
+    for option, expected in {
+        "--layer": "layer 1 of 2",
+        "--word": "from Katze",
+        "heat": "head 2",
+        "grid": "2 layers of 3 heads",
+    }.items():
+        assert option not in words or expected in title
+    if "1,3" in words:
+        assert set(re.findall('class="weight".*data-head="(.)"', text)) == {"0", "2"}
+    if "--words" in words:
+        tokens = re.findall('<text class="key".*?>(.*?)</text>', text)
+        assert tokens == [*SOURCE.split(), "&lt;/s&gt;"]
+
+
+def test_json_and_html_hold_the_maps(
+    model_directory: Path, translator: Translator, tmp_path: Path
+) -> None:
+    for name in ("a.json", "a.html"):
+        picture(model_directory, "--out", str(tmp_path / name))
+    maps = AttentionMaps.from_json(json.loads((tmp_path / "a.json").read_text(encoding="utf-8")))
+    expected = sentence_maps(translator, SOURCE, TARGET)
+    for kind, found in expected.maps.items():
+        assert np.abs(maps.maps[kind].weights - found.weights).max() < 0.003
+    assert "<html" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "--out FILE, or --explain"),
+        (["--out", "a.gif"], "--out a.gif: must end in .svg"),
+        (["--out", "a.svg", "--view", "word"], "--word WORD"),
+        (["--out", "a.svg", "--layer", "3"], "--layer 3: must be from 1 to 2"),
+        (["--out", "a.svg", "--heads", "1,4"], "--heads 1,4: must be from 1 to 3"),
+        (["--out", "a.svg", "--heads", "x"], "--heads x"),
+    ],
+)
+def test_mistakes_on_the_line(
+    model_directory: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    message: str,
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        picture(model_directory, *words)
+    assert exit_.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_tokens_are_found_by_text_or_number() -> None:
+    labels: list[Any] = [" a", " b", "c", " a", " 2", "</s>"]
+    assert find_token(labels, "b") == 1
+    assert find_token(labels, "·c") == find_token(labels, "c") == 2
+    assert find_token(labels, "2") == 4  # what stands there goes before where it stands
+    assert find_token(labels, "4") == 3
+    assert find_token(labels, "</s>") == 5
+    with pytest.raises(HeadwayError, match="2 times: give 1, 4"):
+        find_token(labels, "a")
+    with pytest.raises(HeadwayError, match="none of 1:a 2:b 3:·c"):
+        find_token(labels, "7")
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
+
+
+def test_the_page_shows_what_is_there(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands are understood, its pictures are there and its Python runs."""
+    commands = re.findall(r"^    headway (.*)$", PAGE, re.MULTILINE)
+    assert len(commands) > 9
+    for command in commands:
+        verb, *words = shlex.split(command)
+        parse(verb, importlib.import_module(f"headway.cli.{verb}"), words)
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", PAGE)
+    assert {DOCS / name for name in pictures} == set((DOCS / "pictures").iterdir())
+    for name in pictures:
+        ElementTree.fromstring((DOCS / name).read_text(encoding="utf-8"))
+    [code] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code.replace("runs/mine", str(model_directory)), "pictures.md", "exec"), {})
+    assert Path("grid.pdf").read_bytes().startswith(b"%PDF")

@@ -1,0 +1,72 @@
+"""What is read off a model's attention while others use the model, and what that work costs them."""
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from starlette.testclient import TestClient
+
+from headway.inference import Hypothesis, Translator
+from headway.model import watch
+from headway.serving.app import Server, make_app
+from headway.serving.models import Models, load_models
+from headway.serving.settings import ServerConfig
+
+
+def test_a_thread_sees_its_own_forwards_only(translator: Translator) -> None:
+    model = translator.model
+    ours, theirs = (torch.tensor([ids]) for ids in ([5, 6, 7, 2], [8, 9, 2]))
+    with watch(model) as seen:
+        model(ours, ours)
+        other = threading.Thread(target=lambda: model(theirs, theirs))
+        other.start()
+        other.join()
+    assert seen.outputs["encoder.layers.0"].shape[1] == 4
+    assert all(weights.shape[2:] == (4, 4) for weights in seen.attention.values())
+
+
+@pytest.fixture
+def models(model_directory: Path) -> Models:
+    return load_models([model_directory], overrides={"search.max-extra": "5"})
+
+
+@pytest.mark.parametrize("fields", [{}, {"format": "html"}])
+def test_an_alignment_ends_with_its_request(
+    models: Models, fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sentence by sentence: a short request need not wait for all, and nobody's are not begun."""
+    aligned: list[str] = []
+    link = Translator.link
+
+    def slow(self: Translator, part: str, hypothesis: Hypothesis) -> Any:
+        aligned.append(part)
+        time.sleep(0.05)
+        return link(self, part, hypothesis)
+
+    monkeypatch.setattr(Translator, "link", slow)
+    server = Server(models, ServerConfig(deadline=1.0))
+    path = "/translate" if fields else "/align"
+    with TestClient(make_app(server)) as client:
+        asked = {"source": "en", "target": "de", **fields}
+        answer = client.post(path, json={"q": "The cat sees. " * 60, **asked})
+        assert answer.status_code == 503
+        time.sleep(0.2)
+        assert 0 < len(aligned) < 25
+        assert server.batcher.queue == []
+        assert server.batcher.idle == 1
+        aligned.clear()
+        assert client.post(path, json={"q": "The cat sees. A dog runs.", **asked}).is_success
+        assert aligned == ["The cat sees.", "A dog runs."]
+
+
+def test_maps_are_of_what_the_batcher_translates(models: Models) -> None:
+    server = Server(models)
+    with TestClient(make_app(server)) as client:
+        asked = {"q": "the cat sees. a dog", "source": "en", "target": "de"}
+        answer = client.post("/attention", json=asked)
+    # As one line, in the queue, and then drawn.
+    assert answer.json()["target"] == models.pairs["en", "de"].translate("the cat sees. a dog")
+    assert server.metrics.counters["headway_parts_total", ()] == 2

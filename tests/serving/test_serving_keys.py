@@ -1,0 +1,80 @@
+"""Keys that change while the server runs, and LibreTranslate's variables on its command line."""
+
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.serving.clients import Keys
+from headway.serving.refusal import Refusal
+from support.server import SHORT, Running
+
+
+def test_keys_are_read_again_or_stay(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("first\n")
+    keys = Keys(file)
+    name = keys.check("first")
+    file.write_text("second\nfirst\n")
+    with pytest.raises(Refusal):
+        keys.check("second")
+    keys.read()
+    assert keys.check("first") == name  # his rate goes on
+    assert keys.check("second") != name
+    assert "second" not in keys.check("second")
+    for broken in (b"# none\n", b"\xff"):
+        file.write_bytes(broken)
+        with pytest.raises(HeadwayError, match="keys"):
+            keys.read()
+        assert keys.check("second")
+    file.unlink()
+    with pytest.raises(OSError, match="keys"):
+        keys.read()
+    assert keys.check("second")
+
+
+@pytest.mark.slow
+def test_keys_and_models_are_read_again_without_a_lost_request(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "keys"
+    file.write_text("first\nsecond\n")
+    monkeypatch.setenv("LT_HOST", "localhost")
+    monkeypatch.setenv("LT_CHAR_LIMIT", "9")
+    monkeypatch.setenv("LT_URL_PREFIX", "/translations")
+    monkeypatch.setenv("LT_REQUIRE_API_KEY_SECRET", "true")
+    server = Running(tmp_path / "log", str(model_directory), *SHORT, "--keys", str(file))
+    statuses: list[int] = []
+    stop = threading.Event()
+
+    def client() -> None:
+        while not stop.is_set():
+            statuses.append(server.post("/translate", q="the cat", api_key="second")[0])
+
+    threads = [threading.Thread(target=client) for _ in range(3)]
+    try:
+        for thread in threads:
+            thread.start()
+        assert server.post("/translate", q="the cat", api_key="first")[0] == 200
+        file.write_text("second\nthird\n")
+        server.process.send_signal(signal.SIGHUP)
+        server.wait(lambda: server.post("/translate", q="the cat", api_key="third")[0] == 200)
+        assert server.post("/translate", q="the cat", api_key="first")[0] == 403
+        file.write_text("")
+        server.process.send_signal(signal.SIGHUP)
+        server.wait(lambda: server.metric('headway_reloads_total{outcome="done"}') == 2)
+        assert server.post("/translate", q="the cat", api_key="third")[0] == 200
+        assert server.post("/translate", q="0123456789", api_key="third")[0] == 400
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        server.stop()
+    assert len(statuses) > 10
+    assert set(statuses) == {200}
+    assert f"the keys stay as they are: {file}: holds no key" in server.text()
+    assert server.url.startswith("http://127.0.0.1:")
+    warning = "not used here: LT_REQUIRE_API_KEY_SECRET, LT_URL_PREFIX; see docs/serving.md"
+    assert server.text().count(warning) == 1

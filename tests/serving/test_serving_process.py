@@ -1,0 +1,278 @@
+"""``headway serve`` as a process: real clients, slow, greedy and vanishing ones, reloads and its end."""
+
+import json
+import re
+import shutil
+import signal
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import sentences
+from headway.inference import Translator
+from support.command import headway
+from support.server import SHORT, Running
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def server(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    limits = ("--server.idle-seconds", "1", "--server.body-limit", "20000")
+    found = Running(tmp_path_factory.mktemp("log") / "log", str(model_directory), *SHORT, *limits)
+    yield found
+    found.stop()
+
+
+def test_libretranslatepy_as_it_is(server: Running, translator: Translator) -> None:
+    from libretranslatepy import LibreTranslateAPI
+
+    api = LibreTranslateAPI(server.url)
+    assert api.languages()[0] == {"code": "en", "name": "English", "targets": ["en", "de"]}
+    expected = server.post("/translate", q="the cat sees")[1]["translatedText"]
+    assert api.translate("the cat sees", "en", "de") == expected
+    assert api.detect("das ist ein Haus und ein Garten")[0]["language"] == "de"
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        api.translate("the cat", "en", "xx")
+    assert caught.value.code == 400
+    caught.value.close()
+
+
+def test_deep_translator_as_it_is(server: Running) -> None:
+    from deep_translator import LibreTranslator
+    from deep_translator.exceptions import RequestError
+
+    translator = LibreTranslator("en", "de", api_key="any", custom_url=server.url + "/")
+    for text in ["the cat sees", "größe & 100 %"]:
+        expected = server.post("/translate", q=text)[1]["translatedText"]
+        assert translator.translate(text) == expected
+    with pytest.raises((RequestError, Exception)):
+        LibreTranslator("en", "fr", api_key="x", custom_url=server.url + "/").translate("the cat")
+
+
+def answer_to(server: Running, *pieces: bytes, pause: float = 0.0) -> tuple[bytes, float]:
+    """Send bytes as they are; return what comes until the server closes, and after how long."""
+    started = time.monotonic()
+    with server.connect() as connection:
+        found = b""
+        try:
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(pause)
+            while chunk := connection.recv(65536):
+                found += chunk
+        except (ConnectionError, TimeoutError):
+            pass
+    return found, time.monotonic() - started
+
+
+def test_slow_clients_are_left(server: Running) -> None:
+    """Silent, half a header, half a second header, a body drop by drop, half a body."""
+    head = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    for pieces in [
+        (),
+        (b"GET /health HT",),
+        (b"GET /health HTTP/1.1\r\nHost: x\r\nX-A: ", *[b"a"] * 12),
+        (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /he",),
+    ]:
+        answer, seconds = answer_to(server, *pieces, pause=0.15)
+        assert 0.8 < seconds < 15, pieces
+        assert (b"200 OK" in answer) == (len(pieces) == 1 and b"\r\n\r\n" in pieces[0])
+    for pieces in [
+        (head + b"Content-Length: 100\r\n\r\n{",),
+        (head + b"Content-Length: 100\r\n\r\n", *[b"{"] * 5),
+        (head + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",),
+    ]:
+        answer, seconds = answer_to(server, *pieces, pause=0.15)
+        assert answer.startswith(b"HTTP/1.1 408 "), pieces
+        assert b'{"error": ' in answer
+        assert seconds < 15
+    assert server.get("/health") == {"status": "ok"}
+
+
+def test_large_and_packed_bodies_are_refused_before_they_are_held(server: Running) -> None:
+    head = b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    before = server.metric("process_resident_memory_bytes")
+    for kind in (b"application/json", b"application/x-www-form-urlencoded", b"text/plain"):
+        head_of_kind = head + b"Content-Type: " + kind + b"\r\n"
+        told, _ = answer_to(server, head_of_kind + b"Content-Length: 999999999\r\n\r\n")
+        assert told.startswith(b"HTTP/1.1 413 ")
+        chunk = b"8000\r\n" + b"x" * 0x8000 + b"\r\n"
+        counted, seconds = answer_to(
+            server, head_of_kind + b"Transfer-Encoding: chunked\r\n\r\n", *[chunk] * 300
+        )
+        assert counted.startswith(b"HTTP/1.1 413 ") or not counted  # closed while we were sending
+        assert seconds < 15
+    packed, _ = answer_to(server, head + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\n1234")
+    assert packed.startswith(b"HTTP/1.1 415 ")
+    fields = b"&".join(b"q%d=1" % i for i in range(1500))
+    form = head + b"Content-Type: application/x-www-form-urlencoded\r\n"
+    many, _ = answer_to(server, form + b"Content-Length: %d\r\n\r\n" % len(fields) + fields)
+    assert many.startswith(b"HTTP/1.1 400 ")
+    header, _ = answer_to(server, head + b"X: " + b"x" * 70_000 + b"\r\n\r\n")
+    assert header.startswith(b"HTTP/1.1 4") or not header
+    assert server.metric("process_resident_memory_bytes") - before < 20e6
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x00\xff\x16\x03\x01", b"GET", b"POST /translate HTTP/9.9\r\n\r\n", b"\r\n\r\n\r\n",
+        b"GET /%ff%00/../../etc HTTP/1.1\r\nHost: x\r\n\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n",
+        b"POST /translate?q=%ff&source=%00&target=%ed%a0%80 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data\r\nContent-Length: 1\r\n\r\nx",
+        b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=\xff; charset=\x00\r\nContent-Length: 8\r\n\r\n--\xff\r\n\r\nx",
+        b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 60\r\n\r\n--b\r\nContent-Disposition: form-data; name=q; filename=f\r\n\r\nx",
+    ],
+    ids=lambda raw: repr(raw[:24]),
+)  # fmt: skip
+def test_nonsense_is_refused_politely(server: Running, raw: bytes) -> None:
+    answer, seconds = answer_to(server, raw)
+    assert answer == b"" or re.match(rb"HTTP/1.1 4\d\d ", answer), answer
+    assert seconds < 15
+
+
+def test_the_work_of_vanished_clients_stops(model_directory: Path, tmp_path: Path) -> None:
+    endless = ("--search.max-extra", "100000", "--server.batch-limit", "50", "--threads", "1")
+    server = Running(tmp_path / "log", str(model_directory), *endless)
+    head = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    try:
+        for path, q, waiting in [(b"/translate", ["the cat"] * 9, 27), (b"/stream", "the cat", 3)]:
+            sent = json.dumps({"q": q, "source": "en", "target": "de"}).encode()
+            connections = [server.connect() for _ in range(3)]
+            for connection in connections:
+                connection.sendall(head % path + b"Content-Length: %d\r\n\r\n" % len(sent) + sent)
+            server.wait(partial(server.texts_are, waiting))
+            for connection in connections:
+                connection.close()
+            server.wait(lambda: server.metric("headway_queue_texts") == 0, 5)
+            server.wait(lambda: server.metric("headway_queue_tokens") == 0, 5)
+        assert server.metric("headway_cancelled_total") >= 4
+        with server.connect() as connection:  # leaves in the middle of its body
+            connection.sendall(head % b"/translate" + b"Content-Length: 100\r\n\r\n{")
+        server.wait(lambda: server.metric("process_open_fds") < 40, 5)
+    finally:
+        assert server.stop() == -signal.SIGTERM
+    assert "ERROR" not in server.text()
+    assert "POST /translate 499 " in server.text()
+
+
+def test_models_are_read_again_without_a_lost_request(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    directory = tmp_path / "model"
+    shutil.copytree(model_directory, directory)
+    server = Running(tmp_path / "log", str(directory), *SHORT, "--server.watch-seconds", "0.1")
+    texts = sentences(10, 3)
+    found: list[tuple[int, Any]] = []
+    stop = threading.Event()
+
+    def client() -> None:
+        while not stop.is_set():
+            found.append(server.post("/translate", q=texts))
+
+    threads = [threading.Thread(target=client) for _ in range(3)]
+    try:
+        before = server.post("/translate", q=texts)[1]["translatedText"]
+        for thread in threads:
+            thread.start()
+        weights = load_file(directory / "model.safetensors")
+        changed = {name: value * -1.0 for name, value in weights.items()}
+        save_file(changed, directory / "new")
+        (directory / "new").replace(directory / "model.safetensors")
+        server.wait(lambda: server.metric('headway_reloads_total{outcome="done"}') == 1)
+        after = server.post("/translate", q=texts)[1]["translatedText"]
+        assert after != before
+        # A model that is damaged leaves the old one where it is.
+        (directory / "model.safetensors").write_bytes(b"nothing")
+        server.wait(lambda: server.metric('headway_reloads_total{outcome="failed"}') >= 1)
+        assert server.post("/translate", q=texts)[1]["translatedText"] == after
+        save_file(weights, directory / "model.safetensors")
+        server.process.send_signal(signal.SIGHUP)
+        server.wait(lambda: server.post("/translate", q=texts)[1]["translatedText"] == before)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        server.stop()
+    assert len(found) > 5
+    assert {status for status, _ in found} == {200}
+    assert all(answer["translatedText"] in (before, after) for _, answer in found)  # never half
+    assert "the models stay as they are: " in server.text()
+
+
+def test_a_stopped_server_answers_what_it_has_accepted(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    server = Running(tmp_path / "log", str(model_directory), "--search.max-extra", "150")
+    texts = sentences(60, 4)
+    answers: list[tuple[int, Any]] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(server.post("/translate", q=texts)))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    server.wait(lambda: server.metric("headway_queue_texts") > 100)
+    started = time.monotonic()
+    assert server.stop() == -signal.SIGTERM
+    for thread in threads:
+        thread.join()
+    assert [(status, len(a["translatedText"])) for status, a in answers] == [(200, 60)] * 3
+    assert time.monotonic() - started < 20
+    came, answered = map(int, re.findall(r"(\d+) requests came, (\d+)", server.text())[0])
+    assert came == answered
+
+
+def test_logs_hold_no_texts_and_no_keys(model_directory: Path, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("Geheimnis\n", encoding="utf-8")
+    server = Running(tmp_path / "log", str(model_directory), *SHORT, "--keys", str(keys))
+    text, key = "zebra", "Geheimnis"
+    try:
+        assert server.post("/translate", q=text, api_key=key)[0] == 200
+        assert server.post("/translate", q=text, api_key=key + "2")[0] == 403
+        assert (
+            server.post(f"/translate?q={text}&api_key={key}", q=text, target=text, api_key=key)[0]
+            == 400
+        )
+        assert server.post(f"/{text}/{key}")[0] == 404
+        assert server.post("/attention", q=text * 90, api_key=key)[0] == 400
+        answer_to(server, f"GET /{text} HTTP/1.1\r\n{key}\r\n\r\n".encode())
+    finally:
+        server.stop()
+    assert server.text().count("POST /translate") == 3
+    assert text not in server.text()
+    assert key not in server.text()
+
+
+def test_it_listens_on_this_machine_only_and_says_what_is_wrong(
+    server: Running, model_directory: Path
+) -> None:
+    assert server.url.startswith("http://127.0.0.1:")
+    taken = headway("serve", str(model_directory), "--port", str(server.port))
+    assert taken.returncode == 1
+    assert taken.stderr.splitlines()[-1].startswith(
+        f"headway: --host 127.0.0.1 --port {server.port}: "
+    )
+    wrong = headway("serve", str(model_directory), "--server.char-limits", "5")
+    assert wrong.returncode == 2
+    assert "--server.char-limits is not a setting (did you mean 'char_limit'?)" in wrong.stderr
+    twice = headway("serve", str(model_directory), str(model_directory))
+    assert twice.returncode == 1
+    assert "translates en to de, as" in twice.stderr
+    pivot = headway("serve", str(model_directory), "--pivot", "fr")
+    assert (pivot.returncode, pivot.stderr) == (
+        1,
+        "headway: --pivot fr: no model speaks it; there are en, de\n",
+    )

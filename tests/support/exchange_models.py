@@ -1,0 +1,57 @@
+"""Random models of every shape that other programs may or may not know; for tests of exports."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from headway.config import Config, ModelConfig, TextConfig
+from headway.inference.directory import Model, load_model, save_model
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+
+SMALL = ModelConfig(
+    num_encoder_layers=2,
+    num_decoder_layers=3,
+    d_model=24,
+    d_ff=37,
+    num_heads=3,
+    dropout=0.0,
+    max_positions=131,
+)
+# Each differs from the paper's model where exports have gone wrong.
+SHAPES: dict[str, ModelConfig] = {
+    "paper": SMALL,
+    "pre-norm": replace(SMALL, norm="pre", activation="swish"),
+    "untied": replace(SMALL, tying="none", output_bias=True, attention_bias=True),
+    "two vocabularies": replace(SMALL, tying="target", activation="gelu"),
+    "learned positions": replace(SMALL, positions="learned", norm="pre"),
+    "narrow embeddings": replace(SMALL, d_embedding=11, output_bias=True),
+    "odd heads": replace(SMALL, d_k=5, d_v=7, attention_bias=True),
+    "unscaled": replace(
+        SMALL, scale_attention=False, scale_embeddings=False, scale_logits=True, tying="none"
+    ),
+    "no positions": replace(SMALL, positions="none", feed_forward="convolution", norm_epsilon=1e-3),
+}
+
+
+def random_model(
+    directory: Path, tokenizer: Tokenizer, shape: ModelConfig, seed: int = 5, sharp: float = 2.0
+) -> Model:
+    """Write and load a model of a shape, with random weights, biases and norms."""
+    torch.manual_seed(seed)
+    shape = replace(
+        shape,
+        source_vocab_size=tokenizer.source_vocab_size,
+        target_vocab_size=tokenizer.target_vocab_size,
+    )
+    model = Transformer(shape)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() > 1 and "table" not in name:
+                parameter.mul_(sharp)
+            elif "norm" in name or name.endswith("bias"):
+                parameter.add_(torch.randn_like(parameter) * 0.3)
+    config = Config(model=shape, text=TextConfig(max_tokens=min(256, shape.max_positions)))
+    save_model(directory, model, tokenizer, config, ("en", "de"), "# A model\n")
+    return load_model(directory)

@@ -1,0 +1,63 @@
+"""Small training runs: a corpus of digits, settings of a tiny model, and the command that trains it."""
+
+import hashlib
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+from torch import Tensor
+
+from headway.cli import train as module
+from headway.cli.main import parse
+from headway.cli.train import open_run
+from headway.training.run_directory import RunDirectory
+
+WORDS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
+SETTINGS = {
+    "text.vocab-size": 331, "model.num-encoder-layers": 1, "model.num-decoder-layers": 1,
+    "model.d-model": 22, "model.d-ff": 17, "model.num-heads": 2, "training.batch-tokens": 140,
+    "training.micro-batch-tokens": 70, "training.max-steps": 17, "training.warmup-steps": 11,
+    "training.validate-every": 5, "training.checkpoint-every": 3, "training.average": 2,
+    "training.threads": 1,
+}  # fmt: skip
+
+
+def write_corpus(folder: Path, train: int = 400, valid: int = 17) -> list[str]:
+    """Write digits and their German names as a small parallel corpus; return `train`'s arguments."""
+    source = random.Random(5)
+    for name, count in (("train", train), ("valid", valid)):
+        rows = [[source.randrange(10) for _ in range(source.randint(1, 9))] for _ in range(count)]
+        for language, word in (("en", str), ("de", WORDS.__getitem__)):
+            lines = [" ".join(word(digit) for digit in row) for row in rows]
+            (folder / f"{name}.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    files = {
+        name: [str(folder / f"{name}.{code}") for code in ("en", "de")]
+        for name in ("train", "valid")
+    }
+    return ["--train", *files["train"], "--valid", *files["valid"]]
+
+
+def digest(tensors: Mapping[str, Mapping[str, Tensor]]) -> str:
+    """Return a hash of a checkpoint's tensors."""
+    found = hashlib.sha256()
+    for file, group in sorted(tensors.items()):
+        for name, tensor in sorted(group.items()):
+            found.update(f"{file} {name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+            found.update(tensor.numpy().tobytes())
+    return found.hexdigest()
+
+
+def words(settings):
+    return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+
+
+def command(path, corpus, **changes):
+    settings = SETTINGS | {name.replace("__", "."): value for name, value in changes.items()}
+    return ["train", str(path), *corpus, "--quiet", *words(settings)]
+
+
+def opened(path, arguments):
+    """The run that the command line starts or resumes, in this process."""
+    directory = RunDirectory(path)
+    directory.lock()
+    return open_run(directory, parse("train", module, arguments[1:]))

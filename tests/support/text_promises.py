@@ -1,0 +1,191 @@
+"""What holds for any text: it comes back, neighbours do not matter, the search ends, time grows as it does.
+
+Each function looks at some texts and returns what was broken, worst first, and a figure.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from random import Random
+
+import torch
+
+from headway.config import Config, ModelConfig, SearchConfig
+from headway.inference import Translation, Translator
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import EOS
+from support.strange_texts import shapes
+
+Broken = list[str]
+SHAPES: dict[str, dict[str, object]] = {
+    "paper": {},
+    "pre-norm": {"norm": "pre", "activation": "swish"},
+    "learned positions": {"positions": "learned", "max_positions": 257},
+    "no positions": {"positions": "none", "gated": True},
+    "window": {"window": 3},
+    "recurrent": {"encoder_mixer": "lstm", "decoder_mixer": "gru"},
+    "convolution": {"encoder_mixer": "convolution", "decoder_mixer": "convolution"},
+    "additive": {"compatibility": "additive", "output_bias": True},
+}  # fmt: skip
+SEARCHES: dict[str, SearchConfig] = {
+    "greedy": SearchConfig(beam=1),
+    "beam 4": SearchConfig(beam=4),
+    "beam 9, all of them, no penalty": SearchConfig(beam=9, n_best=9, alpha=0.0),
+    "beam 3, long ones": SearchConfig(beam=3, alpha=2.0, max_extra=23),
+    "nothing extra": SearchConfig(beam=2, max_extra=0),
+    "int8": SearchConfig(beam=4, precision="int8"),
+    "samples": SearchConfig(sample=True, n_best=3),
+    "hot samples": SearchConfig(sample=True, temperature=5.0, seed=7),
+    "samples of few": SearchConfig(sample=True, top_k=2, temperature=0.1),
+    "samples of likely": SearchConfig(sample=True, top_p=0.5, n_best=2),
+}
+
+
+def comes_back(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[Broken, int]:
+    """Encode and decode texts: the same comes back, halves of characters as question marks.
+
+    Returns:
+        What did not, and how many texts there were.
+    """
+    broken, seen = [], 0
+    ends = {EOS, tokenizer.unk, tokenizer.source_pad}
+    source = iter(texts)
+    while batch := list(islice(source, 500)):
+        seen += len(batch)
+        for text, ids in zip(batch, tokenizer.encode_source(batch), strict=True):
+            wanted = text.encode("utf-8", "replace").decode()
+            if tokenizer.decode_source(ids) != wanted:
+                broken.append(f"came back as {tokenizer.decode_source(ids)[:40]!r}: {text[:40]!r}")
+            if ends & set(ids[:-1]) or ids[-1] != EOS:
+                broken.append(f"has control ids: {text[:40]!r}")
+    return broken, seen
+
+
+def growth(
+    work: Callable[[str], object], length: int, most: float = 2.3, rounds: int = 3
+) -> tuple[Broken, float]:
+    """Do some work on texts of a length and of twice of it; times below two milliseconds count as that.
+
+    Args:
+        work: Its processor time is measured.
+        length: In characters.
+        most: What the time may grow by.
+        rounds: Of which the quickest counts.
+
+    Returns:
+        The shapes whose time grew by more, and the most it grew by.
+    """
+
+    def seconds(text: str) -> float:
+        found = []
+        for _ in range(rounds):
+            started = time.thread_time()
+            work(text)
+            found.append(time.thread_time() - started)
+        return max(0.002, min(found))
+
+    once, twice = shapes(length), shapes(2 * length)
+    ratios = {name: seconds(twice[name]) / seconds(once[name]) for name in once}
+    for name, ratio in ratios.items():  # a disturbance does not come twice
+        if ratio > most:
+            ratios[name] = min(ratio, seconds(twice[name]) / seconds(once[name]))
+    broken = [f"{name}: {ratio:.2f} times" for name, ratio in ratios.items() if ratio > most]
+    return broken, max(ratios.values())
+
+
+def neutral(
+    translator: Translator, lines: Sequence[str], search: SearchConfig, seed: int = 1
+) -> tuple[Broken, float]:
+    """Translate lines alone, in their order, sorted and in random batches: the same must come.
+
+    Returns:
+        The lines that differ, and the largest difference of a log-probability.
+    """
+
+    def together(order: Sequence[int], tokens: int) -> dict[int, Translation]:
+        wider = replace(search, batch_tokens=tokens)
+        found = translator.stream([lines[i] for i in order], wider)
+        return {i: answer[0] for i, answer in zip(order, found, strict=True)}
+
+    random = Random(seed)
+    places = list(range(len(lines)))
+    alone = {i: next(iter(translator.stream([lines[i]], search)))[0] for i in places}
+    orders = [(places, 2_000), (sorted(places, key=lambda i: len(lines[i])), 5_000)]
+    shuffled = random.sample(places, len(places))
+    orders.append((shuffled, 10_000))
+    broken, worst = [], 0.0
+    answers = [together(order, tokens) for order, tokens in orders]
+    scattered: dict[int, Translation] = {}
+    while shuffled:
+        batch, shuffled = (shuffled[: (size := random.randrange(1, 60))], shuffled[size:])
+        scattered |= together(batch, random.randrange(50, 5_000))
+    for answer in [*answers, scattered]:
+        for i in places:
+            worst = max(worst, abs(answer[i].log_probability - alone[i].log_probability))
+            if answer[i].text != alone[i].text:
+                broken.append(f"{lines[i][:60]!r}: {alone[i].text[:60]!r}, {answer[i].text[:60]!r}")
+    return broken, worst
+
+
+def untrained(tokenizer: Tokenizer, shape: str, seed: int, sharp: float) -> Translator:
+    """Return a translator with random weights, multiplied by ``sharp``."""
+    torch.manual_seed(seed)
+    config = Config(
+        model=ModelConfig(
+            source_vocab_size=tokenizer.source_vocab_size,
+            target_vocab_size=tokenizer.target_vocab_size,
+            **{
+                "num_encoder_layers": 1, "num_decoder_layers": 2, "d_model": 22, "d_ff": 17, "num_heads": 2,
+                **SHAPES[shape],
+            },  # type: ignore[arg-type]
+        )
+    )  # fmt: skip
+    model = Transformer(config.model)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(sharp)
+    return Translator(model, tokenizer, config.search)
+
+
+def draws(tokenizer: Tokenizer, random: Random, count: int) -> Iterator[list[int]]:
+    """Yield random source ids, with ``</s>``."""
+    for _ in range(count):
+        length = random.choice([0, 1, random.randrange(1, 12), random.randrange(1, 70)])
+        yield [*(random.randrange(2, tokenizer.source_pad) for _ in range(length)), EOS]
+
+
+def ends(tokenizer: Tokenizer, count: int, seed: int) -> tuple[Broken, float]:
+    """Translate random ids with untrained models, in all ways of searching: every search ends.
+
+    A translation has at most as many tokens as its source and ``max_extra`` more, and a score.
+
+    Returns:
+        What did not, and the largest share of its limit that a translation took.
+    """
+    random = Random(seed)
+    broken, largest, done = [], 0.0, 0
+    while done < count:
+        shape, name = random.choice(list(SHAPES)), random.choice(list(SEARCHES))
+        sharp = random.choice([0.0, 1.0, 3.0])
+        translator, search = (
+            untrained(tokenizer, shape, random.randrange(99), sharp),
+            SEARCHES[name],
+        )
+        sources = list(draws(tokenizer, random, min(count - done, random.choice([1, 16, 64]))))
+        done += len(sources)
+        found = translator.finder.find_all(sources, [[] for _ in sources], search)
+        for source, hypotheses in zip(sources, found, strict=True):
+            limit = len(source) + search.max_extra
+            where = f"{shape}, {name}, weights times {sharp}, {len(source)} ids"
+            if len(hypotheses) != search.n_best:
+                broken.append(f"{where}: {len(hypotheses)} hypotheses")
+            for hypothesis in hypotheses:
+                largest = max(largest, len(hypothesis.tokens) / max(1, limit))
+                if not 1 <= len(hypothesis.tokens) <= limit or hypothesis.tokens[-1] != EOS:
+                    broken.append(f"{where}: {len(hypothesis.tokens)} tokens of {limit}")
+                if not (math.isfinite(hypothesis.score) and hypothesis.log_probability <= 1e-6):
+                    broken.append(f"{where}: score {hypothesis.score}")
+    return broken, largest

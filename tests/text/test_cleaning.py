@@ -1,0 +1,234 @@
+"""Cleaning: each rule drops what it should, can be switched off, and is counted."""
+
+import json
+import random
+import sys
+import time
+import unicodedata
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from headway.config import TextConfig
+from headway.text.cleaning import (
+    CONTROL,
+    COPIED,
+    DUPLICATE,
+    EMPTY,
+    IDENTICAL,
+    LEAK,
+    LONG,
+    RATIO,
+    TOKENS,
+    UNREADABLE,
+    Digests,
+    Report,
+    clean,
+    fault,
+    held_out,
+)
+from headway.text.readers import Damaged, Pair, read_pairs
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+OFF = TextConfig(
+    drop_empty=False,
+    drop_control=False,
+    max_characters=0,
+    max_ratio=0,
+    drop_duplicates=False,
+    drop_identical=False,
+    max_copied=0,
+    drop_leaks=False,
+)
+GOOD = [Pair(f"sentence {n} of many", f"Satz {n} von vielen", n) for n in range(1, 14)]
+UNSEEN = held_out([Pair("A  leak\tHERE", " ein LECK hier", 1)])
+
+
+def cleaned(
+    pairs: list[Pair | Damaged], config: TextConfig, unseen: set[bytes] | None = None
+) -> tuple[list[Pair], Report]:
+    report = Report()
+    return list(clean(pairs, config, report, unseen or set())), report
+
+
+# What a rule drops, and the setting under which alone it does (None: always).
+CASES = [
+    (UNREADABLE, Damaged("corpus.en", 99, "not UTF-8"), None),
+    (EMPTY, Pair(" \u3000\t", "etwas", 99), {"drop_empty": True}),
+    (EMPTY, Pair("something", "\u2028", 99), {"drop_empty": True}),
+    (CONTROL, Pair("a\0b", "ein Wort", 99), {"drop_control": True}),
+    (CONTROL, Pair("a word", "ein\x93 Wort", 99), {"drop_control": True}),
+    (UNREADABLE, Pair("a word", "\ud83d", 99), None),
+    (LONG, Pair("word " * 41, "Wort " * 41, 99), {"max_characters": 203}),
+    (RATIO, Pair("w" * 5, "W" * 36, 99), {"max_ratio": 3.0}),
+    (IDENTICAL, Pair("Ottawa ", " Ottawa", 99), {"drop_identical": True}),
+    (COPIED, Pair("All of it, untranslated.", "ALL of it untranslated", 99), {"max_copied": 0.9}),
+    (LEAK, Pair("a leak here", "Ein Leck  hier", 99), {"drop_leaks": True}),
+    (DUPLICATE, Pair(f" {GOOD[6].source}", f"{GOOD[6].target}\t", 99), {"drop_duplicates": True}),
+]
+
+
+@pytest.mark.parametrize(("rule", "pair", "setting"), CASES)
+def test_a_rule_drops_its_pair_unless_it_is_off(
+    rule: str, pair: Pair | Damaged, setting: dict[str, int | float | bool] | None
+) -> None:
+    on = replace(OFF, **(setting or {}))
+    kept, report = cleaned([*GOOD, pair], on, UNSEEN)
+    assert kept == GOOD
+    assert {name: (found.count, found.lines) for name, found in report.dropped.items()} == {
+        rule: (1, [99])
+    }
+    kept, report = cleaned([*GOOD, pair], OFF, UNSEEN)
+    assert len(kept) == len(GOOD) + (setting is not None)
+    assert bool(report.dropped) == (setting is None)
+    assert report.leaks_kept.count == (rule == LEAK)
+
+
+def test_limits_are_reached_not_passed() -> None:
+    config = replace(OFF, max_characters=23, max_ratio=2.0)
+    assert fault("s" * 23, "t" * 23, config) is None
+    assert fault("s" * 24, "t" * 23, config) == LONG
+    # (longest + 10) / (shortest + 10)
+    assert fault("s" * 16, "t" * 3, config) is None
+    assert fault("s" * 17, "t" * 3, config) == RATIO
+    assert fault("s" * 3, "t" * 17, config) == RATIO
+
+
+def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None:
+    config = replace(OFF, max_copied=0.5)
+    half = "zwei und one two"
+    assert fault("one two three", half, config) is None
+    assert fault("one two und", half, config) == COPIED
+    # Words are letters: numbers, signs and single letters are the same in every language.
+    assert fault("1990 - 12 : A", "1990 - 12 : A", config) is None
+    assert fault("Anna Schmidt, 7 Bonn", "Anna Schmidt, 7 Bonn", config) is None
+    assert fault("new text " + half, "x " + half, config) == COPIED
+
+
+def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> None:
+    rest = range(0x300, sys.maxunicode + 1, 101)
+    for number in (*range(0x300), *range(0xD7F0, 0xE010), *rest):
+        character = chr(number)
+        category = unicodedata.category(character)
+        expected = CONTROL if category == "Cc" and not character.isspace() else None
+        expected = UNREADABLE if category == "Cs" else expected
+        on = replace(OFF, drop_control=True)
+        assert fault(f"a{character}b", "c", on) == expected, hex(number)
+
+
+def test_order_and_numbers_are_kept_and_cleaning_twice_changes_nothing() -> None:
+    draw = random.Random(7)
+    words = ["a", "b", "", " ", "wort", "Wort", "\x07", "long " * 29]
+    pairs: list[Pair | Damaged] = [
+        Pair(" ".join(draw.choices(words, k=3)), " ".join(draw.choices(words, k=3)), line)
+        for line in range(1, 1_009)
+    ]
+    config = replace(TextConfig(), max_characters=113)
+    kept, report = cleaned(pairs, config)
+    numbers = [pair.line for pair in kept]
+    assert numbers == sorted(numbers)
+    assert 0 < len(kept) < len(pairs)
+    assert all(text == text.strip() for pair in kept for text in pair[:2])
+    assert report.read == len(pairs)
+    assert report.kept == len(kept)
+    assert report.read - report.kept == sum(found.count for found in report.dropped.values())
+    again, second = cleaned(list(kept), config)
+    assert again == kept
+    assert not second.dropped
+
+
+def test_pairs_are_cleaned_as_they_come() -> None:
+    report = Report()
+    endless = (Pair(f"source {n}", f"target {n}", n) for n in iter(int, 1))
+    pairs = clean(endless, OFF, report)
+    assert next(pairs) == next(pairs)
+    assert report.read == 2
+
+
+def test_leaks_count_before_duplicates_so_that_every_copy_is_named() -> None:
+    leak = Pair("a leak here", "ein leck hier", 2)
+    _, report = cleaned([leak, leak._replace(line=5), *GOOD], TextConfig(), UNSEEN)
+    assert report.dropped[LEAK].lines == [2, 5]
+
+
+@pytest.mark.parametrize("half", [{"target": "anders"}, {"source": "another"}])
+@pytest.mark.parametrize("drop_leaks", [True, False])
+def test_a_side_of_held_out_text_is_reported_and_kept(
+    half: dict[str, str], drop_leaks: bool
+) -> None:
+    config = replace(TextConfig(), drop_leaks=drop_leaks)
+    leak = Pair("a leak here", "ein leck hier", 23)._replace(**half)
+    kept, report = cleaned([leak, leak, *GOOD], config, UNSEEN)
+    assert kept == [leak, *GOOD]
+    assert list(report.dropped) == [DUPLICATE]
+    assert (report.half_leaks.count, report.half_leaks.lines) == (1, [23])
+    assert report.leaks_kept.count == 0
+    assert "one side" in report.to_text()
+
+
+def test_digests_are_a_set_even_when_all_want_the_same_place() -> None:
+    draw = random.Random(13)
+    crowded = [(n << 40).to_bytes(8, "little") for n in range(701)]
+    ends = [bytes(8), b"\xff" * 8, b"\xff\x03" + bytes(6)]
+    spread = [draw.randbytes(8) for _ in range(4_001)]
+    digests, known = Digests(), set()
+    for digest in draw.choices(crowded + ends + spread, k=12_007):
+        assert digests.add(digest) == (digest not in known)
+        known.add(digest)
+        assert len(digests) == len(known)
+
+
+def test_a_report_counts_names_lines_and_survives_a_terminal() -> None:
+    bad: list[Pair | Damaged] = [Pair("", f"x{n}", n) for n in range(3, 20)]
+    bad += [Pair("a\x1b[2J" + "z" * 200, "b", 41), Damaged("corpus.en", 43, "not UTF-8: byte 0xff")]
+    _, report = cleaned([*bad, *GOOD], TextConfig())
+    report.drop(TOKENS, 47, "too | long")
+    report.tokens = {"source": 61, "target": 67}
+    plain = json.loads(json.dumps(report.to_dict()))
+    assert plain["dropped"][EMPTY]["count"] == 17
+    assert plain["dropped"][EMPTY]["lines"] == [3, 4, 5, 6, 7]
+    assert plain["read"] == len(bad) + len(GOOD)
+    text = report.to_text()
+    for words in (EMPTY, CONTROL, "3, 4, 5, 6, 7, ...", "43: not UTF-8", "max_tokens", "61", "67"):
+        assert words in text
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert report.summary().isprintable()
+    assert max(len(line) for line in text.split("\n")) < 180
+    assert f"{len(bad) + len(GOOD)} read" in report.summary()
+
+
+def real(folder: str, languages: tuple[str, str], part: str) -> list[Path]:
+    paths = [DATA / folder / f"{part}.{language}.gz" for language in languages]
+    if not all(path.exists() for path in paths):
+        pytest.skip("the corpus is not here")
+    return paths
+
+
+def test_real_text_is_counted_whole_and_free_of_its_validation_text() -> None:
+    languages = ("en", "af")
+    train, valid = (real("autshumato-en-af", languages, part) for part in ("train", "valid"))
+    unseen = held_out(read_pairs(valid))
+    report = Report()
+    kept = list(clean(read_pairs(train, strict=False), TextConfig(), report, unseen))
+    assert report.read == 50_172
+    assert report.kept == len(kept) == len({pair[:2] for pair in kept})
+    assert report.read - len(kept) == sum(found.count for found in report.dropped.values())
+    assert report.dropped[LEAK].count > 0
+    again = Report()
+    assert list(clean(kept, TextConfig(), again, unseen)) == kept
+    assert again.half_leaks == report.half_leaks
+    assert again.half_leaks.count > 0
+
+
+@pytest.mark.slow
+def test_a_corpus_of_600_000_pairs_takes_well_under_a_minute() -> None:
+    train, valid = (real("canada-laws-en-fr", ("en", "fr"), part) for part in ("train", "valid"))
+    began = time.process_time()
+    report = Report()
+    quarter = islice(read_pairs(train, strict=False), 150_000)
+    kept = clean(quarter, TextConfig(), report, held_out(read_pairs(valid)))
+    assert sum(1 for _ in kept) > 140_000
+    assert report.read == 150_000
+    assert time.process_time() - began < 15

@@ -1,0 +1,293 @@
+"""Raw text to training data: whole or not at all, the same each time, and nothing leaks."""
+
+import errno
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conftest import sentences, translate_words
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.text.prepare import PreparedData, languages_from_names, prepare
+from headway.text.shards import Corpus
+from support.command import BIN, headway
+
+CONFIG = TextConfig(vocab_size=331, max_ratio=0)
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+def write(directory: Path, name: str, lines: list[str]) -> Path:
+    path = directory / name
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def corpus(directory: Path, name: str, count: int, seed: int) -> list[Path]:
+    source = sentences(count, seed)
+    return [
+        write(directory, f"{name}.en", source),
+        write(directory, f"{name}.de", [translate_words(line) for line in source]),
+    ]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[list[Path], list[Path]]:
+    return corpus(tmp_path, "train", 400, 1), corpus(tmp_path, "valid", 31, 2)
+
+
+def test_further_copies_are_the_same_text_in_other_pieces(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    once = prepare(*files, tmp_path / "once", CONFIG)
+    thrice = prepare(*files, tmp_path / "thrice", replace(CONFIG, copies=3))
+    again = prepare(*files, tmp_path / "again", replace(CONFIG, copies=3))
+    assert thrice.fingerprint == again.fingerprint
+    count = len(once.train)
+    assert len(thrice.train) == 3 * count
+    assert json.loads((tmp_path / "thrice" / "report.json").read_text())["kept"] == count
+    decode = (thrice.tokenizer.decode_source, thrice.tokenizer.decode)
+    drawn = set()
+    for i in range(3 * count):
+        pair, best = thrice.train.pair(i), once.train.pair(i % count)
+        for side in (0, 1):
+            assert decode[side](pair[side]) == decode[side](best[side])
+            if pair[side].tolist() != best[side].tolist():
+                drawn.add((i // count, side))
+    assert drawn == {(1, 0), (1, 1), (2, 0), (2, 1)}  # the first copy is as translation reads it
+    assert thrice.valid.fingerprint == once.valid.fingerprint
+
+
+def test_what_comes_out_is_what_went_in(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    data = prepare(train, valid, tmp_path / "out", CONFIG)
+    assert data.languages == ("en", "de")
+    assert data.valid_source == valid[0].read_text().splitlines()
+    assert data.valid_target == valid[1].read_text().splitlines()
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert len(data.train) == report["kept"]
+    sources = {data.tokenizer.decode_source(data.train.pair(i)[0]) for i in range(len(data.train))}
+    lines = set(train[0].read_text().splitlines())
+    assert sources <= lines
+    # Word by word the sides agree: nothing was shifted.
+    for i in range(len(data.train)):
+        source, target = data.train.pair(i)
+        text = translate_words(data.tokenizer.decode_source(source))
+        assert data.tokenizer.decode(target) == text
+    assert not sources & set(data.valid_source)
+    assert [data.tokenizer.decode(data.valid.pair(i)[1]) for i in range(31)] == data.valid_target
+
+
+def test_the_same_text_gives_the_same_data(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    first = prepare(*files, tmp_path / "a", CONFIG)
+    second = prepare(*files, tmp_path / "b", CONFIG)
+    other = prepare(*files, tmp_path / "c", replace(CONFIG, vocab_size=330))
+    assert first.fingerprint == second.fingerprint != other.fingerprint
+
+
+def test_test_text_is_kept_out_of_training(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    test = [write(tmp_path, f"test.{p.suffix[1:]}", p.read_text().splitlines()[:17]) for p in train]
+    free = prepare(train, valid, tmp_path / "a", CONFIG)
+    held = prepare(train, valid, tmp_path / "b", CONFIG, tests=[test])
+    assert len(free.train) - len(held.train) == 17
+
+
+def test_long_pairs_are_dropped_and_counted(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    for path in train:
+        path.write_text(path.read_text() + f"no{path.suffix} " * 90 + "\n")
+    data = prepare(train, valid, tmp_path / "out", replace(CONFIG, max_tokens=97))
+    assert max(data.train.source_lengths.max(), data.train.target_lengths.max()) <= 97
+    found = json.loads((tmp_path / "out" / "report.json").read_text())["dropped"]
+    assert found["more than max_tokens"]["lines"] == [401]
+    assert "more than max_tokens" in (tmp_path / "out" / "report.txt").read_text()
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_vocabularies_are_joint_or_two(
+    files: tuple[list[Path], list[Path]], tmp_path: Path, joint: bool
+) -> None:
+    config = replace(CONFIG, joint_vocab=joint, vocab_size=301)
+    data = prepare(*files, tmp_path / "out", config)
+    assert data.tokenizer.joint is joint
+    assert (tmp_path / "out" / "tokenizer.model").exists() is joint
+
+
+def test_compressed_and_tab_separated_text_gives_the_same(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    rows = zip(*(path.read_text().splitlines() for path in train), strict=True)
+    table = tmp_path / "train.tsv.gz"
+    table.write_bytes(gzip.compress("".join(f"{a}\t{b}\n" for a, b in rows).encode()))
+    plain = prepare(train, valid, tmp_path / "a", CONFIG)
+    tabbed = prepare([table], valid, tmp_path / "b", CONFIG, ("en", "de"))
+    assert plain.fingerprint == tabbed.fingerprint
+
+
+def test_an_unreadable_line_is_dropped_or_stops(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    lines = train[0].read_bytes().split(b"\n")
+    lines[6] = b"\xff\xfe broken"
+    train[0].write_bytes(b"\n".join(lines))
+    data = prepare(train, valid, tmp_path / "a", CONFIG)
+    assert "7" in (data.directory / "report.txt").read_text()
+    with pytest.raises(HeadwayError, match=r"train\.en.*7"):
+        prepare(train, valid, tmp_path / "b", replace(CONFIG, drop_unreadable=False))
+    assert not (tmp_path / "b").exists()
+
+
+def test_nothing_half_written_is_left(files: tuple[list[Path], list[Path]], tmp_path: Path) -> None:
+    train, valid = files
+    before = set(tmp_path.iterdir())
+    with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000"):
+        prepare(train, valid, tmp_path / "out", replace(CONFIG, vocab_size=90_000))
+    with pytest.raises(HeadwayError):
+        prepare(train, [tmp_path / "nowhere.en", valid[1]], tmp_path / "out", CONFIG)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_full_disk_names_the_directory_and_leaves_nothing(
+    files: tuple[list[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Corpus, "write", write)
+    before = set(tmp_path.iterdir())
+    with pytest.raises(OSError, match="No space left") as error:
+        prepare(*files, tmp_path / "out", CONFIG)
+    assert error.value.filename == str(tmp_path / "out")
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("size", [None, 0, 0.5])
+def test_every_file_that_is_missing_or_cut_short_is_one_line(
+    files: tuple[list[Path], list[Path]], tmp_path: Path, size: float | None
+) -> None:
+    prepare(*files, tmp_path / "whole", CONFIG)
+    parts = [path for path in (tmp_path / "whole").rglob("*") if path.is_file()]
+    parts = [path for path in parts if not path.name.startswith("report.")]
+    assert len(parts) == 14
+    for number, part in enumerate(parts):
+        copy = tmp_path / f"{number}"
+        shutil.copytree(tmp_path / "whole", copy)
+        damaged = copy / part.relative_to(tmp_path / "whole")
+        data = damaged.read_bytes()
+        damaged.unlink()
+        if size is not None:
+            damaged.write_bytes(data[: int(size * len(data))])
+        with pytest.raises(HeadwayError, match=rf"^{re.escape(str(copy))}[^\n]*$"):
+            PreparedData.open(copy)
+
+
+def test_an_existing_directory_is_not_touched(
+    files: tuple[list[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "precious", ["x"])
+    with pytest.raises(HeadwayError, match="is there already"):
+        prepare(*files, tmp_path, CONFIG)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(HeadwayError, match="is there already"):
+        prepare(*files, ".", CONFIG)
+
+
+def test_empty_validation_and_training_text_are_one_line(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    empty = [write(tmp_path, "empty.en", []), write(tmp_path, "empty.de", [])]
+    with pytest.raises(HeadwayError, match="no validation pairs"):
+        prepare(train, empty, tmp_path / "out", CONFIG)
+    with pytest.raises(HeadwayError, match="no training pairs"):
+        prepare(empty, valid, tmp_path / "out", CONFIG)
+
+
+def test_mixed_parts_are_noticed(files: tuple[list[Path], list[Path]], tmp_path: Path) -> None:
+    prepare(*files, tmp_path / "a", CONFIG)
+    prepare(*files, tmp_path / "b", replace(CONFIG, vocab_size=330))
+    (tmp_path / "b" / "tokenizer.model").replace(tmp_path / "a" / "tokenizer.model")
+    with pytest.raises(HeadwayError, match="not of one preparation"):
+        PreparedData.open(tmp_path / "a")
+    with pytest.raises(HeadwayError, match=r"data\.json"):
+        PreparedData.open(tmp_path)
+
+
+def test_languages_are_read_off_names() -> None:
+    assert languages_from_names(["a/train.en.gz", "b/x.de"]) == ("en", "de")
+    assert languages_from_names(["t.pt_BR", "t.fr"]) == ("pt_BR", "fr")
+    for names in (["train.tsv"], ["train.txt", "train.de"], ["train", "train.de"]):
+        with pytest.raises(HeadwayError, match="--languages"):
+            languages_from_names(names)
+    with pytest.raises(HeadwayError, match=r"^nowhere: "):
+        languages_from_names(["train.en", "nowhere"])
+
+
+@pytest.mark.parametrize("side", ["valid", "test"])
+def test_files_of_other_languages_are_refused(
+    side: str, files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    others = [valid[::-1], [valid[0], valid[1].rename(tmp_path / "valid.fr")]]
+    for paths, words in zip(others, ("de and en", "en and fr"), strict=True):
+        tests = [paths] if side == "test" else []
+        with pytest.raises(HeadwayError, match=f"{words}, but the training text is en and de"):
+            prepare(train, train if tests else paths, tmp_path / "out", CONFIG, tests=tests)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_the_command_reads_standard_input_and_reports(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
+    train, valid = files
+    rows = zip(*(path.read_text().splitlines() for path in train), strict=True)
+    result = headway(
+        "prepare", str(tmp_path / "out"), "--train", "-", "--valid", *map(str, valid),
+        "--languages", "en", "de", "--text.vocab-size", "331",
+        text="".join(f"{a}\t{b}\n" for a, b in rows),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "pairs kept" in result.stderr
+    assert result.stdout == ""
+    PreparedData.open(tmp_path / "out")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (SHARED / "canada-laws-en-fr").exists(), reason="no shared corpora here")
+def test_a_real_corpus_stays_within_its_memory(tmp_path: Path) -> None:
+    folder = SHARED / "canada-laws-en-fr"
+    names = [
+        str(folder / f"{part}.{code}.gz") for part in ("train", "valid") for code in ("en", "fr")
+    ]
+    command = [BIN, "prepare", tmp_path / "out", "--train", *names[:2], "--valid", *names[2:]]
+    code = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run(sys.argv[1:])\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+        "sys.exit(done.returncode)"
+    )
+    words = [sys.executable, "-c", code, *map(str, command), "--preset", "tiny"]
+    words += ["--text.sample-lines", "100000"]
+    result = subprocess.run(words, capture_output=True, text=True, check=False, timeout=500)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) < 1.5e6  # KiB
+    assert len(PreparedData.open(tmp_path / "out").train) > 600_000

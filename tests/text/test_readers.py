@@ -1,0 +1,307 @@
+"""Readers: lines end at line feeds only, every format gives the same pairs, memory is constant."""
+
+import gzip
+import io
+import json
+import lzma
+import os
+import random
+import re
+import sys
+import tracemalloc
+from collections.abc import Callable
+from itertools import islice, pairwise
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from headway.errors import HeadwayError
+from headway.text import lines, tmx
+from headway.text.readers import Damaged, Pair, read_lines, read_pairs
+from support.damage import DOCTYPE, HEAD, sentences, units, write_tmx
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
+LANGUAGES = ("en", "de")
+PAIRS = sentences(random.Random(11), smallest=17)
+NUMBERED = [Pair(source, target, line) for line, (source, target) in enumerate(PAIRS, 1)]
+
+
+def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    characters = ["a", "ß", "日", "😀", " ", "\t", "\0", *"\u2028\u2029\x85\v\f\x1c\r", "\n", "\n"]
+    for number in range(53):
+        text = "".join(draw.choices(characters, k=draw.randrange(101)))
+        path = tmp_path / f"{number}.txt"
+        path.write_bytes(text.encode())
+        expected = text.removesuffix("\n").split("\n") if text else []
+        assert list(read_lines(path)) == [line.removesuffix("\r") for line in expected]
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_compression_is_seen_by_content_and_may_have_members(tmp_path: Path, suffix: str) -> None:
+    draw = random.Random(5)
+    text = "".join(f"{draw.random()} größer\n" for _ in range(20_011))
+    data = text.encode()
+    members = b"".join(PACK[suffix](data[a:b]) for a, b in pairwise((0, 7, 300_007, len(data))))
+    path = tmp_path / "whatever.txt"
+    path.write_bytes(members)
+    assert "\n".join(read_lines(path)) + "\n" == text
+
+
+def test_standard_input_gives_lines_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, encoding="utf-8") as standard_input:
+        monkeypatch.setattr(sys, "stdin", standard_input)
+        found = read_lines("-")
+        os.write(write_end, "größer\r\nha".encode())
+        assert next(found) == "größer"
+        os.write(write_end, b"lf")
+        os.close(write_end)
+        assert list(found) == ["half"]
+
+
+def test_pairs_from_standard_input_are_tsv(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(f"{source}\t{target}\n" for source, target in PAIRS)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert list(read_pairs(["-"])) == NUMBERED
+
+
+def written(folder: Path, form: str, suffix: str = "") -> list[Path]:
+    """Write `PAIRS` in a format, compressed by suffix."""
+    contents = {
+        "text": ["".join(f"{pair[side]}\n" for pair in PAIRS) for side in (0, 1)],
+        "tsv": ["".join(f"{source}\t{target}\n" for source, target in PAIRS)],
+        "jsonl": ["".join(json.dumps({"source": s, "target": t}) + "\n" for s, t in PAIRS)],
+        "tmx": [HEAD + DOCTYPE + "<tmx><body>" + "".join(units(PAIRS)) + "</body></tmx>"],
+    }
+    names = ["one.en", "one.de"] if form == "text" else [f"one.{form}"]
+    paths = [folder / (name + suffix) for name in names]
+    for path, content in zip(paths, contents[form], strict=True):
+        path.write_bytes(PACK[suffix](content.encode()))
+    return paths
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize("form", ["text", "tsv", "jsonl", "tmx"])
+def test_every_format_gives_the_same_pairs(tmp_path: Path, form: str, suffix: str) -> None:
+    paths = written(tmp_path, form, suffix)
+    shift = 2 if form == "tmx" else 0  # its lines stand below two others
+    expected = [pair._replace(line=pair.line + shift) for pair in NUMBERED]
+    assert list(read_pairs(paths, LANGUAGES)) == expected
+    assert list(read_pairs([str(path) for path in paths], LANGUAGES, strict=False)) == expected
+
+
+@pytest.mark.parametrize("wrap", [lambda record: record, lambda record: {"translation": record}])
+def test_jsonl_by_language_codes(
+    tmp_path: Path, wrap: Callable[[dict[str, str]], dict[str, object]]
+) -> None:
+    path = tmp_path / "a.jsonl"
+    records = [
+        json.dumps(wrap({"de": t, "en": s, "fr": "x"}), ensure_ascii=False) for s, t in PAIRS
+    ]
+    path.write_text("\n\n".join(records) + "\n\n", encoding="utf-8")
+    assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == PAIRS
+    assert [pair[1::-1] for pair in read_pairs([path], ("de", "en"))] == PAIRS
+    with pytest.raises(HeadwayError, match=r'a\.jsonl:1: .*"source".*languages'):
+        list(read_pairs([path]))
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("[" * 100_000, "deep"),
+        (f'{{"source": {"9" * 5000}, "target": ""}}', "number"),
+        ('{"source": "a"', "column 15"),
+        ("7", "object"),
+        ('{"source": "a", "target": null}', '"target"'),
+        ('{"source": "a", "target": "\\udc00"}', "surrogate"),
+    ],
+)
+def test_a_line_that_is_no_pair_in_json_is_named(tmp_path: Path, line: str, word: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"source": "s", "target": "t"}}\n{line}\n')
+    with pytest.raises(HeadwayError, match=rf"a\.jsonl:2: .*{word}"):
+        list(read_pairs([path]))
+
+
+def tmx_of(folder: Path, *texts: dict[str, str]) -> Path:
+    """Write a TMX file, one unit a line from line 4 on, with the segments as they are."""
+    return write_tmx(
+        folder,
+        [
+            "<tu>"
+            + "".join(
+                f'<tuv xml:lang="{code}"><seg>{text}</seg></tuv>' for code, text in unit.items()
+            )
+            + "</tu>\n"
+            for unit in texts
+        ],
+    )
+
+
+def test_tmx_languages_are_found_by_prefix_whatever_their_case(tmp_path: Path) -> None:
+    path = tmx_of(tmp_path, {"DE-at": "Jänner", "eng": "wrong", "EN-GB": "January", "en": "Jan"})
+    assert list(read_pairs([path], ("EN", "de"))) == [Pair("Jan", "Jänner", 4)]
+    assert list(read_pairs([path], ("en_gb", "de-AT"))) == [Pair("January", "Jänner", 4)]
+    assert list(read_pairs([path], ("en-gb", "DE"))) == [Pair("January", "Jänner", 4)]
+    with pytest.raises(HeadwayError, match=r"corpus\.tmx:4: no text in 'nl'; .*de-at, eng, en-gb"):
+        list(read_pairs([path], ("en", "nl")))
+    assert [type(pair) for pair in read_pairs([path], ("en", "nl"), strict=False)] == [Damaged]
+    path = tmx_of(tmp_path, {"eng": "wrong", "en-GB": "January", "en-IE": "second", "de": "Januar"})
+    assert list(read_pairs([path], LANGUAGES)) == [Pair("January", "Januar", 4)]
+
+
+def test_tmx_without_languages_takes_the_two_of_its_first_unit_in_their_order(
+    tmp_path: Path,
+) -> None:
+    path = tmx_of(tmp_path, {"nl": "een", "af": "een "}, {"af": "twee a", "nl": "twee n"})
+    assert [pair[:2] for pair in read_pairs([path])] == [("een", "een "), ("twee n", "twee a")]
+    path = tmx_of(tmp_path, {"nl": "een", "af": "een", "de": "eins"})
+    with pytest.raises(HeadwayError, match=r"corpus\.tmx:4: .*nl, af, de"):
+        list(read_pairs([path]))
+
+
+def test_tmx_keeps_text_inside_tags_and_leaves_formatting_codes_out(tmp_path: Path) -> None:
+    source = 'a<bpt i="1">{\\b <sub>x</sub></bpt> <hi>b<hi>c</hi></hi>d<ept i="1">}</ept><ph/> &lt;'
+    path = tmx_of(tmp_path, {"en": source, "de": "<![CDATA[1 < 2]]>\n   \r\n und\tso "})
+    assert list(read_pairs([path], LANGUAGES)) == [Pair("a bcd <", "1 < 2 und\tso", 4)]
+
+
+@pytest.mark.parametrize("brk", ["\n", "\r", "\r\n", " \n \n "])
+def test_no_side_ever_holds_a_line_break(tmp_path: Path, brk: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"source": f"{brk}a{brk}b", "target": f"c{brk}"}))
+    assert list(read_pairs([path])) == [Pair("a b", "c", 1)]
+    path = tmx_of(tmp_path, {"en": f"a{brk}b", "de": f"{brk}c{brk}"})
+    assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == [("a b", "c")]
+
+
+def test_two_files_of_unequal_length_name_both_counts(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.en", tmp_path / "a.de"
+    one.write_text("x\n" * 70_001)
+    other.write_text("y\n" * 7)
+    for paths in ([one, other], [other, one]):
+        with pytest.raises(HeadwayError) as error:
+            list(read_pairs(paths, strict=False))
+        for path, count in ((one, 70_001), (other, 7)):
+            assert re.search(rf"{re.escape(str(path))} has {count}\b", str(error.value))
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a.txt"], ["a.txt", ".tsv", ".jsonl", ".tmx"]),
+        (["a.tsv", "b.jsonl"], ["a.tsv", "b.jsonl", "plain text"]),
+        (["a.tsv", "b.tsv.gz"], ["a.tsv", "b.tsv.gz", "plain text"]),
+        (["a.tmx.gz", "b.tmx.gz"], ["a.tmx.gz", "plain text"]),
+        (["-", "-"], ["- -", "plain text"]),
+        (["a", "b", "c"], ["3 files"]),
+        ([], ["0 files"]),
+    ],
+)
+def test_paths_that_cannot_be_pairs(names: list[str], words: list[str]) -> None:
+    with pytest.raises(HeadwayError) as error:
+        read_pairs(names)
+    assert all(word in str(error.value) for word in words)
+
+
+def test_a_byte_order_mark_goes_from_the_first_line_only(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("\ufeff\ufeffa\n\ufeffb\n".encode())
+    assert list(read_lines(path)) == ["\ufeffa", "\ufeffb"]
+
+
+def test_bad_lines_stop_strict_reading_and_only_mark_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\n\xffwo\nthree" + b"e" * lines.LONGEST + b"\nfour\n")
+    found = list(lines.scan_lines(path))
+    assert [found[0], found[3]] == ["one", "four"]
+    for line, damaged, word in ((2, found[1], "UTF-8"), (3, found[2], "longer")):
+        assert isinstance(damaged, Damaged)
+        assert (damaged.file, damaged.line) == (str(path), line)
+        assert word in damaged.reason
+    with pytest.raises(HeadwayError, match=r"a\.txt:2: not UTF-8: byte 0xff at position 1$"):
+        list(read_lines(path))
+
+
+def peak(path: Path, read: Callable[[Path], int]) -> tuple[int, int]:
+    """Return how many things were read and the highest use of memory on the way, in bytes."""
+    tracemalloc.start()
+    try:
+        return read(path), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    def text(size: int) -> Path:
+        path = tmp_path / f"{size}.tsv.gz"
+        path.write_bytes(gzip.compress(b"a sentence\tein Satz\n" * size))
+        return path
+
+    def memory(size: int) -> Path:
+        (tmp_path / f"{size}").mkdir()
+        return write_tmx(tmp_path / f"{size}", units(PAIRS * (size // len(PAIRS))))
+
+    for make in (text, memory):
+        few, little = peak(make(211), lambda path: sum(1 for _ in read_pairs([path])))
+        many, much = peak(make(4201), lambda path: sum(1 for _ in read_pairs([path])))
+        assert many > 15 * few
+        assert much < little + 300_000
+
+
+def test_memory_does_not_grow_with_a_compression_bomb(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(bytes(50_000_000)))
+    count, most = peak(path, lambda path: sum(1 for _ in lines.scan_lines(path)))
+    assert count == 1
+    assert most < 20_000_000
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        f"<tu><!--{'x' * 3_000_000}--></tu>",
+        f"<tu a='{'x' * 3_000_000}'/>",
+        f"<tu><tuv xml:lang='en'><seg>{'x ' * 1_500_000}</seg></tuv></tu>",
+        "<tu>" * 1_000_000,
+    ],
+)
+def test_tmx_of_unreasonable_size_is_refused(tmp_path: Path, bomb: str) -> None:
+    with pytest.raises(HeadwayError, match=r"corpus\.tmx:\d+: (a|more) .*(longer|inside)"):
+        list(tmx.read_units(write_tmx(tmp_path, [bomb])))
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "hex", "utf-7", "shift_jis", "idna", "undefined"])
+def test_tmx_in_an_encoding_that_cannot_be_read_is_refused(tmp_path: Path, encoding: str) -> None:
+    path = write_tmx(tmp_path, units(PAIRS), HEAD.replace("utf-8", encoding))
+    with pytest.raises(HeadwayError, match=r"corpus\.tmx:1: .*encoding"):
+        list(tmx.read_units(path))
+
+
+def test_a_document_type_is_not_fetched_and_escapes_are_read(tmp_path: Path) -> None:
+    head = HEAD + f'<!DOCTYPE tmx SYSTEM "{(tmp_path / "no.dtd").as_uri()}">\n'
+    path = write_tmx(tmp_path, units([("a &#65; < b", "ä")]), head)
+    assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == [("a &#65; < b", "ä")]
+
+
+@pytest.mark.parametrize(
+    ("folder", "languages", "count"),
+    [("multi30k", ("en", "de"), 1_014), ("autshumato-en-af", ("en", "af"), 3_000)],
+)
+def test_real_text(folder: str, languages: tuple[str, str], count: int) -> None:
+    paths = [DATA / folder / f"valid.{language}.gz" for language in languages]
+    if not all(path.exists() for path in paths):
+        pytest.skip("the corpus is not here")
+    pairs = list(read_pairs(paths))
+    assert len(pairs) == count
+    for side, path in enumerate(paths):
+        text = gzip.decompress(path.read_bytes()).decode()
+        assert "".join(f"{pair[side]}\n" for pair in islice(pairs, count)) == text

@@ -1,0 +1,76 @@
+"""Model cards: the hub reads out of their heads what was put in."""
+
+from typing import Any
+
+import pytest
+
+from headway.config import Config
+from headway.inference.card import completed, front_matter, split_card
+from headway.training.card import model_card
+from headway.training.validation import ValidationReport
+
+huggingface_hub = pytest.importorskip("huggingface_hub")
+
+FACTS: dict[str, Any] = {
+    "headway": "0.1", "torch": "2.13", "command": ["headway", "train", "x"],
+    "machine": {"device": "cpu", "threads": 1, "precision": "fp32"},
+    "data": {
+        "training_pairs": 23, "validation_pairs": 7, "fingerprint": "f1", "tokenizer": "t1",
+        "origins": [
+            {"name": "a + b", "parts": [
+                {"name": "hf:wmt/wmt14@main:de-en:train", "program": "datasets 5", "revision": "c0"},
+                {"name": "mtdata:A-b-1-deu-eng", "program": "mtdata 0.5.1", "revision": None},
+            ]},
+            {"name": "sacrebleu:wmt14", "program": "sacrebleu 2", "revision": None},
+        ],
+    },
+}  # fmt: skip
+REPORT = ValidationReport(step=3, averaged=1, perplexity=4.5, bleu=31.256, chrf=55.5)
+
+
+def read(text: str) -> Any:
+    return huggingface_hub.ModelCard(text).data
+
+
+def test_the_hub_understands_a_trained_models_card() -> None:
+    text = model_card(Config(), FACTS, ("no", "de"), "weights at step 3", REPORT)
+    card = read(text)
+    assert card.language == ["no", "de"]  # which YAML alone takes for False
+    assert card.license == "unknown"
+    assert (card.library_name, card.pipeline_tag) == ("headway", "translation")
+    assert card.tags == ["translation", "transformer", "headway"]
+    assert card.metrics == ["bleu", "chrf"]
+    assert card.datasets == ["wmt/wmt14"]
+    values = {result.metric_type: result for result in card.eval_results}
+    assert {k: r.metric_value for k, r in values.items()} == {"bleu": 31.26, "chrf": 55.5}
+    assert values["bleu"].task_type == "translation"
+    assert "version:2" in values["bleu"].metric_name  # sacreBLEU's signature
+    body = split_card(text)[1]
+    for name in ("hf:wmt/wmt14@main:de-en:train", "revision `c0`", "mtdata:A-b-1-deu-eng"):
+        assert name in body
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    facts = FACTS | {"data": {k: v for k, v in FACTS["data"].items() if k != "origins"}}
+    card = read(model_card(Config(), facts, ("en", "de"), "weights", None))
+    assert card.eval_results is None
+    assert card.metrics is card.datasets is None
+
+
+def test_a_card_is_completed_and_nothing_of_it_is_lost() -> None:
+    text = "---\nlanguage:\n- en\n# ours\nlicense: mit\nwidget:\n- text: a\n---\n\n# A\n---\nb"
+    done = completed(text, ("en", "de"))
+    assert completed(done, ("en", "de")) == done
+    card = read(done)
+    assert (card.language, card.license) == (["en"], "mit")
+    assert card.to_dict()["widget"] == [{"text": "a"}]
+    assert card.pipeline_tag == "translation"
+    assert split_card(done)[1] == "\n# A\n---\nb"
+    other = completed(done, ("en", "de"), "cc0-1.0")
+    assert read(other).license == "cc0-1.0"
+    assert other.count("license:") == 1
+
+
+def test_a_card_without_a_head_gets_one() -> None:
+    for text in ("", "# A\n", "---\nnever closed\n"):
+        assert completed(text, ("en", "de")) == front_matter(("en", "de")) + text

@@ -1,0 +1,199 @@
+import copy
+
+import pytest
+import torch
+from test_objective import padded_batch
+from torch.nn import functional as F
+
+from headway.config import ModelConfig, TrainingConfig
+from headway.model import Transformer
+from headway.training.schedule import learning_rate
+from headway.training.trainer import Trainer
+
+V = 31
+LONG, SHORT = [(5, 13), (7, 11)], [(3, 2), (2, 1), (5, 1)]
+
+
+def make_trainer(dropout=0.0, precision="fp32", **training):
+    torch.manual_seed(3)
+    model = Transformer(
+        ModelConfig(
+            source_vocab_size=V,
+            target_vocab_size=V,
+            num_encoder_layers=1,
+            num_decoder_layers=1,
+            d_model=22,
+            d_ff=17,
+            num_heads=2,
+            dropout=dropout,
+        )
+    )
+    return Trainer(model, TrainingConfig(**({"warmup_steps": 7} | training)), precision)
+
+
+def everything(trainer):
+    return {f"{f}.{n}": t.clone() for f, g in trainer.tensors().items() for n, t in g.items()}
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    different = [name for name in one if not torch.equal(one[name], other[name])]
+    assert not different
+
+
+def test_accumulated_is_one_batch():
+    whole, parts = make_trainer(), make_trainer()
+    rows = padded_batch(LONG + SHORT, V)
+    halves = []
+    for rows_of_half in (slice(0, 2), slice(2, 5)):
+        tensors = {
+            name: getattr(rows, name)[rows_of_half]
+            for name in ("source", "source_segments", "target", "target_segments", "rows")
+        }
+        tokens = int(tensors["target_segments"].sum())
+        halves.append(type(rows)(**tensors, target_tokens=tokens))
+    for _ in range(3):
+        one, two = whole.step([rows]), parts.step(halves)
+        assert one.tokens == two.tokens == 28
+        assert two.loss == pytest.approx(one.loss, rel=1e-5)
+        assert two.gradient_norm == pytest.approx(one.gradient_norm, rel=1e-5)
+    for name, weight in whole.model.state_dict().items():
+        torch.testing.assert_close(parts.model.state_dict()[name], weight, rtol=1e-4, atol=1e-6)
+
+
+def test_the_loss_is_a_mean_over_tokens_not_over_batches():
+    trainer = make_trainer(label_smoothing=0.0)
+    batches = [padded_batch(LONG, V), padded_batch(SHORT, V)]
+    with torch.no_grad():
+        sums = [
+            F.cross_entropy(
+                trainer.model(b.source, b.target, b.source_segments)[b.target_segments == 1],
+                b.target[b.target_segments == 1],
+                reduction="sum",
+            ).item()
+            for b in batches
+        ]
+    report = trainer.step(batches)
+    assert report.loss == pytest.approx(sum(sums) / 28, rel=1e-5)
+    assert report.nll == pytest.approx(report.loss, rel=1e-6)
+    assert abs(sums[0] / 24 + sums[1] / 4 - 2 * report.loss) > 1e-3  # it tells them apart
+
+
+def test_one_step_is_adam_with_the_papers_rate():
+    trainer = make_trainer(rate_scale=3.0)
+    reference = copy.deepcopy(trainer.model)
+    batch = padded_batch(LONG, V)
+    rate = learning_rate(1, d_model=22, warmup_steps=7, scale=3.0)
+    adam = torch.optim.Adam(reference.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9)
+    logits = reference(batch.source, batch.target, batch.source_segments)
+    labels = batch.target.masked_fill(batch.target_segments == 0, -1)
+    F.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), ignore_index=-1, label_smoothing=0.1
+    ).backward()
+    adam.step()
+    assert trainer.step([batch]).rate == rate
+    # Where a gradient is almost nothing, Adam's first step is its sign: compare with room for it.
+    for name, weight in reference.state_dict().items():
+        difference = (trainer.model.state_dict()[name] - weight).abs()
+        assert difference.median() < 1e-6, name
+        assert difference.max() <= 2.001 * rate, name
+
+
+def test_clipping_bounds_the_gradient_and_reports_it_unclipped():
+    free, clipped = make_trainer(), make_trainer(clip_norm=0.01)
+    batch = padded_batch(LONG, V)
+    reports = [trainer.step([batch]) for trainer in (free, clipped)]
+    assert reports[0].gradient_norm == reports[1].gradient_norm > 0.01
+    moments = [t for n, t in clipped.tensors()["optimizer"].items() if n.startswith("exp_avg.")]
+    norm = torch.stack([m.norm() for m in moments]).norm().item()
+    assert norm == pytest.approx(0.1 * 0.01, rel=1e-3)  # (1 - beta1) times the clipped gradient
+
+
+@pytest.mark.parametrize("poison", [float("nan"), float("inf")])
+@pytest.mark.parametrize("where", ["loss", "gradient"])
+def test_a_step_that_is_not_finite_changes_nothing_but_counts(poison, where, monkeypatch):
+    trainer = make_trainer()
+    batch = padded_batch(LONG, V)
+    trainer.step([batch])
+    before = everything(trainer)
+    if where == "gradient":
+        norm = trainer.model.encoder.layers[0].residuals[0].norm
+        hook = norm.weight.register_hook(lambda gradient: gradient * poison)
+    else:
+        hook = trainer.model.output.register_forward_hook(lambda *arguments: arguments[2] * poison)
+    report = trainer.step([batch])
+    assert report.skipped
+    assert report.step == 2
+    assert_same(everything(trainer), before)
+    assert all(p.grad is None for p in trainer.model.parameters())
+    hook.remove()
+    after = trainer.step([batch])
+    assert not after.skipped
+    assert after.rate == trainer.rate(3)
+
+
+def test_ten_steps_are_five_and_five_more_bit_for_bit():
+    batches = [padded_batch(LONG, V, seed) for seed in range(10)]
+    whole = make_trainer(dropout=0.3)
+    for batch in batches:
+        whole.step([batch])
+
+    first = make_trainer(dropout=0.3)
+    for batch in batches[:5]:
+        first.step([batch])
+    saved = copy.deepcopy(first.tensors())
+    torch.randn(17)  # whatever happens to the generator in between
+    second = make_trainer(dropout=0.3)
+    second.load(saved)
+    second.steps = 5
+    for batch in batches[5:]:
+        second.step([batch])
+    assert_same(everything(second), everything(whole))
+
+
+def test_without_the_generator_it_is_another_run():
+    batches = [padded_batch(LONG, V, seed) for seed in range(2)]
+    whole = make_trainer(dropout=0.3)
+    whole.step([batches[0]])
+    saved = copy.deepcopy(whole.tensors())
+    whole.step([batches[1]])
+    other = make_trainer(dropout=0.3)
+    other.load(saved, random=False)
+    other.steps = 1
+    other.step([batches[1]])
+    weights = [t.model.source_embedding.weight for t in (whole, other)]
+    assert not torch.equal(*weights)
+
+
+def test_bf16_keeps_weights_and_state_in_fp32_and_learns_alike():
+    full, half = make_trainer(), make_trainer(precision="bf16")
+    batch = padded_batch(LONG, V)
+    for _ in range(5):
+        one, two = full.step([batch]), half.step([batch])
+    assert two.loss != one.loss
+    assert two.loss == pytest.approx(one.loss, rel=0.02)
+    kinds = {name: t.dtype for name, t in everything(half).items() if not name.startswith("random")}
+    assert set(kinds.values()) == {torch.float32}
+
+
+def test_a_batch_is_learned_by_heart():
+    trainer = make_trainer(label_smoothing=0.0, rate_scale=0.5, warmup_steps=20)
+    batch = padded_batch([(3, 5), (5, 3), (2, 7)], V)
+    reports = [trainer.step([batch]) for _ in range(120)]
+    assert reports[0].nll > 2.5
+    assert reports[-1].nll < 0.1
+
+
+def test_the_padding_row_stays_zero():
+    trainer = make_trainer()
+    for seed in range(3):
+        trainer.step([padded_batch(SHORT, V, seed)])
+    assert not trainer.model.source_embedding.weight[-1].any()
+
+
+def test_finite_sees_one_bad_number():
+    trainer = make_trainer()
+    assert trainer.finite()
+    with torch.no_grad():
+        trainer.model.source_embedding.weight[3, 5] = float("inf")
+    assert not trainer.finite()
