@@ -78,7 +78,7 @@ def test_no_file_is_pickled() -> None:
         if path.name != "helper.py":  # processes of one run talk so, over a pipe of their own
             assert not imports(path) & {"pickle", "dill", "joblib"}, path.name
         text = path.read_text(encoding="utf-8")
-        if path.name == "foreign.py":  # others' pickles, of which only the numbers are read
+        if path.name == "weights_file.py":  # others' pickles, of which only the numbers are read
             assert text.count("torch.load(") == text.count("weights_only=True") == 1
         else:
             assert "torch.load(" not in text, path.name

@@ -10,8 +10,11 @@ import torch
 from conftest import sentences, translate_words
 from headway.config import ModelConfig, TextConfig
 from headway.errors import HeadwayError
-from headway.exchange import ctranslate2, ctranslate2_binary, ctranslate2_weights
 from headway.exchange.certificate import certify, made_lines
+from headway.exchange.ctranslate2 import binary, weights
+from headway.exchange.ctranslate2.reader import read
+from headway.exchange.ctranslate2.runner import Runner
+from headway.exchange.ctranslate2.writer import refusals, write
 from headway.inference.directory import Model
 from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
@@ -43,10 +46,10 @@ def logits(model: Model) -> torch.Tensor:
 
 
 def test_the_exported_model_translates_and_scores_as_ours(model: Model, tmp_path: Path) -> None:
-    notes = ctranslate2.write(model, tmp_path / "out", "float32")
-    engine = ctranslate2.Engine(tmp_path / "out", threads=1)
+    notes = write(model, tmp_path / "out", "float32")
+    runner = Runner(tmp_path / "out", threads=1)
     lines = made_lines(model, 23)
-    found = certify(model, engine, "ctranslate2", "float32", notes, lines)
+    found = certify(model, runner, "ctranslate2", "float32", notes, lines)
     assert not found.failures
     assert found.identical + found.ties == found.lines == 23
     assert found.largest_difference is not None
@@ -54,8 +57,8 @@ def test_the_exported_model_translates_and_scores_as_ours(model: Model, tmp_path
 
 
 def test_read_again_it_is_the_same_function(model: Model, tmp_path: Path) -> None:
-    ctranslate2.write(model, tmp_path / "out", "float32")
-    again = ctranslate2.read(tmp_path / "out")
+    write(model, tmp_path / "out", "float32")
+    again = read(tmp_path / "out")
     assert again.languages == model.languages
     assert again.config.search == model.config.search
     assert again.tokenizer.fingerprint == model.tokenizer.fingerprint
@@ -67,9 +70,9 @@ def test_rounded_weights_are_read_as_what_they_stand_for(
     precision: str, tmp_path: Path, tokenizer: Tokenizer
 ) -> None:
     model = random_model(tmp_path / "model", tokenizer, SMALL, sharp=1.0)
-    ctranslate2.write(model, tmp_path / "whole", "float32")
-    ctranslate2.write(model, tmp_path / "out", precision)
-    again = ctranslate2.read(tmp_path / "out")
+    write(model, tmp_path / "whole", "float32")
+    write(model, tmp_path / "out", precision)
+    again = read(tmp_path / "out")
     rounded = 0
     bound = {"int8": 1 / 254, "float16": 2**-11, "bfloat16": 2**-8}[precision]
     for name, value in model.transformer.state_dict().items():
@@ -81,11 +84,11 @@ def test_rounded_weights_are_read_as_what_they_stand_for(
     sizes = [(tmp_path / name / "model.bin").stat().st_size for name in ("whole", "out")]
     assert sizes[1] < 0.8 * sizes[0]
     # CTranslate2 takes it, too, and says nearly the same.
-    engine = ctranslate2.Engine(tmp_path / "out", threads=1)
+    runner = Runner(tmp_path / "out", threads=1)
     sources = model.tokenizer.encode_source(sentences(5, 7))
     targets = [[*source[:-1], 1] for source in sources]
-    exact = ctranslate2.Engine(tmp_path / "whole", threads=1).log_probs(sources, targets)
-    for a, b in zip(exact, engine.log_probs(sources, targets), strict=True):
+    exact = Runner(tmp_path / "whole", threads=1).log_probs(sources, targets)
+    for a, b in zip(exact, runner.log_probs(sources, targets), strict=True):
         assert max(abs(x - y) for x, y in zip(a, b, strict=True)) < 1.0
 
 
@@ -100,10 +103,10 @@ def test_rounded_weights_are_read_as_what_they_stand_for(
     ],
 )
 def test_what_it_cannot_say_is_refused_by_name(change: dict[str, object], named: str) -> None:
-    reasons = ctranslate2.refusals(replace(SMALL, **change))  # type: ignore[arg-type]
+    reasons = refusals(replace(SMALL, **change))  # type: ignore[arg-type]
     assert len(reasons) == 1
     assert reasons[0].startswith(named)
-    assert not ctranslate2.refusals(SMALL)
+    assert not refusals(SMALL)
 
 
 def test_every_setting_of_a_model_is_known_to_be_exact_or_refused() -> None:
@@ -126,18 +129,18 @@ def test_a_wrong_position_table_fails_the_certificate(
         table = sinusoids(length, d_model)
         return torch.cat([table[:, ::2], table[:, 1::2]], 1)
 
-    monkeypatch.setattr(ctranslate2_weights, "sinusoids", halves)
+    monkeypatch.setattr(weights, "sinusoids", halves)
     model = random_model(tmp_path / "model", tokenizer, SMALL)
-    ctranslate2.write(model, tmp_path / "out", "float32")
-    engine = ctranslate2.Engine(tmp_path / "out", threads=1)
-    found = certify(model, engine, "ctranslate2", "float32", [], made_lines(model, 11))
+    write(model, tmp_path / "out", "float32")
+    runner = Runner(tmp_path / "out", threads=1)
+    found = certify(model, runner, "ctranslate2", "float32", [], made_lines(model, 11))
     assert len(found.failures) == 2
 
 
 def test_tied_tensors_are_stored_once(tmp_path: Path, tokenizer: Tokenizer) -> None:
     model = random_model(tmp_path / "model", tokenizer, SMALL)
-    ctranslate2.write(model, tmp_path / "out", "float32")
-    found = ctranslate2_binary.read_variables(tmp_path / "out" / "model.bin")
+    write(model, tmp_path / "out", "float32")
+    found = binary.read_variables(tmp_path / "out" / "model.bin")
     names = (
         "encoder/embeddings_0/weight",
         "decoder/embeddings/weight",
@@ -153,8 +156,8 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
     """Another order of ids, a start symbol with an embedding, and no <pad>: the same function."""
     model = random_model(tmp_path / "model", tokenizer, replace(SMALL, tying="none"))
     out = tmp_path / "out"
-    ctranslate2.write(model, out, "float32")
-    variables = ctranslate2_binary.read_variables(out / "model.bin")
+    write(model, out, "float32")
+    variables = binary.read_variables(out / "model.bin")
     entries = json.loads((out / "shared_vocabulary.json").read_text(encoding="utf-8"))
     order = torch.randperm(len(entries), generator=torch.Generator().manual_seed(3))
     renamed = ["<s>" if entry == "<pad>" else entry for entry in entries]
@@ -165,7 +168,7 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
         if name.endswith("embeddings/weight") or "embeddings_0/w" in name or "projection" in name:
             variables[name] = variables[name][order]
     variables["decoder/start_from_zero_embedding"] = torch.tensor(0, dtype=torch.int8)
-    ctranslate2_binary.write_variables(out / "model.bin", variables)
+    binary.write_variables(out / "model.bin", variables)
     shuffled = [renamed[i] for i in order]
     (out / "shared_vocabulary.json").write_text(json.dumps(shuffled), encoding="utf-8")
     settings = json.loads((out / "config.json").read_text(encoding="utf-8"))
@@ -173,7 +176,7 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
     (out / "config.json").write_text(json.dumps(settings), encoding="utf-8")
     (out / "headway.json").unlink()
 
-    again = ctranslate2.read(out)
+    again = read(out)
     assert again.languages == ("und", "und")
     spelled = [
         found.tokenizer.source_pieces(found.tokenizer.encode_source(["the cat sees a tree"])[0])
@@ -181,12 +184,12 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
     ]
     assert spelled[0] == spelled[1]
     # CTranslate2 runs the shuffled directory; ours is asked by pieces that both know.
-    engine = ctranslate2.Engine(out, threads=1)
+    runner = Runner(out, threads=1)
     sources = again.tokenizer.encode_source(sentences(7, 2))
     targets = [[*source[2:-1], 1] for source in sources]
-    ids = {piece: i for i, piece in enumerate(engine.source)}
+    ids = {piece: i for i, piece in enumerate(runner.source)}
     pieces = again.tokenizer.source_pieces
-    theirs = engine.log_probs(
+    theirs = runner.log_probs(
         [[ids[piece] for piece in pieces(source)] for source in sources],
         [[ids[piece] for piece in pieces(target)] for target in targets],
     )
@@ -201,19 +204,19 @@ def test_a_vocabulary_without_a_start_symbol_gets_one(tmp_path: Path, tokenizer:
     """As converted OPUS-MT models are: they start from zero, and no <pad> is among their entries."""
     model = random_model(tmp_path / "model", tokenizer, replace(SMALL, output_bias=True))
     out = tmp_path / "out"
-    ctranslate2.write(model, out, "float32")
-    variables = ctranslate2_binary.read_variables(out / "model.bin")
+    write(model, out, "float32")
+    variables = binary.read_variables(out / "model.bin")
     table = variables["encoder/embeddings_0/weight"][:-1].clone()
     for name in ("encoder/embeddings_0", "decoder/embeddings", "decoder/projection"):
         variables[f"{name}/weight"] = table
     variables["decoder/projection/bias"] = variables["decoder/projection/bias"][:-1]
-    ctranslate2_binary.write_variables(out / "model.bin", variables)
+    binary.write_variables(out / "model.bin", variables)
     entries = json.loads((out / "shared_vocabulary.json").read_text(encoding="utf-8"))
     (out / "shared_vocabulary.json").write_text(json.dumps(entries[:-1]), encoding="utf-8")
     settings = json.loads((out / "config.json").read_text(encoding="utf-8"))
     settings |= {"decoder_start_token": "</s>"}
     (out / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-    again = ctranslate2.read(out)
+    again = read(out)
     assert again.tokenizer.target_vocab_size == tokenizer.target_vocab_size
     found, known = logits(again), logits(model)
     torch.testing.assert_close(found[..., :-1], known[..., :-1], rtol=1e-5, atol=1e-4)
@@ -238,11 +241,11 @@ def test_other_models_are_refused_in_one_line(
     name: str, value: torch.Tensor, message: str, tmp_path: Path, tokenizer: Tokenizer
 ) -> None:
     model = random_model(tmp_path / "model", tokenizer, SMALL)
-    ctranslate2.write(model, tmp_path / "out", "float32")
-    variables = ctranslate2_binary.read_variables(tmp_path / "out" / "model.bin")
+    write(model, tmp_path / "out", "float32")
+    variables = binary.read_variables(tmp_path / "out" / "model.bin")
     variables[name] = value
-    ctranslate2_binary.write_variables(tmp_path / "out" / "model.bin", variables)
+    binary.write_variables(tmp_path / "out" / "model.bin", variables)
     with pytest.raises(HeadwayError, match=message) as refused:
-        ctranslate2.read(tmp_path / "out")
+        read(tmp_path / "out")
     assert "\n" not in str(refused.value)
     assert str(tmp_path) in str(refused.value)

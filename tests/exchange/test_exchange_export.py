@@ -11,10 +11,13 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
-from headway.exchange import argos, ctranslate2, ctranslate2_binary
+from headway.exchange.argos import reader as argos
+from headway.exchange.argos.splitter import UNITS, write_splitter
+from headway.exchange.ctranslate2.binary import read_variables
+from headway.exchange.ctranslate2.reader import read
+from headway.exchange.ctranslate2.writer import write
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
-from headway.exchange.splitter import UNITS, write_splitter
 from headway.inference.directory import Model, load_model
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
@@ -32,7 +35,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Mod
 @pytest.fixture(scope="module")
 def exported(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("exports") / "out"
-    ctranslate2.write(model, out)
+    write(model, out)
     return out
 
 
@@ -226,7 +229,7 @@ def test_a_bomb_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
 def test_a_damaged_file_is_one_line(data: bytes, exported: Path, tmp_path: Path) -> None:
     (tmp_path / "model.bin").write_bytes(data)
     with pytest.raises(HeadwayError) as refused, bounded():
-        ctranslate2_binary.read_variables(tmp_path / "model.bin")
+        read_variables(tmp_path / "model.bin")
     assert str(tmp_path / "model.bin") in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -251,7 +254,7 @@ def test_mutated_files_are_refused_or_read(exported: Path, tmp_path: Path) -> No
             del data[at:]
         for other, content in (files | {name: bytes(data)}).items():
             (folder / other).write_bytes(content)
-        message = refusal(lambda: ctranslate2.read(folder))
+        message = refusal(lambda: read(folder))
         assert str(folder) in message or not message
         outcomes.add("refused" if message else "read")
     assert outcomes == {"read", "refused"}

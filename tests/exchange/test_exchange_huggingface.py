@@ -16,8 +16,10 @@ import torch
 from conftest import sentences, translate_words
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.errors import HeadwayError
-from headway.exchange import huggingface
+from headway.exchange import formats
 from headway.exchange.certificate import certify
+from headway.exchange.huggingface.reader import read
+from headway.exchange.huggingface.writer import refusals, write
 from headway.inference import Translator, load_model, save_model
 from headway.inference.directory import Model
 from headway.inference.grouping import pad_right
@@ -84,7 +86,7 @@ def logits(directory: Path, model: Model) -> tuple[torch.Tensor, torch.Tensor]:
 def test_an_imported_model_predicts_what_transformers_predicts(
     kind: str, directories: dict[str, Path]
 ) -> None:
-    model = huggingface.read(directories[kind])
+    model = read(directories[kind])
     ours, theirs = logits(directories[kind], model)
     assert theirs.std() > 0.5
     assert torch.allclose(ours, theirs, rtol=0, atol=1e-5)
@@ -100,7 +102,7 @@ def test_an_imported_model_predicts_what_transformers_predicts(
 def test_an_imported_tokenizer_cuts_as_transformers_does(
     kind: str, directories: dict[str, Path]
 ) -> None:
-    model = huggingface.read(directories[kind])
+    model = read(directories[kind])
     theirs, _ = load_theirs(directories[kind])
     rows, columns = numbers(directories[kind], model)
     for text in TEXTS:
@@ -118,7 +120,7 @@ def test_an_imported_tokenizer_cuts_as_transformers_does(
 def test_an_imported_model_translates_as_transformers_does(
     kind: str, beam: int, directories: dict[str, Path]
 ) -> None:
-    model = huggingface.read(directories[kind])
+    model = read(directories[kind])
     tokenizer, theirs = load_theirs(directories[kind])
     _, columns = numbers(directories[kind], model)
     translator = Translator(model.transformer, model.tokenizer, device="cpu")
@@ -140,9 +142,9 @@ def test_an_imported_model_translates_as_transformers_does(
 def test_an_imported_model_goes_out_again(
     kind: str, directories: dict[str, Path], tmp_path: Path
 ) -> None:
-    model = huggingface.read(directories[kind])
-    huggingface.write(model, tmp_path / "out", "float32")
-    again = huggingface.read(tmp_path / "out")
+    model = read(directories[kind])
+    write(model, tmp_path / "out", "float32")
+    again = read(tmp_path / "out")
     assert replace(again.config.model, max_positions=67) == model.config.model
     for name, value in again.transformer.state_dict().items():
         assert torch.equal(value, model.transformer.state_dict()[name]), name
@@ -158,13 +160,13 @@ def test_an_old_directory_is_the_same_model(directories: dict[str, Path], tmp_pa
     shutil.copytree(directories["opus"], old)
     to_old(old)
     assert not (old / "model.safetensors").exists()
-    new = huggingface.read(directories["opus"]).transformer.state_dict()
-    for name, value in huggingface.read(old).transformer.state_dict().items():
+    new = read(directories["opus"]).transformer.state_dict()
+    for name, value in read(old).transformer.state_dict().items():
         assert torch.equal(value, new[name])
 
 
 def test_every_part_of_a_long_line_names_its_language(directories: dict[str, Path]) -> None:
-    model = huggingface.read(directories["opus"])
+    model = read(directories["opus"])
     search = SearchConfig(max_tokens=17)
     translator = Translator(model.transformer, model.tokenizer, search, "cpu")
     line = " ".join(sentences(13, 2))
@@ -179,7 +181,7 @@ def test_every_part_of_a_long_line_names_its_language(directories: dict[str, Pat
 def test_words_are_linked_to_those_of_a_line_that_names_its_language(
     directories: dict[str, Path],
 ) -> None:
-    model = huggingface.read(directories["opus"])
+    model = read(directories["opus"])
     line = " ".join(sentences(13, 2))
     for longest, named in ((200, ">>deu<< "), (17, ">>deu<< "), (17, ">>deu<<")):
         search = SearchConfig(max_tokens=longest, max_extra=5)
@@ -207,7 +209,7 @@ def test_words_are_linked_to_those_of_a_line_that_names_its_language(
 def test_an_import_is_a_model_like_any_other(
     kind: str, directories: dict[str, Path], tmp_path: Path
 ) -> None:
-    model = huggingface.read(directories[kind])
+    model = read(directories[kind])
     assert model.languages == ("en", "de")
     save_model(
         tmp_path, model.transformer, model.tokenizer, model.config, model.languages, "# A model\n"
@@ -268,11 +270,14 @@ def two_vocabularies() -> Tokenizer:
     return Tokenizer(joint.models[0], Tokenizer.learn(other, TextConfig(vocab_size=331)).models[0])
 
 
-def check_exact(model: Model, form: Any, name: str, out: Path, limit: float) -> None:
+def check_exact(model: Model, name: str, out: Path, limit: float) -> None:
     """Write a model and let the foreign program say the same of 60 lines."""
-    assert form.refusals(model.config.model) == []
-    notes = form.write(model, out, "float32")
-    found = certify(model, form.Engine(out), name, "float32", notes, sentences(60, 9, 15))
+    writer = formats.load_writer(name)
+    assert writer.refusals(model.config.model) == []
+    notes = writer.write(model, out, "float32")
+    found = certify(
+        model, formats.load_runner(name, out), name, "float32", notes, sentences(60, 9, 15)
+    )
     assert found.largest_difference is not None
     assert found.largest_difference <= limit
     assert found.identical == found.lines == 60
@@ -281,7 +286,7 @@ def check_exact(model: Model, form: Any, name: str, out: Path, limit: float) -> 
 @pytest.mark.parametrize("name", SHAPES)
 def test_an_export_is_exact(name: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = random_model(tokenizer, **SHAPES[name])
-    check_exact(model, huggingface, "huggingface", tmp_path / "out", 1e-4)
+    check_exact(model, "huggingface", tmp_path / "out", 1e-4)
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -292,7 +297,7 @@ def test_two_vocabularies_of_two_sizes_are_exact(
     tokenizer = Tokenizer(*(models[::-1] if turned else models))
     assert (tokenizer.source_vocab_size > tokenizer.target_vocab_size) == turned
     model = random_model(tokenizer, tying="target")
-    check_exact(model, huggingface, "huggingface", tmp_path / "out", 1e-4)
+    check_exact(model, "huggingface", tmp_path / "out", 1e-4)
     loaded, _ = load_theirs(tmp_path / "out")
     for text in sentences(9, 8):
         assert loaded(text).input_ids == tokenizer.encode_source([text])[0]
@@ -301,7 +306,7 @@ def test_two_vocabularies_of_two_sizes_are_exact(
 
 
 def test_an_exported_tokenizer_is_ours(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    huggingface.write(random_model(tokenizer), tmp_path / "out", "float32")
+    write(random_model(tokenizer), tmp_path / "out", "float32")
     loaded, _ = load_theirs(tmp_path / "out")
     texts = [*sentences(9, 8), "größer ①ﬁ 👩‍👩‍👧 \t x", "a  b", "日本", "don't  stop…"]
     for text in texts:
@@ -315,12 +320,12 @@ def test_weights_can_be_stored_in_half(
     precision: str, two_vocabularies: Tokenizer, tmp_path: Path
 ) -> None:
     model = random_model(two_vocabularies, tying="target")
-    huggingface.write(model, tmp_path / "full", "float32")
-    notes = huggingface.write(model, tmp_path / "half", precision)
+    write(model, tmp_path / "full", "float32")
+    notes = write(model, tmp_path / "half", precision)
     assert any(precision in note for note in notes)
     sizes = [(tmp_path / n / "model.safetensors").stat().st_size for n in ("full", "half")]
     assert sizes[1] < 0.6 * sizes[0]
-    ours, theirs = logits(tmp_path / "half", huggingface.read(tmp_path / "half"))
+    ours, theirs = logits(tmp_path / "half", read(tmp_path / "half"))
     assert torch.allclose(ours, theirs.float(), rtol=0.1, atol=0.3)
 
 
@@ -339,13 +344,13 @@ REFUSED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_said_is_refused(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
-    assert huggingface.refusals(config) == []
-    [reason] = huggingface.refusals(replace(config, **REFUSED[name]))
+    assert refusals(config) == []
+    [reason] = refusals(replace(config, **REFUSED[name]))
     assert reason.startswith(name)
 
 
 def test_the_penalty_is_nearest_at_a_typical_length() -> None:
-    from headway.exchange.huggingface_text import matched_penalty
+    from headway.exchange.huggingface.text_files import matched_penalty
     from headway.inference.search import length_penalty
 
     exponent = matched_penalty(0.6)
@@ -544,7 +549,7 @@ def test_a_hostile_directory_is_one_line(
     damage, words = HOSTILE[name]
     damage(directory)
     with pytest.raises(HeadwayError) as error, bounded():
-        huggingface.read(directory)
+        read(directory)
     assert words in str(error.value)
     assert all(str(directory) in line for line in str(error.value).split("\n"))
     assert not (directory / "canary").exists()

@@ -10,7 +10,8 @@ import torch
 from test_exchange_huggingface import SHAPES, check_exact, random_model, two_vocabularies
 
 from headway.config import ModelConfig
-from headway.exchange import onnx
+from headway.exchange.onnx.runner import Runner
+from headway.exchange.onnx.writer import refusals, write
 from headway.text.tokenizer import Tokenizer
 
 pytest.importorskip("onnx")
@@ -33,7 +34,7 @@ def one_thread() -> None:
 @pytest.mark.parametrize("name", [*SHAPES, *MORE])
 def test_an_export_is_exact(name: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = random_model(tokenizer, **{**SHAPES, **MORE}[name])
-    check_exact(model, onnx, "onnx", tmp_path / "out", 1e-4)
+    check_exact(model, "onnx", tmp_path / "out", 1e-4)
 
 
 def test_two_vocabularies_of_two_sizes_are_exact(
@@ -42,11 +43,11 @@ def test_two_vocabularies_of_two_sizes_are_exact(
     models = two_vocabularies.models
     for out, tokenizer in (("a", Tokenizer(*models)), ("b", Tokenizer(*models[::-1]))):
         model = random_model(tokenizer, tying="none")
-        check_exact(model, onnx, "onnx", tmp_path / out, 1e-4)
+        check_exact(model, "onnx", tmp_path / out, 1e-4)
 
 
 def test_inputs_and_outputs_have_optimums_names(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    onnx.write(random_model(tokenizer, num_decoder_layers=1), tmp_path / "out", "float32")
+    write(random_model(tokenizer, num_decoder_layers=1), tmp_path / "out", "float32")
     found = {}
     for name in ("encoder_model", "decoder_model", "decoder_with_past_model"):
         session = onnxruntime.InferenceSession(tmp_path / "out" / f"{name}.onnx")
@@ -76,19 +77,19 @@ def test_inputs_and_outputs_have_optimums_names(tokenizer: Tokenizer, tmp_path: 
 def test_a_tied_matrix_is_stored_once(tokenizer: Tokenizer, tmp_path: Path) -> None:
     sizes = []
     for tying in ("three-way", "none"):
-        onnx.write(random_model(tokenizer, tying=tying), tmp_path / tying, "float32")
+        write(random_model(tokenizer, tying=tying), tmp_path / tying, "float32")
         sizes.append((tmp_path / tying / "decoder_model.onnx").stat().st_size)
     assert sizes[1] - sizes[0] == pytest.approx(331 * 24 * 4, rel=0.01)
 
 
 def test_int8_rounds_each_row_by_itself(tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = random_model(tokenizer)
-    onnx.write(model, tmp_path / "full", "float32")
-    onnx.write(model, tmp_path / "small", "int8")
-    full, small = (onnx.Engine(tmp_path / name) for name in ("full", "small"))
+    write(model, tmp_path / "full", "float32")
+    write(model, tmp_path / "small", "int8")
+    full, small = (Runner(tmp_path / name) for name in ("full", "small"))
     sources = model.tokenizer.encode_source(["the cat sees a dog", "a", "the green house"])
     targets = model.tokenizer.encode_target(["die Katze", "eine", "das grüne Haus läuft unter"])
-    exact, rounded = (engine.log_probs(sources, targets) for engine in (full, small))
+    exact, rounded = (runner.log_probs(sources, targets) for runner in (full, small))
     differences = [
         abs(a - b) for x, y in zip(exact, rounded, strict=True) for a, b in zip(x, y, strict=True)
     ]
@@ -101,11 +102,11 @@ def test_int8_rounds_each_row_by_itself(tokenizer: Tokenizer, tmp_path: Path) ->
 
 def test_a_batch_of_one_goes_on_where_others_end(tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = random_model(tokenizer)
-    onnx.write(model, tmp_path / "out", "float32")
-    engine = onnx.Engine(tmp_path / "out")
+    write(model, tmp_path / "out", "float32")
+    runner = Runner(tmp_path / "out")
     sources = model.tokenizer.encode_source(["the cat sees a dog", "a", "the green house"])
-    together = engine.greedy(sources, [9, 3, 5])
-    assert together == [engine.greedy([s], [n])[0] for s, n in zip(sources, [9, 3, 5], strict=True)]
+    together = runner.greedy(sources, [9, 3, 5])
+    assert together == [runner.greedy([s], [n])[0] for s, n in zip(sources, [9, 3, 5], strict=True)]
     assert [len(tokens) <= n for tokens, n in zip(together, [9, 3, 5], strict=True)] == [True] * 3
     assert all(tokens[-1] == Tokenizer.eos for tokens in together)
 
@@ -122,14 +123,14 @@ REFUSED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_said_is_refused(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
-    assert onnx.refusals(config) == []
-    [reason] = onnx.refusals(replace(config, **REFUSED[name]))
+    assert refusals(config) == []
+    [reason] = refusals(replace(config, **REFUSED[name]))
     assert reason.startswith(name)
 
 
 def test_graphs_hold_nothing_that_is_not_used(
     tokenizer: Tokenizer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    onnx.write(random_model(tokenizer), tmp_path / "out", "float32")
-    onnx.Engine(tmp_path / "out")
+    write(random_model(tokenizer), tmp_path / "out", "float32")
+    Runner(tmp_path / "out")
     assert capfd.readouterr().err == ""  # onnxruntime would say so

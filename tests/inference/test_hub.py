@@ -14,8 +14,9 @@ from conftest import sentences, write_random_model
 from headway.cli.main import VERBS, dispatch
 from headway.cli.naming import MODELS
 from headway.errors import HeadwayError
-from headway.exchange import ctranslate2, huggingface
 from headway.exchange import hub as exchange_hub
+from headway.exchange.ctranslate2 import writer as ctranslate2
+from headway.exchange.huggingface import writer as huggingface
 from headway.inference import Translator, load_model, read_config
 from headway.inference.card import completed
 from headway.inference.directory import Model

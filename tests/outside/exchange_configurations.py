@@ -13,7 +13,8 @@ from pathlib import Path
 
 import torch
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "exchange")]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "exchange"))
 
 from test_exchange_huggingface import REFUSED, SHAPES, random_model
 from test_exchange_onnx import MORE
@@ -29,7 +30,7 @@ def main(name: str, count: int = 500) -> int:
     """Print the table of a format."""
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)
-    form, failed = formats.writer(name), 0
+    form, failed = formats.load_writer(name), 0
     lines = sentences(count, 9, 15)
     pairs = [(line, translate_words(line)) for line in sentences(400, 1)]
     joint = Tokenizer.learn(pairs, TextConfig(vocab_size=331))
@@ -43,7 +44,9 @@ def main(name: str, count: int = 500) -> int:
             continue
         with tempfile.TemporaryDirectory() as top:
             notes = form.write(model, Path(top) / "out", "float32")
-            found = certify(model, form.Engine(Path(top) / "out"), name, "float32", notes, lines)
+            found = certify(
+                model, formats.load_runner(name, Path(top) / "out"), name, "float32", notes, lines
+            )
         failed += bool(found.failures)
         print(
             f"{label:24} {found.identical} of {found.lines} the same, {found.ties} ties,"

@@ -31,7 +31,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--comet", action="store_true", help="also run an installed comet-score on the result"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--engine", default="headway", help="headway (default) or ctranslate2")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
@@ -39,7 +38,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the score sheet, or a log-probability a line."""
     from headway.cli.main import limit_threads, native_code, search_from
-    from headway.exchange.ctranslate2_finder import choose_engine
     from headway.inference import Translator
     from headway.text.readers import read_lines
 
@@ -54,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
         raise HeadwayError(
             f"{args.source} has {len(sources)} lines, but {args.reference} has {len(references)}"
         )
-    translator = choose_engine(Translator.load(args.model, args.device), args.engine)
+    translator = Translator.load(args.model, args.device)
     if args.per_line:
         for score in translator.score(sources, references):
             print(f"{score:.6f}")
@@ -64,8 +62,7 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.evaluation import comet_score, score_sheet
 
-    if args.engine == "headway":
-        native_code("decoding", translator.device)
+    native_code("decoding", translator.device)
     with open_output(args.output) as file:  # before the minutes that translating may take
         hypotheses = [found[0].text for found in translator.stream(sources, search)]
         file.writelines(f"{line}\n" for line in hypotheses)

@@ -19,7 +19,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pivot", default="", metavar="CODE", help="go through this language")
     parser.add_argument("--config", metavar="FILE", help="TOML file with a table [server]")
     parser.add_argument("--keys", metavar="FILE", help="API keys, one a line; one is required then")
-    parser.add_argument("--engine", default="headway", help="headway (default) or ctranslate2")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", help="processor threads (default: all)")
 
@@ -61,12 +60,11 @@ def run(args: argparse.Namespace) -> None:
 
     keys = Keys(args.keys) if args.keys else None
     sock = listener(host, port)  # before the models: a port in use is told at once
-    if args.engine == "headway":
-        native_code("decoding", resolve_device(args.device))
-    models = load_models(args.models, args.pivot, args.device, search, args.engine)
+    native_code("decoding", resolve_device(args.device))
+    models = load_models(args.models, args.pivot, args.device, search)
     workers = (threads or processors()) if models.threads else 1
     server = Server(models, limits, keys, workers)
-    reloader = Reloader(server, args.models, args.pivot, args.device, search, args.engine)
+    reloader = Reloader(server, args.models, args.pivot, args.device, search)
     start_logging()
     if ignored := unused(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))

@@ -31,7 +31,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="one JSON object a line, with all of it"
     )
-    parser.add_argument("--engine", default="headway", help="headway (default) or ctranslate2")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
@@ -39,14 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output."""
     from headway.cli.main import limit_threads, native_code, search_from
-    from headway.exchange.ctranslate2_finder import choose_engine
     from headway.inference import Translator
 
     limit_threads(args.threads)
     search = search_from(args)
-    translator = choose_engine(Translator.load(args.model, args.device), args.engine)
-    if args.engine == "headway":
-        native_code("decoding", translator.device)
+    translator = Translator.load(args.model, args.device)
+    native_code("decoding", translator.device)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to translate")
     for lines in arriving(sys.stdin.fileno()):

@@ -10,7 +10,7 @@ from typing import Any
 from headway.errors import HeadwayError
 from headway.exchange import formats
 from headway.exchange.certificate import Certificate, certify
-from headway.exchange.place import appearing
+from headway.exchange.creation import create_atomically
 from headway.inference.card import completed
 from headway.inference.directory import Model
 
@@ -59,7 +59,7 @@ def export_model(
     Raises:
         HeadwayError: If the format cannot say this model, or has no such precision.
     """
-    out, form = Path(out), formats.writer(to)
+    out, form = Path(out), formats.load_writer(to)
     if precision not in form.PRECISIONS:
         raise HeadwayError(f"--precision {precision}: {to} has {', '.join(form.PRECISIONS)}")
     if licence and not LICENCE.fullmatch(licence):
@@ -70,10 +70,10 @@ def export_model(
     if reasons:
         raise HeadwayError("\n".join(f"{to} cannot say model.{reason}" for reason in reasons))
     found = None
-    with appearing(out) as temporary:
+    with create_atomically(out) as temporary:
         notes = form.write(model, temporary, precision)
         if verify:
-            runner = form.Engine(temporary)
+            runner = formats.load_runner(to, temporary)
             found = certify(model, runner, to, precision, notes, lines, references)
             del runner
         files = {CARD: card(model, form, to, precision, notes, found, licence)}

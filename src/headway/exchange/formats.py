@@ -10,14 +10,7 @@ from headway.config import ModelConfig
 from headway.errors import HeadwayError, nearest
 from headway.inference.directory import MAX_CONFIG_BYTES, Model
 
-# Name -> module of this room.
-WRITERS = {
-    "ctranslate2": "ctranslate2",
-    "huggingface": "huggingface",
-    "onnx": "onnx",
-    "argos": "argos",
-}
-READERS = {"ctranslate2": "ctranslate2", "huggingface": "huggingface", "argos": "argos"}
+FORMATS = ("ctranslate2", "huggingface", "onnx", "argos")
 # Programs whose versions say what an export was compared with.
 PROGRAMS = {
     "ctranslate2": ("ctranslate2",),
@@ -37,8 +30,8 @@ class Runner(Protocol):
         """Return the log-probability of each target token."""
 
 
-class Format(Protocol):
-    """What the module of a format offers to an export."""
+class Writer(Protocol):
+    """What the module ``writer`` of a format offers."""
 
     PRECISIONS: tuple[str, ...]
 
@@ -57,21 +50,28 @@ class Format(Protocol):
             What to know, and to set for the same ranking.
         """
 
-    def Engine(self, path: Path) -> Runner:
-        """Load an export into the program it is for."""
 
-
-def writer(name: str) -> Format:
+def load_writer(name: str) -> Writer:
     """Return the module that writes a format.
 
     Raises:
         HeadwayError: If there is none of that name.
     """
-    if name not in WRITERS:
+    if name not in FORMATS:
         raise HeadwayError(
-            f"{name}: no such format{nearest(name, WRITERS)}; there are {', '.join(WRITERS)}"
+            f"{name}: no such format{nearest(name, FORMATS)}; there are {', '.join(FORMATS)}"
         )
-    return cast("Format", importlib.import_module(f"headway.exchange.{WRITERS[name]}"))
+    return cast("Writer", importlib.import_module(f"headway.exchange.{name}.writer"))
+
+
+def load_runner(name: str, path: Path) -> Runner:
+    """Load an export into the program it is for.
+
+    Raises:
+        HeadwayError: If the program is not installed, or refuses the export.
+    """
+    module = importlib.import_module(f"headway.exchange.{name}.runner")
+    return cast("Runner", module.Runner(path))
 
 
 def read(path: Path) -> tuple[str, Model]:
@@ -81,7 +81,7 @@ def read(path: Path) -> tuple[str, Model]:
         HeadwayError: Naming the file that is missing, foreign or damaged.
     """
     name = recognise(path)
-    module = importlib.import_module(f"headway.exchange.{READERS[name]}")
+    module = importlib.import_module(f"headway.exchange.{name}.reader")
     return name, module.read(path)
 
 

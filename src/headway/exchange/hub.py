@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.exchange.foreign import read_object
 from headway.exchange.importing import import_model
+from headway.exchange.weights_file import read_object
 from headway.files import cache_directory
 from headway.inference import hub
 

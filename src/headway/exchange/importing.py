@@ -8,8 +8,8 @@ from pathlib import Path
 from headway import __version__
 from headway.errors import HeadwayError
 from headway.exchange import formats
+from headway.exchange.creation import create_atomically
 from headway.exchange.exporting import CARD
-from headway.exchange.place import appearing
 from headway.inference.card import front_matter, split_card
 from headway.inference.directory import Model, save_model
 
@@ -40,7 +40,7 @@ def import_model(
         HeadwayError: Naming what is missing, foreign or damaged.
     """
     path, out = Path(path), Path(out)
-    with appearing(out) as temporary:
+    with create_atomically(out) as temporary:
         form, model = formats.read(path)
         ending = ENDING.search(name)
         if UNKNOWN in model.languages and ending:

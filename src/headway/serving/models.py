@@ -6,7 +6,6 @@ from pathlib import Path
 
 from headway.config import SearchConfig, merge_overrides
 from headway.errors import HeadwayError
-from headway.exchange.ctranslate2_finder import choose_engine
 from headway.inference import Translator, load_model
 from headway.serving.languages import Detector, plain
 from headway.serving.refusal import Refusal
@@ -98,7 +97,6 @@ def load_models(
     pivot: str = "",
     device: str = "auto",
     overrides: Mapping[str, str] | None = None,
-    engine: str = "headway",
 ) -> Models:
     """Read model directories and make their engines.
 
@@ -107,7 +105,6 @@ def load_models(
         pivot: See `Models`.
         device: auto, cpu, cuda or cuda:N.
         overrides: ``{"search.beam": "2"}``, instead of the models' own settings.
-        engine: headway or ctranslate2.
 
     Raises:
         HeadwayError: Naming the directory or file that is missing or damaged, or a package.
@@ -128,7 +125,6 @@ def load_models(
             model.languages,
             model.path,
         )
-        choose_engine(translator, engine)
         # Weights are packed and the first memory taken before a client waits.
         translator.translate("1", replace(translator.search, max_extra=20))
         found.append(translator)

@@ -27,7 +27,6 @@ class Reloader:
         pivot: The same.
         device: The same.
         overrides: The same.
-        engine: The same.
     """
 
     def __init__(
@@ -37,9 +36,8 @@ class Reloader:
         pivot: str,
         device: str,
         overrides: Mapping[str, str],
-        engine: str = "headway",
     ) -> None:
-        self.server, self.paths, self.engine = server, list(paths), engine
+        self.server, self.paths = server, list(paths)
         self.pivot, self.device, self.overrides = pivot, device, overrides
         self.seen = stamp(self.paths)
         self._busy = asyncio.Lock()
@@ -61,7 +59,7 @@ class Reloader:
             seen = stamp(self.paths)
             try:
                 models = await asyncio.to_thread(
-                    load_models, self.paths, self.pivot, self.device, self.overrides, self.engine
+                    load_models, self.paths, self.pivot, self.device, self.overrides
                 )
             except Exception as error:  # torch has its own for memory that is not there
                 kind = "" if isinstance(error, HeadwayError) else f"{type(error).__name__}: "

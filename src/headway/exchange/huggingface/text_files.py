@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.config import ModelConfig
-from headway.exchange.huggingface_weights import EPSILON, NEVER, shared, tied
+from headway.exchange.huggingface.weights import EPSILON, NEVER, shared, tied
 from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 

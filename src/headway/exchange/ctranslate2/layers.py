@@ -15,7 +15,7 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.exchange.ctranslate2_weights import ACTIVATIONS, LONGEST
+from headway.exchange.ctranslate2.weights import ACTIVATIONS, LONGEST
 from headway.model.embeddings import sinusoids
 
 # What has no bearing on a translation, and what is said elsewhere.

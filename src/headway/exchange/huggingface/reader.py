@@ -8,9 +8,9 @@ from typing import Any, cast
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.config.sections import LARGEST
 from headway.errors import HeadwayError
-from headway.exchange.foreign import read_object, read_weights
-from headway.exchange.huggingface_weights import embeddings, expected, from_marian
-from headway.exchange.huggingface_words import make_tokenizer, read_entries
+from headway.exchange.huggingface.vocabulary import make_tokenizer, read_entries
+from headway.exchange.huggingface.weights import embeddings, expected, from_marian
+from headway.exchange.weights_file import read_object, read_weights
 from headway.inference.directory import Model
 from headway.model import Transformer
 

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.exchange import ctranslate2_reader
+from headway.exchange.ctranslate2 import reader as ctranslate2_reader
 from headway.inference.directory import Model
 
 # What is taken out, at most so large; a name in the archive only picks one of these.

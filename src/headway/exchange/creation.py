@@ -9,7 +9,7 @@ from headway.files import replacing
 
 
 @contextmanager
-def appearing(out: Path) -> Iterator[Path]:
+def create_atomically(out: Path) -> Iterator[Path]:
     """Give a path to write to, a file or a directory, which becomes ``out`` if all went well.
 
     Args:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import torch
 
-from headway.exchange.huggingface_weights import NEVER, stretched
-from headway.exchange.onnx_graph import Graph
+from headway.exchange.huggingface.weights import NEVER, stretched
+from headway.exchange.onnx.graph import Graph
 from headway.model import MultiHeadAttention, SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.exchange.foreign import read_object
-from headway.exchange.vocabulary import algorithm, read_model, reordered
+from headway.exchange.sentencepiece_file import algorithm, read_model, reordered
+from headway.exchange.weights_file import read_object
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD
 

@@ -5,25 +5,18 @@ CTranslate2's own is another, and the decoder starts from the zero vector, as ou
 """
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from headway.config import ModelConfig
-from headway.errors import HeadwayError
-from headway.exchange.ctranslate2_binary import write_variables
-from headway.exchange.ctranslate2_reader import BESIDE, read
-from headway.exchange.ctranslate2_weights import LONGEST, rounded, weights
-from headway.exchange.place import appearing
+from headway.exchange.creation import create_atomically
+from headway.exchange.ctranslate2.binary import write_variables
+from headway.exchange.ctranslate2.reader import BESIDE
+from headway.exchange.ctranslate2.weights import LONGEST, rounded, weights
 from headway.inference.directory import Model, write_config
 from headway.text.tokenizer import Tokenizer
 
-__all__ = ["HOW", "PRECISIONS", "Engine", "read", "refusals", "write"]
-
 PRECISIONS = ("float32", "int8", "float16", "bfloat16")
-BATCH_TOKENS = 2000
 HOW = """```python
 import ctranslate2, sentencepiece
 source = sentencepiece.SentencePieceProcessor(model_file="DIR/tokenizer.model")  # or source.model
@@ -53,7 +46,7 @@ def refusals(config: ModelConfig) -> list[str]:
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     """Write a model directory of CTranslate2, as `formats.Format` says."""
-    with appearing(out) as temporary:
+    with create_atomically(out) as temporary:
         temporary.mkdir()
         variables = rounded(weights(model.transformer), precision)
         write_variables(temporary / "model.bin", variables)
@@ -121,82 +114,3 @@ def vocabularies(tokenizer: Tokenizer) -> list[list[str]]:
 def write_json(path: Path, value: object) -> None:
     """Write JSON, whole."""
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-
-
-class Engine:
-    """An exported directory, run by CTranslate2.
-
-    Args:
-        path: What `write` wrote.
-        threads: Of one batch; 0: CTranslate2's choice.
-
-    Raises:
-        HeadwayError: If CTranslate2 is not installed, or refuses the directory.
-    """
-
-    def __init__(self, path: Path, threads: int = 0) -> None:
-        program = load_program()
-        self.source, self.target = _read_vocabularies(path)
-        self.ids = {piece: i for i, piece in enumerate(self.target)}
-        try:
-            self.translator = program.Translator(
-                str(path), device="cpu", intra_threads=threads or torch.get_num_threads()
-            )
-        except (RuntimeError, ValueError) as error:
-            raise HeadwayError(f"{path}: CTranslate2 says: {error}") from None
-
-    def greedy(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
-        """Translate ids greedily; each translation ends in ``</s>``, at its limit if not before."""
-        found = self.translator.translate_batch(
-            self._pieces(sources),
-            beam_size=1,
-            max_batch_size=BATCH_TOKENS,
-            batch_type="tokens",
-            max_input_length=0,
-            min_decoding_length=0,
-            max_decoding_length=max(limits),
-            suppress_sequences=[[self.target[-1]]],
-        )
-        return [
-            [*(self.ids[piece] for piece in result.hypotheses[0][: limit - 1]), Tokenizer.eos]
-            for result, limit in zip(found, limits, strict=True)
-        ]
-
-    def log_probs(self, sources: list[list[int]], targets: list[list[int]]) -> list[list[float]]:
-        """Return the log-probability of each target token, ``</s>`` last."""
-        pieces = [[self.target[i] for i in target[:-1]] for target in targets]
-        found = self.translator.score_batch(
-            self._pieces(sources),
-            pieces,
-            max_batch_size=BATCH_TOKENS,
-            batch_type="tokens",
-            max_input_length=0,
-        )
-        return [list(result.log_probs) for result in found]
-
-    def _pieces(self, sources: Sequence[Sequence[int]]) -> list[list[str]]:
-        return [[self.source[i] for i in source[:-1]] for source in sources]
-
-
-def load_program() -> Any:
-    """Import CTranslate2.
-
-    Raises:
-        HeadwayError: If it is not installed.
-    """
-    try:
-        import ctranslate2
-    except ImportError:
-        raise HeadwayError('this needs CTranslate2: pip install "headway[export]"') from None
-    return ctranslate2
-
-
-def _read_vocabularies(path: Path) -> tuple[list[str], list[str]]:
-    shared = path / "shared_vocabulary.json"
-    names = (
-        [shared]
-        if shared.exists()
-        else [path / f"{side}_vocabulary.json" for side in ("source", "target")]
-    )
-    found = [json.loads(name.read_text(encoding="utf-8")) for name in names]
-    return found[0], found[-1]

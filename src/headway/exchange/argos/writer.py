@@ -12,14 +12,11 @@ from pathlib import Path
 from headway import __version__
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.exchange import ctranslate2
-from headway.exchange.argos_reader import read, unpack
-from headway.exchange.place import appearing
-from headway.exchange.splitter import write_splitter
+from headway.exchange.argos.splitter import write_splitter
+from headway.exchange.creation import create_atomically
+from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.inference.directory import Model
 from headway.text.languages import name_of
-
-__all__ = ["HOW", "PRECISIONS", "Engine", "attach", "read", "refusals", "write"]
 
 PRECISIONS = ctranslate2.PRECISIONS
 VERSION = "1.0"  # of the package, which Argos Translate wants to be one
@@ -49,7 +46,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
         raise HeadwayError(
             "argos cannot say two vocabularies: a package has one sentencepiece model"
         )
-    with appearing(out) as temporary, tempfile.TemporaryDirectory() as place:
+    with create_atomically(out) as temporary, tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "package"
         folder.mkdir()
         notes = ctranslate2.write(model, folder / "model", precision)
@@ -104,16 +101,3 @@ def attach(package: Path, files: dict[str, str]) -> None:
         top = archive.namelist()[0].split("/")[0]
         for name, text in files.items():
             _add(archive, f"{top}/{name}", text.encode())
-
-
-class Engine:
-    """The model of a package, run by CTranslate2 as Argos Translate runs it.
-
-    Args:
-        path: A package.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._place = tempfile.TemporaryDirectory()
-        self._engine = ctranslate2.Engine(unpack(path, Path(self._place.name)) / "model")
-        self.greedy, self.log_probs = self._engine.greedy, self._engine.log_probs

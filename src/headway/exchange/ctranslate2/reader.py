@@ -15,10 +15,10 @@ from torch import Tensor
 
 from headway.config import Config, ModelConfig, TextConfig
 from headway.errors import HeadwayError
-from headway.exchange import vocabulary
-from headway.exchange.assembling import assemble
-from headway.exchange.ctranslate2_binary import read_variables
-from headway.exchange.ctranslate2_layers import read_layers
+from headway.exchange import sentencepiece_file
+from headway.exchange.assembly import assemble
+from headway.exchange.ctranslate2.binary import read_variables
+from headway.exchange.ctranslate2.layers import read_layers
 from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD
@@ -221,17 +221,21 @@ def _tokenizer(path: Path, orders: list[Order], shape: ModelConfig) -> tuple[Tok
     files = _pieces(path)
     models = []
     for file, order in zip(files, orders, strict=False):
-        model = vocabulary.read_model(file)
+        model = sentencepiece_file.read_model(file)
         try:
-            kind = vocabulary.algorithm(model)
-            names = [piece.text for piece in vocabulary.pieces(model)]
+            kind = sentencepiece_file.algorithm(model)
+            names = [piece.text for piece in sentencepiece_file.pieces(model)]
             models.append(
-                model if [*names, PAD] == order.names else vocabulary.reordered(model, order.names)
+                model
+                if [*names, PAD] == order.names
+                else sentencepiece_file.reordered(model, order.names)
             )
         except (ValueError, IndexError) as error:
             raise HeadwayError(f"{file}: not a sentencepiece model: {error}") from None
     if len(files) == 1 and orders[0].names != orders[1].names:
-        models.append(vocabulary.reordered(vocabulary.read_model(files[0]), orders[1].names))
+        models.append(
+            sentencepiece_file.reordered(sentencepiece_file.read_model(files[0]), orders[1].names)
+        )
     try:
         tokenizer = Tokenizer(*models)
     except RuntimeError:

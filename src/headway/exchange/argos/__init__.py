@@ -1,0 +1,1 @@
+"""Argos Translate packages: written, run and read."""

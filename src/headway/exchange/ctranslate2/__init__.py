@@ -1,0 +1,1 @@
+"""CTranslate2 model directories: written, run and read."""

@@ -1,0 +1,1 @@
+"""Marian directories of Hugging Face transformers: written, run and read."""

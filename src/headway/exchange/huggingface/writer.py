@@ -1,0 +1,50 @@
+"""Marian directories of Hugging Face transformers: a Headway model written as one, and run as one.
+
+The layout is the one of the OPUS-MT models: ``<pad>`` is the last entry, its row is zero, and the
+decoder starts from it, as ours does.
+"""
+
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+
+from headway.errors import HeadwayError
+from headway.exchange.creation import create_atomically
+from headway.exchange.huggingface.text_files import notes, vocabularies, write_text_side
+from headway.exchange.huggingface.weights import refusals, to_marian
+from headway.inference.directory import Model
+
+__all__ = ["HOW", "PRECISIONS", "refusals", "write"]
+
+PRECISIONS = ("float32", "float16", "bfloat16")
+HOW = """```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+tokenizer = AutoTokenizer.from_pretrained("DIR")
+model = AutoModelForSeq2SeqLM.from_pretrained("DIR")
+batch = tokenizer(["..."], return_tensors="pt", padding=True)
+found = model.generate(**batch, max_new_tokens=batch.input_ids.shape[1] + 50)
+print(tokenizer.batch_decode(found, skip_special_tokens=True))
+```"""
+
+
+def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
+    """Write a Marian directory, as `formats.Format` says.
+
+    Raises:
+        HeadwayError: If a weight is too large for the precision.
+    """
+    entries, _ = vocabularies(model.tokenizer)
+    weights = to_marian(model.transformer, len(entries))
+    for name, value in weights.items():
+        weights[name] = value.to(getattr(torch, precision))
+        if not weights[name].isfinite().all():
+            raise HeadwayError(f"{model.path}: {name} is too large for {precision}: use bfloat16")
+    with create_atomically(out) as temporary:
+        temporary.mkdir()
+        write_text_side(model, temporary, precision)
+        save_file(weights, temporary / "model.safetensors", metadata={"format": "pt"})
+    found = notes(model)
+    if precision != "float32":
+        found.append(f"weights are stored as {precision}, and transformers computes in it")
+    return found

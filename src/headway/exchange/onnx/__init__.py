@@ -1,0 +1,1 @@
+"""ONNX graphs beside the files of a Marian directory: written and run."""
