@@ -18,8 +18,8 @@ from headway.inference.labelling import Labeller
 from headway.inference.language import Generator, perplexity
 from headway.inference.vectors import Encoder
 from headway.model import Classifier, LanguageModel, Transformer, make_model
-from headway.paper import classification
-from headway.paper.work import Work
+from headway.paper.experiments import classification
+from headway.paper.running.work import Work
 from headway.text.batches import make_batch
 from headway.text.examples import Example, prepare_examples, prepare_lines, read_examples
 from headway.text.labels import LabelledText, load_tokenizer

@@ -11,15 +11,24 @@ import torch
 
 from headway.config import ModelConfig
 from headway.model import Transformer, sinusoids
-from headway.paper import arguments, feed_forward, figures3to5, positions, resolution, scaling
-from headway.paper.bitext import Bitext
-from headway.paper.experiments import reproduce
-from headway.paper.figures3to5 import Seen, best, clause_lift, link_lift
-from headway.paper.links import Link, anaphora, clauses, distant
-from headway.paper.mask import see_ahead
+from headway.paper.experiments import (
+    arguments,
+    feed_forward,
+    figures3to5,
+    positions,
+    scaling,
+)
+from headway.paper.experiments import (
+    arguments_heads as resolution,
+)
+from headway.paper.experiments.arguments_embeddings import sizes_of
+from headway.paper.experiments.arguments_mask import see_ahead
+from headway.paper.experiments.figures3to5 import Seen, best, clause_lift, link_lift
+from headway.paper.experiments.figures3to5_links import Link, anaphora, clauses, distant
+from headway.paper.reproduction import reproduce
 from headway.paper.results import Result
-from headway.paper.sizes import sizes_of
-from headway.paper.work import Work
+from headway.paper.running.bitext import Bitext
+from headway.paper.running.work import Work
 from headway.pictures import AttentionMap, AttentionMaps
 
 

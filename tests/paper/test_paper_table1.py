@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from headway.paper import table1
-from headway.paper.costs import count, kept, mixing_of, seconds, stored_attention
-from headway.paper.fitting import crossing, exponents, fit_sum
-from headway.paper.ledger import Ledger
-from headway.paper.paths import layers_by_formula, layers_needed, states_between
+from headway.paper.experiments import table1
+from headway.paper.measuring.costs import count, kept, mixing_of, seconds, stored_attention
+from headway.paper.measuring.fitting import crossing, exponents, fit_sum
+from headway.paper.measuring.layer_types import BY_NAME, RIVALS
+from headway.paper.measuring.ledger import Ledger
+from headway.paper.measuring.paths import layers_by_formula, layers_needed, states_between
 from headway.paper.results import Result
-from headway.paper.rivals import BY_NAME, RIVALS
-from headway.paper.work import Work
+from headway.paper.running.work import Work
 
 
 def test_ledger_counts_products_and_changes_nothing() -> None:

@@ -10,12 +10,8 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.model import Transformer
-from headway.paper import classification, table4
-from headway.paper import trial as trials
-from headway.paper.bitext import Bitext
-from headway.paper.children import run_together
-from headway.paper.effort import Forecast, effort
-from headway.paper.facts import TABLE3
+from headway.paper.experiments import classification, table4
+from headway.paper.published import TABLE3
 from headway.paper.results import (
     Claim,
     Figure,
@@ -27,9 +23,13 @@ from headway.paper.results import (
     verdict,
     verdict_equal,
 )
-from headway.paper.rows import configure
-from headway.paper.scales import SMALL
-from headway.paper.work import Job, Work
+from headway.paper.running import trial as trials
+from headway.paper.running.bitext import Bitext
+from headway.paper.running.forecast import Forecast, effort
+from headway.paper.running.rows import configure
+from headway.paper.running.scales import SMALL
+from headway.paper.running.work import Job, Work
+from headway.paper.running.workers import run_together
 
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
 
@@ -125,7 +125,7 @@ def test_trials_are_kept_and_differ_by_all_that_matters(
         raise AssertionError(f"{place} trained again")
 
     with monkeypatch.context() as patch:
-        patch.setattr("headway.paper.work.run_trial", refuse)
+        patch.setattr("headway.paper.running.work.run_trial", refuse)
         assert Work(tmp_path, "toy").trial("by another name") == first
         for other in (
             Job("seed", work.base, seed=2),
@@ -200,7 +200,7 @@ def test_longer_trainings_are_known_to_be_longer() -> None:
 def test_what_is_left_is_told_by_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, c = map(Path, "abc")
     times = iter((100.0, 160.0, 220.0))
-    monkeypatch.setattr("headway.paper.effort.time.monotonic", lambda: next(times))
+    monkeypatch.setattr("headway.paper.running.forecast.time.monotonic", lambda: next(times))
     forecast = Forecast({a: 3.0, b: 2.0, c: 1.0}, 1200.0, processes=2)
     assert forecast.first() == "3 trainings, about 10 min"
     assert forecast.after(b) == "1 of 3, 2 min to go"  # two of six took a minute

@@ -18,9 +18,9 @@ from headway.errors import HeadwayError
 from headway.inference.directory import save_model
 from headway.inference.search import Candidates, beam_search
 from headway.model import Transformer
-from headway.paper import table4
-from headway.paper.grammar import make_treebank
-from headway.paper.work import Work
+from headway.paper.experiments import table4
+from headway.paper.experiments.table4_treebank import make_treebank
+from headway.paper.running.work import Work
 from headway.parsing.bracketing import agreement, agreement_of_all, brackets
 from headway.parsing.parser import Parser
 from headway.parsing.treebank import prepare_treebank, read_treebank

@@ -44,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
     """Run the experiments that are not done yet, and write the page of all that are."""
     from headway.cli.main import usage_error
     from headway.errors import HeadwayError, nearest
-    from headway.paper.experiments import ALL, EXPERIMENTS, describe, reproduce, write_report
-    from headway.paper.rows import GROUPS
-    from headway.paper.work import Work
+    from headway.paper.reproduction import ALL, EXPERIMENTS, describe, reproduce, write_report
+    from headway.paper.running.rows import GROUPS
+    from headway.paper.running.work import Work
 
     if args.list:
         for name in EXPERIMENTS:
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
     corpus = None
     if args.train:
-        from headway.paper.bitext import Bitext
+        from headway.paper.running.bitext import Bitext
 
         corpus = Bitext.read(args.train, args.valid, args.test or ())
     work = Work(args.out, args.scale, args.seeds, say, args.processes, corpus, rows)

@@ -9,7 +9,7 @@ from html import escape
 import torch
 
 from headway import __version__
-from headway.paper.facts import PAPER
+from headway.paper.published import PAPER
 from headway.paper.results import VERDICTS, Cell, Claim, Figure, Result, Table
 
 STYLE = """
@@ -152,7 +152,9 @@ def number(value: float) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    # As an image of its own, so that names inside one figure mean nothing in another.
+    if not figure.svg:
+        return f"<p>No picture of “{escape(figure.caption)}”: drawing needs headway[pictures].</p>"
+    # As an image of its own, so that names and styles inside one figure mean nothing in another.
     data = base64.b64encode(figure.svg.encode()).decode()
     caption = escape(figure.caption)
     return (

@@ -39,7 +39,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture as an SVG document; equal data give equal bytes."""
+    """A picture as an SVG document; equal data give equal bytes, and no matplotlib an empty text."""
 
     caption: str
     svg: str

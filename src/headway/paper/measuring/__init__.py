@@ -1,0 +1,1 @@
+"""How experiments measure a layer without training: operations, time, memory, paths, parameters."""

@@ -1,0 +1,89 @@
+"""How far apart two positions are: found by what gradients reach, and by the formula of the layer.
+
+Paper: section 4, "maximum path length", and Table 1's last column.
+"""
+
+import torch
+
+from headway.model.mixers import Recurrent
+from headway.paper.measuring.layer_types import Rival
+
+
+def layers_needed(
+    rival: Rival, n: int, *, k: int = 3, r: int = 4, causal: bool = False, alone: bool = False
+) -> int | None:
+    """Return how many layers it takes until positions n - 1 apart can meet, by gradients.
+
+    Layers are put on top of each other, residuals and the rest left out, until the earlier
+    position's output has a gradient at the later one's input (unless causal) and the other way.
+    Centred dilated layers may have to go past both before they come back, so there are other
+    positions around the two; with ``alone`` they are the ends of their sentence.
+
+    Returns:
+        None if they never meet: dilated taps that fall outside the sentence find nothing there.
+    """
+    torch.manual_seed(1)
+    d, margin = 4, n if rival.name == "dilated" and not causal and not alone else 0
+    first, last = margin, margin + n - 1
+    x = torch.randn(1, n + 2 * margin, d, dtype=torch.float64, requires_grad=True)
+    y = x
+    # Without dilation each layer brings at least one position; with it taps soon lie too far apart.
+    most = n.bit_length() + 2 if rival.name == "dilated" else n
+    for index in range(most):
+        mixer = rival.mixer(d, k=k, r=r, heads=1, causal=causal, index=index).double()
+        y = mixer(y)
+        y = y / y.detach().abs().mean()  # far gradients stay within what numbers can say
+        if _reaches(x, y, last, first) and (causal or _reaches(x, y, first, last)):
+            return index + 1
+    return None
+
+
+def _reaches(x: torch.Tensor, y: torch.Tensor, end: int, begin: int) -> bool:
+    [gradient] = torch.autograd.grad(y[0, end].sum(), x, retain_graph=True)
+    return bool((gradient[0, begin] != 0).any())
+
+
+def layers_by_formula(rival: Rival, n: int, *, k: int = 3, r: int = 4, causal: bool = False) -> int:
+    """Return the same by the formula of the layer that is built.
+
+    Causal layers see only back, with all their taps; centred ones see half of it to either side.
+    """
+    match rival.name:
+        case "convolution" | "separable":
+            step = k - 1 if causal else (k - 1) // 2
+        case "restricted":
+            step = r - 1 if causal else (r - 1) // 2
+        case "dilated":
+            # L layers see k^L positions; causal: ceil(log_k n), centred: ceil(log_k(2n - 1)).
+            layers, seen = 1, k
+            while seen < (n if causal else 2 * n - 1):
+                layers, seen = layers + 1, seen * k
+            return layers
+        case _:
+            return 1
+    return -(-(n - 1) // step)
+
+
+def states_between(n: int) -> int:
+    """Return how many steps of a recurrence lie between the first input and the n-th output.
+
+    By experiment: the state is cut off, after one position at a time. Each cut that leaves no
+    gradient is a state that everything has to pass; the step that reads the input is one more.
+    """
+    torch.manual_seed(1)
+    cell = Recurrent(6, "lstm", causal=True).double()
+    passed = sum(_gradient_with_cut(cell, n, cut) == 0 for cut in range(n - 1))
+    assert _gradient_with_cut(cell, n, None) > 0
+    return passed + 1
+
+
+def _gradient_with_cut(cell: Recurrent, n: int, cut: int | None) -> float:
+    x = torch.randn(1, n, 6, dtype=torch.float64, requires_grad=True)
+    cache: dict[str, torch.Tensor] = {}
+    y = x[:, :1]
+    for position in range(n):
+        y = cell.step(x[:, position : position + 1], cache)
+        if position == cut:
+            cache.update({name: state.detach() for name, state in cache.items()})
+    [gradient] = torch.autograd.grad(y.sum(), x)
+    return float(gradient[0, 0].abs().sum())
