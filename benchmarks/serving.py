@@ -84,8 +84,9 @@ def in_batches(model: str, lines: list[str], threads: int) -> tuple[float, float
 
     def batch(at: int) -> list[str]:
         some = lines[at : at + 32]
-        found = translator.find(some)
-        return [translator.join([s], [f])[0].text for s, f in zip(some, found, strict=True)]
+        segments = [translator.split(line)[0] for line in some]
+        found = translator.search_batch(segments)
+        return [translator.join([s], [f])[0].text for s, f in zip(segments, found, strict=True)]
 
     started = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:

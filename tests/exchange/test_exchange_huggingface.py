@@ -21,8 +21,8 @@ from headway.exchange.certificate import certify
 from headway.exchange.huggingface.reader import read
 from headway.exchange.huggingface.writer import refusals, write
 from headway.inference import Translator, load_model, save_model
+from headway.inference.batching import pad_right
 from headway.inference.directory import Model
-from headway.inference.grouping import pad_right
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
@@ -130,7 +130,7 @@ def test_an_imported_model_translates_as_transformers_does(
         how = {"length_penalty": 0.0} if beam > 1 else {}
         longest = batch.input_ids.shape[1] + 3
         [answer] = theirs.generate(**batch, num_beams=beam, max_new_tokens=longest, **how).tolist()
-        [[found]] = translator.find([text], search)
+        [[found]] = translator.search_batch(translator.split(text), search)
         assert [columns[i] for i in found.tokens] == answer[1:][: len(found.tokens)]
         assert len(answer) - 1 == len(found.tokens)
         said = tokenizer.decode(answer, skip_special_tokens=True)
@@ -170,12 +170,15 @@ def test_every_part_of_a_long_line_names_its_language(directories: dict[str, Pat
     search = SearchConfig(max_tokens=17)
     translator = Translator(model.transformer, model.tokenizer, search, "cpu")
     line = " ".join(sentences(13, 2))
-    parts = translator.cut(f">>deu<< {line}")
+    segments = translator.split(f">>deu<< {line}")
+    parts = [segment.text for segment in segments]
     assert len(parts) > 2
     assert all(part.startswith(">>deu<<") for part in parts)
     assert "".join(part.removeprefix(">>deu<<") for part in parts).split() == line.split()
-    assert all(translator.length(part.strip()) <= 17 for part in parts)
-    assert "".join(translator.cut(line)) == line
+    assert all(len(segment.ids) <= 17 for segment in segments)
+    encoded = translator.tokenizer.encode_source([part.strip() for part in parts])
+    assert [segment.ids for segment in segments] == encoded
+    assert "".join(segment.text for segment in translator.split(line)) == line
 
 
 def test_words_are_linked_to_those_of_a_line_that_names_its_language(
@@ -186,18 +189,18 @@ def test_words_are_linked_to_those_of_a_line_that_names_its_language(
     for longest, named in ((200, ">>deu<< "), (17, ">>deu<< "), (17, ">>deu<<")):
         search = SearchConfig(max_tokens=longest, max_extra=5)
         translator = Translator(model.transformer, model.tokenizer, search, "cpu")
-        parts = translator.cut(named + line)
-        assert len(parts) == (1 if longest == 200 else 5)
+        segments = translator.split(named + line)
+        assert len(segments) == (1 if longest == 200 else 5)
         [translation] = next(iter(translator.stream([named + line], align=True)))
         pairs = translation.alignment
         assert pairs is not None
         # The words of each part, as the line counts them, and those of the translation beside them.
         words, said, first, expected = (named + line).split(), 0, int(named[-1] == " "), []
-        for part in parts:
-            bare = part.removeprefix(">>deu<<").split()
+        for segment in segments:
+            bare = segment.text.removeprefix(">>deu<<").split()
             assert bare == [w.removeprefix(">>deu<<") for w in words[first : first + len(bare)]]
-            [found] = translator.find([part])[0]
-            links = translator.link(part, found)
+            [found] = translator.search_batch([segment])[0]
+            links = translator.align(segment, found)
             assert all(0 <= source < len(bare) for source, _ in links)
             expected += [(source + first, target + said) for source, target in links]
             first += len(bare)

@@ -37,7 +37,7 @@ def test_time_grows_as_the_text_does(translator: Translator, what: str) -> None:
     work = {
         "encode": lambda text: tokenizer.encode_source([text]),
         "decode": lambda text: tokenizer.decode_source(tokenizer.encode_source([text])[0]),
-        "cut": lambda text: translator.cut(text),
+        "cut": lambda text: translator.split(text),
         "passage": lambda text: Passage.of(text, "en"),
         "html": lambda text: parse(text),
     }[what]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.inference import Hypothesis, Stepping, beam_search, length_penalty, sample
+from headway.inference import Hypothesis, StepDecoding, beam_search, length_penalty, sample
 
 V, EOS, PAD = 5, 1, 4
 
@@ -26,8 +26,8 @@ class Toy:
         rows = torch.tensor(list(sentences)).repeat_interleave(beams)
         return ToyState(torch.tensor(list(sentences)), torch.full((len(rows),), PAD))
 
-    def decoding(self, sentences: Sequence[int], beams: int) -> Stepping["ToyState"]:
-        return Stepping(self.step, self.state(sentences, beams), PAD)
+    def decoding(self, sentences: Sequence[int], beams: int) -> StepDecoding["ToyState"]:
+        return StepDecoding(self.step, self.state(sentences, beams), PAD)
 
     def step(self, tokens: Tensor, state: "ToyState") -> Tensor:
         beams = len(tokens) // len(state.sentences)
@@ -218,7 +218,9 @@ def test_near_ties_are_decided_by_the_logits_however_long_the_sentence() -> None
         return logits
 
     state = ToyState(torch.tensor([0]), torch.tensor([0]))
-    [[found]] = beam_search(Stepping(step, state, 1000), [61], beam=1, alpha=0.6, eos=EOS, pad=1000)
+    [[found]] = beam_search(
+        StepDecoding(step, state, 1000), [61], beam=1, alpha=0.6, eos=EOS, pad=1000
+    )
     assert found.tokens == [*best, EOS]
 
 

@@ -4,9 +4,11 @@ import copy
 import json
 import os
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -19,8 +21,8 @@ from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
 from headway.inference.alignment import link_words, word_numbers
 from headway.inference.engine import NativeEngine
-from headway.inference.growing import grow
-from headway.inference.splitting import join_parts, split_line
+from headway.inference.splitting import join_translations, split_line
+from headway.inference.token_stream import stream_tokens
 from headway.inference.translator import resolve_device
 from headway.kernels import decoding
 from headway.model import Transformer
@@ -96,20 +98,50 @@ def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
 def test_long_lines_are_split_and_rejoined(translator: Translator) -> None:
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
     search = replace(SEARCH, max_tokens=40)
-    measure = translator.length
-    parts = split_line(line, "en", measure, 40)
-    assert "".join(parts) == line
-    assert len(parts) > 5
-    assert all(measure(part.strip()) <= 40 for part in parts)
-    pieces = translator.translate([part.strip() for part in parts], search)
-    assert translator.translate(line, search).split() == " ".join(pieces).split()
+    segments = translator.split(line, search)
+    assert "".join(segment.text for segment in segments) == line
+    assert len(segments) > 5
+    assert all(len(segment.ids) <= 40 for segment in segments)
+    alone = translator.translate([segment.text.strip() for segment in segments], search)
+    assert translator.translate(line, search).split() == " ".join(alone).split()
+
+
+def test_a_segment_has_the_ids_of_its_text(translator: Translator) -> None:
+    long = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
+    for line in ("  the cat ", long, "x" * 400, "a\u3000\u3000b " * 60, "\ud800 cat. " * 30):
+        for search in (SEARCH, replace(SEARCH, max_tokens=40, split_sentences=True)):
+            segments = translator.split(line, search)
+            encoded = translator.tokenizer.encode_source([s.text.strip() for s in segments])
+            assert [segment.ids for segment in segments] == encoded
+
+
+def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts the texts that `stream` and the steps of a server tokenize."""
+    tokenized: list[str] = []
+    encode = translator.tokenizer.encode_source
+
+    def count(texts: Sequence[str], *rest: Any) -> list[list[int]]:
+        tokenized.extend(texts)
+        return encode(texts, *rest)
+
+    monkeypatch.setattr(translator.tokenizer, "encode_source", count)
+    lines = [f" {text} " for text in sentences(7, 3)]
+    list(translator.stream([*lines, "", "  "], SEARCH, align=True))
+    assert tokenized == [line.strip() for line in lines]
+    tokenized.clear()
+    segments = translator.split(lines[0])
+    [[best]] = translator.search_batch(segments, SEARCH)
+    translator.join(segments, [[best]], [[translator.align(segments[0], best)]])
+    list(stream_tokens(translator, segments[0]))
+    assert tokenized == [lines[0].strip()]
 
 
 def test_each_sentence_of_a_line_can_be_translated_by_itself(translator: Translator) -> None:
     one, two = "The cat sees a dog.", "The tree runs."
     apart = replace(SEARCH, split_sentences=True)
-    assert translator.cut(f"{one}  {two}", apart) == [f"{one}  ", two]
-    assert translator.cut(f"{one}  {two}", SEARCH) == [f"{one}  {two}"]
+    line = f"{one}  {two}"
+    assert [segment.text for segment in translator.split(line, apart)] == [f"{one}  ", two]
+    assert [segment.text for segment in translator.split(line, SEARCH)] == [line]
     assert translator.translate(f" {one}  {two}", apart).split() == [
         word for text in translator.translate([one, two], SEARCH) for word in text.split()
     ]
@@ -120,11 +152,12 @@ def test_each_sentence_of_a_line_can_be_translated_by_itself(translator: Transla
     ["x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " ", "a\u0300" * 900],
 )
 def test_splitting_loses_nothing(line: str) -> None:
-    parts = split_line(line, "en", len, 50)
-    assert "".join(parts) == line
-    assert all(len(part.strip()) <= 50 for part in parts)
-    assert join_parts(["a. ", "b"], ["x", "y"]) == "x y"
-    assert join_parts(["a。", "b"], ["x", "y"]) == "xy"
+    segments = split_line(line, "en", lambda text: [*map(ord, text)], 50)
+    assert "".join(segment.text for segment in segments) == line
+    assert all(len(segment.ids) <= 50 for segment in segments)
+    assert all(segment.ids == [*map(ord, segment.text.strip())] for segment in segments)
+    assert join_translations(["a. ", "b"], ["x", "y"]) == "x y"
+    assert join_translations(["a。", "b"], ["x", "y"]) == "xy"
 
 
 def test_a_prefix_starts_the_translation(translator: Translator) -> None:
@@ -178,7 +211,7 @@ def test_alignment_names_the_words_of_all_parts(
     def diagonal(_: object, source: list[int], target: list[int]) -> torch.Tensor:
         return torch.eye(len(target), len(source))
 
-    monkeypatch.setattr(translator.finder, "find_all", echo)
+    monkeypatch.setattr(translator.token_search, "search", echo)
     monkeypatch.setattr("headway.inference.translator.cross_attention", diagonal)
     for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
         search = replace(SEARCH, max_tokens=20)
@@ -216,7 +249,7 @@ def test_self_check_sees_a_broken_engine(
 ) -> None:
     own = Translator(translator.model, tokenizer, SearchConfig(precision=precision))
     assert all(finding.passed for finding in self_check(own))
-    engine = own.finder.engine(precision)
+    engine = own.token_search.engine(precision)
     assert isinstance(engine, NativeEngine)
     engine.weights.attention_scale = 0
     failed = [finding.name for finding in self_check(own) if not finding.passed]
@@ -293,9 +326,9 @@ def test_the_command_keeps_lines_and_order(model_directory: Path, translator: Tr
 def test_parts_found_and_joined_are_the_line_translated(translator: Translator) -> None:
     search = replace(SEARCH, max_tokens=40, n_best=2)
     for line in ["  the cat sees ", " ".join(f"{text}." for text in sentences(30, 9))]:
-        parts = translator.cut(line, search)
-        assert "".join(parts) == line.strip()
-        found = translator.join(parts, translator.find(parts, search))
+        segments = translator.split(line, search)
+        assert "".join(segment.text for segment in segments) == line.strip()
+        found = translator.join(segments, translator.search_batch(segments, search))
         [whole] = translator.stream([line], search)
         assert [t.text for t in found] == [t.text for t in whole]
 
@@ -303,26 +336,26 @@ def test_parts_found_and_joined_are_the_line_translated(translator: Translator) 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_a_part_nobody_waits_for_leaves_at_once(translator: Translator, beam: int) -> None:
     search = replace(SEARCH, beam=beam, max_extra=50)
-    lines = sentences(5, 4)
-    alone = translator.find(lines, search)
+    lines = [segment for line in sentences(5, 4) for segment in translator.split(line)]
+    alone = translator.search_batch(lines, search)
     asked: list[int] = []
 
-    def wanted(sentence: int) -> bool:
+    def is_wanted(sentence: int) -> bool:
         asked.append(sentence)
         return sentence != 2
 
-    found = translator.find(lines, search, wanted)
+    found = translator.search_batch(lines, search, is_wanted)
     assert found[:2] + found[3:] == alone[:2] + alone[3:]
     assert asked.count(2) == 1  # the first no ends it
     assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
     steps: list[int] = []
-    assert translator.find(lines, search, lambda i: bool(steps.append(i))) is not None
+    assert translator.search_batch(lines, search, lambda i: bool(steps.append(i))) is not None
     assert len(steps) <= len(lines)  # nobody waits: one step
 
 
 def test_a_growing_translation_ends_as_greedy_search_does(translator: Translator) -> None:
     for line in [*sentences(10, 12), "日本 🎉 ü"]:
-        bits = list(grow(translator, line))
+        bits = list(stream_tokens(translator, *translator.split(line)))
         greedy = translator.translate(line, replace(translator.search, beam=1))
         assert "".join(bits) == greedy
         assert len(bits) > 1 or len(greedy.split()) < 3

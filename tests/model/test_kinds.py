@@ -14,9 +14,9 @@ from headway.cli.main import dispatch
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference import load_model
-from headway.inference.labelling import Labeller
-from headway.inference.language import Generator, perplexity
-from headway.inference.vectors import Encoder
+from headway.inference.sentence_encoder import SentenceEncoder
+from headway.inference.text_classifier import TextClassifier
+from headway.inference.text_generator import TextGenerator, perplexity
 from headway.model import Classifier, LanguageModel, Transformer, make_model
 from headway.paper.experiments import classification
 from headway.paper.running.work import Work
@@ -176,7 +176,7 @@ def runs(files, tmp_path_factory):
 
 
 def test_a_classifier_learns_and_says_how_sure_it_is(runs, files, capsys):
-    labeller = Labeller.load(runs / "classify")
+    labeller = TextClassifier.load(runs / "classify")
     texts = ["the cat is blue , not the tree", "the dog is red , not the river"]
     found = labeller.predict([(text,) for text in texts], attention=True)
     assert [f.label for f in found] == ["blue", "red"]
@@ -195,7 +195,7 @@ def test_a_classifier_learns_and_says_how_sure_it_is(runs, files, capsys):
 
 
 def test_a_language_model_learns_and_writes_what_it_finds_likely(runs, files, capsys):
-    generator = Generator.load(runs / "lm")
+    generator = TextGenerator.load(runs / "lm")
     likely, unlikely = generator.score(["the cat is blue , not the tree", "tree the not , blue is"])
     assert likely.nll / likely.tokens < unlikely.nll / unlikely.tokens
     search = SearchConfig(n_best=3, beam=3, alpha=0.0, max_extra=12)
@@ -236,14 +236,16 @@ def test_a_finished_run_is_what_its_verb_works_with_and_no_other(
     with pytest.raises(HeadwayError, match="no translator: use headway classify"):
         load_model(runs / "classify")
     with pytest.raises(HeadwayError, match="no classifier"):
-        Labeller.load(runs / "lm")
+        TextClassifier.load(runs / "lm")
     with pytest.raises(HeadwayError, match="no language model"):
-        Generator.load(runs / "classify")
+        TextGenerator.load(runs / "classify")
     with pytest.raises(HeadwayError, match="no encoder"):
-        Encoder.load(runs / "lm")
+        SentenceEncoder.load(runs / "lm")
 
 
-@pytest.mark.parametrize(("verb", "loaded"), [("lm", Generator.load), ("classify", Labeller.load)])
+@pytest.mark.parametrize(
+    ("verb", "loaded"), [("lm", TextGenerator.load), ("classify", TextClassifier.load)]
+)
 def test_what_a_model_is_and_the_average_of_its_checkpoints(runs, tmp_path, capsys, verb, loaded):
     run = runs / verb
     assert dispatch(["info", str(run), "--json"]) in (None, 0)
@@ -283,7 +285,7 @@ def test_a_device_that_is_not_here_is_named(runs, files, words):
 
 @pytest.mark.parametrize("pooling", ["mean", "first"])
 def test_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, pooling):
-    encoder = Encoder.load(runs / "classify")
+    encoder = SentenceEncoder.load(runs / "classify")
     texts = ["the tree is green , not the dog", "the cat is red", "dog"]
     found = encoder.vectors(texts, every_layer=True, pooling=pooling)
     assert found.shape == (3, SHAPE["num_encoder_layers"], SHAPE["d_model"])

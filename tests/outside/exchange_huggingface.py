@@ -24,14 +24,14 @@ def ask(model: str, lines: str, answers: str) -> None:
     """Translate with Headway."""
     from headway.config import SearchConfig
     from headway.inference import Translator
-    from headway.inference.grouping import pad_right
+    from headway.inference.batching import pad_right
 
     translator = Translator.load(model, "cpu")
     texts = [line for line in Path(lines).read_text("utf-8").split("\n") if line.strip()][:COUNT]
     search = SearchConfig(beam=1, precision="fp32")
     found = []
     for text in texts:
-        [[best]] = translator.find([text.strip()], search)
+        [[best]] = translator.search_batch(translator.split(text), search)
         [source] = translator.tokenizer.encode_source([text.strip()])
         ids, real = pad_right([source], 0)
         target = torch.tensor([best.tokens])
@@ -39,7 +39,7 @@ def ask(model: str, lines: str, answers: str) -> None:
             log_p = translator.model(ids, target, real)[0].log_softmax(-1)
         said = log_p.gather(1, target[0][:, None])[:, 0].tolist()
         shown = translator.tokenizer.decode(best.tokens)
-        limit = translator.finder.limit(source, search)
+        limit = translator.token_search.max_target_length(source, search)
         found.append(
             {
                 "text": text,

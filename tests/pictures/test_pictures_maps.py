@@ -10,7 +10,7 @@ import torch
 from conftest import sentences, small_config, translate_words
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.grouping import pad_right
+from headway.inference.batching import pad_right
 from headway.model import MultiHeadAttention, Transformer
 from headway.pictures import AttentionMap, AttentionMaps, attention_maps, sentence_maps
 from headway.pictures.labels import START, spell, word_groups

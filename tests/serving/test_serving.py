@@ -354,7 +354,8 @@ def test_a_stream_is_the_greedy_translation_bit_by_bit(client: TestClient, model
     whole = "".join(values["text"] for _, values in events[:-1])
     assert whole == events[-1][1]["translatedText"]
     greedy = load_models(
-        [str(models.pairs["en", "de"].finder.directory)], overrides={**SHORT, "search.beam": "1"}
+        [str(models.pairs["en", "de"].token_search.directory)],
+        overrides={**SHORT, "search.beam": "1"},
     )
     one, two, three = (
         greedy.pairs["en", "de"].translate(part)

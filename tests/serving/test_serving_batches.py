@@ -38,7 +38,7 @@ class Model:
     def length(self, text: str) -> int:
         return len(text)
 
-    def find(
+    def search_batch(
         self, parts: Sequence[str], search: SearchConfig, wanted: Callable[[int], bool]
     ) -> list[str]:
         self.batches.append(list(parts))

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from conftest import sentences
-from headway.inference import Translator
+from headway.inference import Segment, Translator
 from headway.serving.app import Server, make_app
 from headway.serving.batcher import SHORT
 from headway.serving.cutting import cut_texts
@@ -34,7 +34,7 @@ def tokens(server: Server) -> float:
 @pytest.mark.parametrize("form", ["text", "html"])
 def test_a_list_that_never_fits_is_refused_as_a_whole(models: Models, form: str) -> None:
     text = ". ".join(sentences(5, 3))
-    length = models.pairs["en", "de"].length(text)
+    length = len(models.pairs["en", "de"].split(text)[0].ids)
     limits = ServerConfig(queue_tokens=3 * length, batch_tokens=length)
     server = Server(models, limits)
     answer = ask(server, q=[text] * 4, format=form)
@@ -50,13 +50,13 @@ def test_long_requests_are_cut_aside_even_if_each_text_is_short(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: set[str] = set()
-    cut = Translator.cut
+    split = Translator.split
 
-    def told(self: Translator, line: str, search: Any = None) -> list[str]:
+    def told(self: Translator, line: str, search: Any = None) -> list[Segment]:
         where.add(threading.current_thread().name.partition("_")[0])
-        return cut(self, line, search)
+        return split(self, line, search)
 
-    monkeypatch.setattr(Translator, "cut", told)
+    monkeypatch.setattr(Translator, "split", told)
     text = ". ".join(sentences(10, 4))
     assert len(text) < SHORT < 30 * len(text)
     assert ask(Server(models), q=[text] * 30).status_code == 200
@@ -68,14 +68,14 @@ def test_long_requests_are_cut_aside_even_if_each_text_is_short(
 
 def test_who_cannot_come_in_is_not_cut(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = 0
-    length = Translator.length
+    encode = Tokenizer.encode_source
 
-    def counted(self: Translator, text: str) -> int:
+    def counted(self: Tokenizer, texts: list[str]) -> list[list[int]]:
         nonlocal measured
-        measured += 1
-        return length(self, text)
+        measured += len(texts)
+        return encode(self, texts)
 
-    monkeypatch.setattr(Translator, "length", counted)
+    monkeypatch.setattr(Tokenizer, "encode_source", counted)
     limits = ServerConfig(queue_tokens=300, batch_tokens=100)
     assert ask(Server(models, limits), q=["Hi a. " * 300] * 60).status_code == 400
     assert measured < 400  # of 18,000 sentences
@@ -99,8 +99,8 @@ def test_a_language_that_is_named_begins_every_sentence(
     [cut] = cut_texts(translator, translator.search, [text], True, 1000)
     cores = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
     assert cut.passage.cores == cores
-    assert cut.parts == [f">>deu<<{core}" for core in cores]
-    assert cut.tokens == [translator.length(part) for part in cut.parts]
+    assert [part.text for part in cut.parts] == [f">>deu<<{core}" for core in cores]
+    assert cut.tokens == [len(part.ids) for part in cut.parts]
     for core, start in zip(cores, cut.passage.starts(), strict=True):
         assert text[start + len(cut.named) :].startswith(core)
     assert cut.passage.join(["A", "B", "C", "D"], "de")[0] == "  A B\n\nC\nD"

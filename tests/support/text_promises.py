@@ -176,7 +176,7 @@ def ends(tokenizer: Tokenizer, count: int, seed: int) -> tuple[Broken, float]:
         )
         sources = list(draws(tokenizer, random, min(count - done, random.choice([1, 16, 64]))))
         done += len(sources)
-        found = translator.finder.find_all(sources, [[] for _ in sources], search)
+        found = translator.token_search.search(sources, [[] for _ in sources], search)
         for source, hypotheses in zip(sources, found, strict=True):
             limit = len(source) + search.max_extra
             where = f"{shape}, {name}, weights times {sharp}, {len(source)} ids"

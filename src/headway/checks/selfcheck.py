@@ -54,7 +54,7 @@ def self_check(translator: Translator, sentences: Sequence[str] = ()) -> Iterato
     configured = translator.search.precision
     engines = {"fp32": "fp32", resolve_precision(configured, translator.device): configured}
     for precision, name in engines.items():
-        engine, twin = translator.finder.engine(name), PlainEngine(model, precision)
+        engine, twin = translator.token_search.engine(name), PlainEngine(model, precision)
         far = engine_distance(engine, twin, model, sources)
         yield Finding(
             f"what translates says what the model says, {precision}",
@@ -103,13 +103,13 @@ def cache_equals_no_cache(model: Transformer, sources: list[list[int]]) -> float
 @torch.inference_mode()
 def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float:
     """Search with a beam of 1: the likeliest token at each step, of a pass without caches."""
-    from headway.inference import Stepping, beam_search
+    from headway.inference import StepDecoding, beam_search
 
     device = next(model.parameters()).device
     source = torch.tensor([sources[0]], device=device)
     pad, limit = model.config.target_vocab_size - 1, 20
     [[found]] = beam_search(
-        Stepping(model.step, model.start(model.encode(source)), pad, device),
+        StepDecoding(model.step, model.start(model.encode(source)), pad, device),
         [limit],
         beam=1,
         alpha=0.6,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.inference.labelling import Prediction
+    from headway.inference.text_classifier import Prediction
 
 EXAMPLE = """\
 headway classify runs/kinds --train train.tsv --valid valid.tsv
@@ -76,9 +76,9 @@ def learn(args: argparse.Namespace) -> int:
 def label(args: argparse.Namespace) -> None:
     """Label standard input, TEXT [TAB SECOND] a line."""
     from headway.cli.translate import arriving
-    from headway.inference.labelling import Labeller
+    from headway.inference.text_classifier import TextClassifier
 
-    labeller = Labeller.load(args.run, args.device)
+    labeller = TextClassifier.load(args.run, args.device)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to label")
     for lines in arriving(sys.stdin.fileno()):
@@ -90,10 +90,10 @@ def label(args: argparse.Namespace) -> None:
 
 def score(args: argparse.Namespace) -> None:
     """Print the share of right labels."""
-    from headway.inference.labelling import Labeller
+    from headway.inference.text_classifier import TextClassifier
     from headway.text.examples import read_examples
 
-    labeller = Labeller.load(args.run, args.device)
+    labeller = TextClassifier.load(args.run, args.device)
     examples = list(read_examples([args.score]))
     if not examples:
         raise HeadwayError(f"{args.score}: holds no texts")

@@ -37,12 +37,12 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.cli.main import limit_threads, usage_error
     from headway.cli.translate import arriving
-    from headway.inference.vectors import Encoder
+    from headway.inference.sentence_encoder import SentenceEncoder
 
     if args.out and not args.out.endswith(".npy"):
         usage_error(f"--out {args.out}: its name must end in .npy")
     limit_threads(args.threads)
-    encoder = Encoder.load(args.model, args.device)
+    encoder = SentenceEncoder.load(args.model, args.device)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to encode")
     every = args.layers == "all"

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the score sheet, or a log-probability a line."""
-    from headway.cli.main import limit_threads, native_code, search_from
+    from headway.cli.main import limit_threads, native_code, override_search
     from headway.inference import Translator
     from headway.text.readers import read_lines
 
@@ -46,13 +46,13 @@ def run(args: argparse.Namespace) -> None:
 
         find_comet()  # before the minutes that translating may take
     limit_threads(args.threads)
-    search = search_from(args)
     sources, references = list(read_lines(args.source)), list(read_lines(args.reference))
     if len(sources) != len(references):
         raise HeadwayError(
             f"{args.source} has {len(sources)} lines, but {args.reference} has {len(references)}"
         )
     translator = Translator.load(args.model, args.device)
+    search = override_search(translator, args.overrides)
     if args.per_line:
         for score in translator.score(sources, references):
             print(f"{score:.6f}")

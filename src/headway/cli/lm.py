@@ -56,7 +56,7 @@ def use(args: argparse.Namespace) -> None:
 
     from headway.cli.main import usage_error
     from headway.config import Config, SearchConfig, merge_overrides
-    from headway.inference.language import Generator, perplexity
+    from headway.inference.text_generator import TextGenerator, perplexity
     from headway.text.lines import read_lines
 
     if args.train or args.valid:
@@ -70,7 +70,7 @@ def use(args: argparse.Namespace) -> None:
             search = replace(search, n_best=args.generate)
     except HeadwayError as error:
         usage_error(str(error))
-    generator = Generator.load(args.run, args.device)
+    generator = TextGenerator.load(args.run, args.device)
     if args.score:
         lines = generator.score([line for line in read_lines(args.score) if line.strip()])
         tokens = sum(line.tokens for line in lines)

@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import torch
 
     from headway.config import Config, SearchConfig
+    from headway.inference import Translator
 
 VERBS = {
     "demo": "train, score and show a model on the built-in corpus, in minutes",
@@ -237,16 +238,13 @@ def settings_from(
         usage_error(str(error))
 
 
-def search_from(args: argparse.Namespace) -> "SearchConfig":
-    """Return the model's own search settings with those on the line; mistakes exit with 2."""
-    from pathlib import Path
-
+def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "SearchConfig":
+    """Return the search settings of a model with those of the command line; mistakes exit with 2."""
     from headway.config import merge_overrides
-    from headway.inference.directory import read_config
 
-    settings, _ = read_config(Path(args.model))
+    assert translator.config is not None, "the translator was read from a directory"
     try:
-        return merge_overrides(settings, args.overrides).search
+        return merge_overrides(translator.config, overrides).search
     except HeadwayError as error:
         usage_error(str(error))
 

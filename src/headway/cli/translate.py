@@ -37,12 +37,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output."""
-    from headway.cli.main import limit_threads, native_code, search_from
+    from headway.cli.main import limit_threads, native_code, override_search
     from headway.inference import Translator
 
     limit_threads(args.threads)
-    search = search_from(args)
     translator = Translator.load(args.model, args.device)
+    search = override_search(translator, args.overrides)
     native_code("decoding", translator.device)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to translate")

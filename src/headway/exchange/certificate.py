@@ -17,9 +17,9 @@ from torch.nn import functional as F
 from headway import __version__
 from headway.config import SearchConfig
 from headway.exchange.formats import PROGRAMS, Runner
+from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.directory import Model
-from headway.inference.finder import Finder
-from headway.inference.grouping import like_lengths, pad_right
+from headway.inference.token_search import TokenSearch
 
 MOST_LINES = 1000
 MADE_LINES = 200
@@ -112,13 +112,13 @@ def certify(
         for i, line in enumerate(lines or made_lines(model, MADE_LINES))
         if line.strip()
     ][:MOST_LINES]
-    finder = Finder(model.transformer, model.tokenizer, model.path)
+    finder = TokenSearch(model.transformer, model.tokenizer, model.path)
     search = SearchConfig(beam=1, precision="fp32", max_extra=model.config.search.max_extra)
-    longest = min(search.max_tokens, finder.positions - 1)
+    longest = min(search.max_tokens, finder.max_positions - 1)
     sources = [ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids for ids in
                model.tokenizer.encode_source([line for line, _ in kept])]  # fmt: skip
-    limits = [finder.limit(source, search) for source in sources]
-    ours = [found[0].tokens for found in finder.find_all(sources, [[] for _ in sources], search)]
+    limits = [finder.max_target_length(source, search) for source in sources]
+    ours = [found[0].tokens for found in finder.search(sources, [[] for _ in sources], search)]
     theirs = runner.greedy(sources, limits)
     known = _log_probs(model, sources, ours)
     said = runner.log_probs(sources, ours)
@@ -197,7 +197,7 @@ def _log_probs(
     """Return the log-probability of each target token by the paper's formulas, in fp32."""
     found: list[list[float]] = [[]] * len(sources)
     lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-    for rows in like_lengths(lengths, BATCH_TOKENS):
+    for rows in batch_by_length(lengths, BATCH_TOKENS):
         source_BS, segments = pad_right([sources[i] for i in rows], model.tokenizer.source_pad)
         target_BT, _ = pad_right([targets[i] for i in rows], model.tokenizer.target_pad)
         log_p_BTV = F.log_softmax(model.transformer(source_BS, target_BT, segments), -1)

@@ -14,7 +14,7 @@ FORMAT = 1  # of the cached imports; another number, another name
 def find_any(word: str | Path, say: hub.Say = hub.warn) -> Path:
     """Return a directory of a Headway model, for whatever the word names.
 
-    What `headway.inference.hub.find_own` finds, and besides Marian and CTranslate2 models of the hub,
+    What `headway.inference.hub.find_model` finds, and besides Marian and CTranslate2 models of the hub,
     which it refuses: they become Headway's, once for each commit, under ``models/`` in the cache.
 
     Args:

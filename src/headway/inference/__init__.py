@@ -2,17 +2,19 @@
 
 from headway.inference.directory import Model, load_model, read_config, save_model
 from headway.inference.engine import Engine, make_engine
-from headway.inference.joining import Translation
 from headway.inference.sampling import sample
 from headway.inference.search import Hypothesis, beam_search, length_penalty
-from headway.inference.stepping import Stepping
+from headway.inference.splitting import Segment
+from headway.inference.step_decoding import StepDecoding
+from headway.inference.translation import Translation
 from headway.inference.translator import Translator
 
 __all__ = [
     "Engine",
     "Hypothesis",
     "Model",
-    "Stepping",
+    "Segment",
+    "StepDecoding",
     "Translation",
     "Translator",
     "beam_search",

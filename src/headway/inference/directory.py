@@ -114,7 +114,7 @@ def load_model(path: str | Path) -> Model:
 def load_network(
     path: str | Path,
 ) -> tuple[Network, Tokenizer, Config, tuple[str, str], Path]:
-    """Read a run or model directory of any kind of model, or one by its name: see `hub.find_own`.
+    """Read a run or model directory of any kind of model, or one by its name: see `hub.find_model`.
 
     The weights' names and shapes are compared with the configuration before any memory is spent.
 
@@ -124,7 +124,7 @@ def load_network(
     Raises:
         HeadwayError: Naming the file that is missing, foreign or damaged.
     """
-    path = hub.find_own(path)
+    path = hub.find_model(path)
     settings, languages = read_config(path)
     weights = path / "model.safetensors"
     if not weights.is_file():

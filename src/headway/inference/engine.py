@@ -18,7 +18,7 @@ from headway.errors import HeadwayError
 from headway.inference.rounding import rounded
 from headway.inference.sampling import Drawing
 from headway.inference.search import Candidates, Decoding, Ids
-from headway.inference.stepping import Stepping
+from headway.inference.step_decoding import StepDecoding
 from headway.kernels import decoding
 from headway.kernels.processor import has_bf16
 from headway.model import SelfAttention, Transformer
@@ -32,7 +32,7 @@ class Hypotheses(Decoding, Drawing, Protocol):
 class Engine(Protocol):
     """A model ready to translate."""
 
-    threads: bool  # whether several batches may run at once
+    is_parallel: bool  # whether several batches may run at once, each on its own thread
 
     def start(
         self,
@@ -107,7 +107,7 @@ class PlainEngine:
         precision: Of the matrix products.
     """
 
-    threads = False
+    is_parallel = False
 
     def __init__(self, model: Transformer, precision: str = "fp32") -> None:
         self.model = model
@@ -132,7 +132,7 @@ class PlainEngine:
         ids, segments = ids.to(self.device), segments.to(self.device)
         state = self.model.start(self.model.encode(ids, segments), segments)
         pad = self.model.config.target_vocab_size - 1
-        return Stepping(self.model.step, state, pad, self.device, choices)
+        return StepDecoding(self.model.step, state, pad, self.device, choices)
 
 
 class NativeEngine:
@@ -144,7 +144,7 @@ class NativeEngine:
         library: From `headway.kernels.decoding`.
     """
 
-    threads = True
+    is_parallel = True
 
     def __init__(self, model: Transformer, precision: str, library: CDLL) -> None:
         self.library, self.precision = library, precision

@@ -28,7 +28,7 @@ def warn(line: str) -> None:
     logging.getLogger(__name__).warning("%s", line)
 
 
-def find_own(word: str | Path, say: Say = warn) -> Path:
+def find_model(word: str | Path, say: Say = warn) -> Path:
     """Return the directory of a Headway model: one that is there, else one of that name on the hub.
 
     Another program's model is not for this room: `headway.exchange.hub.find_any` imports it, and

@@ -79,7 +79,7 @@ def beam_search(
     eos: int,
     pad: int,
     prefixes: Sequence[Sequence[int]] | None = None,
-    wanted: Callable[[int], bool] | None = None,
+    is_wanted: Callable[[int], bool] | None = None,
 ) -> list[list[Hypothesis]]:
     """Search for the likeliest translations; a beam of 1 is greedy.
 
@@ -95,8 +95,8 @@ def beam_search(
         eos: Id of ``</s>``.
         pad: Id of ``<pad>``: the first input; never an output.
         prefixes: For each sentence tokens its translation must start with.
-        wanted: Asked after each step whether a sentence, by its number, is still waited for; one
-            that is not leaves with what has ended by then.
+        is_wanted: Called after each step with the number of a sentence; the search for a sentence
+            that is no longer wanted stops and returns what it has found.
 
     Returns:
         For each sentence up to ``n_best`` hypotheses, best first.
@@ -147,7 +147,7 @@ def beam_search(
             if (
                 (ended[sentence] or top == -np.inf)
                 and _done(ended[sentence], top, length, rules.limits[sentence], beam, alpha, n_best)
-            ) or (wanted is not None and not wanted(sentence)):
+            ) or (is_wanted is not None and not is_wanted(sentence)):
                 closing.add(row)
         if len(closing) == len(active):
             break

@@ -1,40 +1,56 @@
-"""Lines and the sentences in them: long lines are cut at sentence ends and put together again."""
+"""Split long lines into segments at sentence ends, and join the translations of the segments."""
 
 import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 
-def split_line(line: str, language: str, measure: Callable[[str], int], longest: int) -> list[str]:
-    """Cut a line into parts of at most ``longest``, each at the best place there is.
+class Segment(NamedTuple):
+    """A text that the model translates at once: a line, or a part of a long line.
 
-    Places are, best first: ends of sentences, then commas and the like, then spaces, then anywhere.
-    Nothing is lost: the parts joined are the line. White space alone is no part: it goes with the
-    part before it.
+    Attributes:
+        text: Raw text. White space at its end shows how the next segment was attached.
+        ids: Source token ids of the text without white space around it, ``</s>`` last.
+    """
+
+    text: str
+    ids: list[int]
+
+
+Encode = Callable[[str], list[int]]
+
+
+def split_line(line: str, language: str, encode: Encode, longest: int) -> list[Segment]:
+    """Split a line into segments of at most ``longest`` tokens.
+
+    The line is split at the ends of sentences. If a sentence is too long, it is split after
+    punctuation, then at spaces, then anywhere. The texts of the segments joined are the line.
+    White space alone is not a segment: it belongs to the segment before it.
 
     Args:
-        line: Raw text without a line end, beginning with other than white space.
+        line: Raw text without a line end, which does not begin with white space.
         language: Code of its language.
-        measure: The length of a text without white space around it, in tokens.
-        longest: Largest length of a part; a single character may exceed it.
+        encode: Text without white space around it -> token ids.
+        longest: Tokens of a segment, at most; a single character may have more.
     """
-    parts: list[str] = []
-    for part in _cut(line, language, measure, longest):
-        if parts and not part.strip():
-            parts[-1] += part
+    segments: list[Segment] = []
+    for segment in _split(Segment(line, encode(line.strip())), language, encode, longest):
+        if segments and not segment.text.strip():
+            segments[-1] = segments[-1]._replace(text=segments[-1].text + segment.text)
         else:
-            parts.append(part)
-    return parts
+            segments.append(segment)
+    return segments
 
 
-def sentences(line: str, language: str) -> list[str]:
-    """Cut a line into its sentences, each with the white space behind it; joined they are the line."""
+def split_sentences(line: str, language: str) -> list[str]:
+    """Split a line into sentences with the white space after each; joined they are the line."""
     from sentencex import segment
 
-    # The splitter takes UTF-8 only, which cannot say halves of characters: others stand in for them.
+    # The splitter takes UTF-8 only, which cannot encode lone surrogates: replace them by "?".
     whole = line.encode("utf-8", "replace").decode("utf-8")
     found = list(segment(language, whole))
-    # The splitter leaves out white space at the ends of sentences: take it from the line itself.
+    # The splitter drops white space at the ends of sentences: take it from the line itself.
     places, at = [], 0
     for sentence in found:
         place = whole.find(sentence, at)
@@ -46,65 +62,70 @@ def sentences(line: str, language: str) -> list[str]:
     return [line[a:b] for a, b in pairwise(cuts) if a < b]
 
 
-def _cut(line: str, language: str, measure: Callable[[str], int], longest: int) -> list[str]:
-    length = measure(line.strip())
-    if length <= longest:
-        return [line]
+def join_translations(sources: Sequence[str], translations: Sequence[str]) -> str:
+    """Join translations of the segments of a line, with a space where the source has white space.
 
-    def evenly(line: str, language: str) -> list[str]:
-        # A quarter more than would do, for some parts have more tokens than others.
-        return _evenly(line, max(2, -(-5 * length // (4 * longest))))
-
-    for cut in (sentences, _clauses, _words, evenly):
-        pieces = cut(line, language)
-        if len(pieces) > 1:
-            return [
-                part
-                for joined in _gather(pieces, measure, longest)
-                for part in (
-                    [joined] if joined == line else _cut(joined, language, measure, longest)
-                )
-            ]
-    return [line]
-
-
-def join_parts(parts: Sequence[str], translations: Sequence[str]) -> str:
-    """Join the translations of a line's parts as the parts themselves were joined: by their spaces."""
+    Args:
+        sources: The source text of each segment.
+        translations: The translation of each segment.
+    """
     joined = ""
     for index, translation in enumerate(translations):
         joined += translation
-        if index + 1 < len(parts) and (
-            parts[index][-1:].isspace() or parts[index + 1][:1].isspace()
+        if index + 1 < len(sources) and (
+            sources[index][-1:].isspace() or sources[index + 1][:1].isspace()
         ):
             joined += " "
     return joined
 
 
-def _gather(pieces: list[str], measure: Callable[[str], int], longest: int) -> list[str]:
-    """Put neighbours together again as long as they fit: more context, fewer translations."""
-    joined = [pieces[0]]
-    for piece in pieces[1:]:
-        if measure((joined[-1] + piece).strip()) <= longest:
-            joined[-1] += piece
+def _split(segment: Segment, language: str, encode: Encode, longest: int) -> list[Segment]:
+    length = len(segment.ids)
+    if length <= longest:
+        return [segment]
+
+    def split_evenly(line: str, language: str) -> list[str]:
+        # A quarter more segments than the mean needs, because some have more tokens than others.
+        return _split_evenly(line, max(2, -(-5 * length // (4 * longest))))
+
+    for split in (split_sentences, _split_clauses, _split_words, split_evenly):
+        texts = split(segment.text, language)
+        if len(texts) > 1:
+            return [
+                part
+                for joined in _join_short(texts, encode, longest)
+                for part in _split(joined, language, encode, longest)
+            ]
+    return [segment]
+
+
+def _join_short(texts: list[str], encode: Encode, longest: int) -> list[Segment]:
+    """Join neighbors as long as they fit: this gives more context and fewer translations."""
+    joined = [Segment(texts[0], encode(texts[0].strip()))]
+    for text in texts[1:]:
+        longer = joined[-1].text + text
+        ids = encode(longer.strip())
+        if len(ids) <= longest:
+            joined[-1] = Segment(longer, ids)
         else:
-            joined.append(piece)
+            joined.append(Segment(text, encode(text.strip())))
     return joined
 
 
-def _cut_after(line: str, ends: Callable[[str, str], bool]) -> list[str]:
-    cuts = [0, *(i for i in range(1, len(line)) if ends(line[i - 1], line[i])), len(line)]
+def _split_after(line: str, is_end: Callable[[str, str], bool]) -> list[str]:
+    cuts = [0, *(i for i in range(1, len(line)) if is_end(line[i - 1], line[i])), len(line)]
     return [line[a:b] for a, b in pairwise(cuts)]
 
 
-def _clauses(line: str, language: str) -> list[str]:
-    return _cut_after(line, lambda a, b: unicodedata.category(a) in ("Po", "Pd") and b.isspace())
+def _split_clauses(line: str, language: str) -> list[str]:
+    return _split_after(line, lambda a, b: unicodedata.category(a) in ("Po", "Pd") and b.isspace())
 
 
-def _words(line: str, language: str) -> list[str]:
-    return _cut_after(line, lambda a, b: a.isspace() and not b.isspace())
+def _split_words(line: str, language: str) -> list[str]:
+    return _split_after(line, lambda a, b: a.isspace() and not b.isspace())
 
 
-def _evenly(line: str, count: int) -> list[str]:
-    """Cut anywhere, into so many parts at once: halves of halves would be measured at each turn."""
+def _split_evenly(line: str, count: int) -> list[str]:
+    """Split anywhere into ``count`` texts; repeated halving would tokenize the line many times."""
     cuts = [len(line) * i // count for i in range(count + 1)]
     return [line[a:b] for a, b in pairwise(cuts) if a < b]

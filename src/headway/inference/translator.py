@@ -10,31 +10,31 @@ import torch
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.alignment import cross_attention, link_words, word_numbers
+from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.devices import resolve_device
 from headway.inference.directory import load_model
-from headway.inference.finder import Finder
-from headway.inference.grouping import like_lengths, pad_right
-from headway.inference.joining import Pairs, Translation, joined
 from headway.inference.saving import save_translator
 from headway.inference.search import Hypothesis
-from headway.inference.splitting import sentences, split_line
+from headway.inference.splitting import Segment, split_line, split_sentences
+from headway.inference.token_search import TokenSearch
+from headway.inference.translation import Translation, WordPairs, join_segments
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 
-# Lines looked at together, so that those of like length share batches.
+# Lines that are translated together, so that lines of similar length share batches.
 WINDOW = 1024
 
 
 class Translator:
-    """Translates and scores raw text; what a line gets never depends on other lines.
+    """Translates and scores raw text; the translation of a line never depends on other lines.
 
     Args:
-        model: In fp32; put into evaluation mode. Its weights are read at the first translation.
-        tokenizer: The one it was trained with.
-        search: Default way of searching.
+        model: In fp32; it is put into evaluation mode. Its weights are copied at the first translation.
+        tokenizer: The tokenizer that the model was trained with.
+        search: Default search settings.
         device: auto, cpu, cuda or cuda:N.
-        languages: Codes of source and target; the source's helps to cut long lines.
-        directory: The model's, where a shortlist lies.
+        languages: Codes of source and target; sentence ends depend on the source language.
+        directory: Model directory, which may hold a shortlist and a model card.
 
     Example:
         >>> translator = Translator.load("runs/demo")
@@ -56,42 +56,46 @@ class Translator:
         self.tokenizer = tokenizer
         self.search = search or SearchConfig()
         self.languages = languages
-        self.settings: Config | None = None  # what it was trained with, where that is known
-        self.finder = Finder(self.model, tokenizer, directory)
+        self.directory = directory
+        self.config: Config | None = None  # the settings of the training, if they are known
+        self.token_search = TokenSearch(self.model, tokenizer, directory)
 
     @classmethod
     def load(cls, path: str | Path, device: str = "auto") -> "Translator":
-        """Read a run or model directory, or a Headway model of the Hugging Face hub.
+        """Read a run directory, a model directory, or a Headway model of the Hugging Face hub.
 
-        What is there on this machine goes before what has the name elsewhere, and the log says what
-        is fetched. Models of other programs are read by
+        A local directory is preferred to a model of the same name on the hub. A download is logged.
+        A model of another program must be converted first:
         ``Translator.load(headway.exchange.hub.find_any(name))``.
 
         Args:
-            path: A directory, or ``[hf:]ORGANISATION/NAME[@REVISION]``.
+            path: A directory, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
             device: auto, cpu, cuda or cuda:N.
 
         Raises:
-            HeadwayError: Naming what is missing or damaged.
+            HeadwayError: If a file is missing or damaged; the message names it.
         """
-        found = load_model(path)
-        search, languages = found.config.search, found.languages
-        made = cls(found.transformer, found.tokenizer, search, device, languages, found.path)
-        made.settings = found.config
-        return made
+        model = load_model(path)
+        translator = cls(
+            model.transformer, model.tokenizer, model.config.search, device,
+            model.languages, model.path,
+        )  # fmt: skip
+        translator.config = model.config
+        return translator
 
     from_pretrained = load
 
     def save_pretrained(self, directory: str | Path, licence: str = "") -> None:
-        """Write a model directory, which `load` reads and the hub shows.
+        """Write a model directory, which `load` reads and the Hugging Face hub can show.
 
         Args:
-            directory: Made if it is not there; the model's own files in it are replaced.
-            licence: For the card, such as ``cc-by-4.0``; none: what the card says, or unknown.
+            directory: Created if it does not exist; files of an older model in it are replaced.
+            licence: For the model card, such as ``cc-by-4.0``; empty: the license of the card of the
+                directory that the model was read from, else unknown.
         """
         save_translator(
             directory, self.model, self.tokenizer, self.search, self.languages,
-            self.settings, self.finder.directory, licence,
+            self.config, self.directory, licence,
         )  # fmt: skip
 
     @overload
@@ -101,7 +105,7 @@ class Translator:
     def translate(
         self, text: str | list[str], search: SearchConfig | None = None
     ) -> str | list[str]:
-        """Translate a text, or a list of them; blank ones stay as they are."""
+        """Translate a text or a list of texts; a blank text stays as it is."""
         if isinstance(text, str):
             return self.translate([text], search)[0]
         return [found[0].text for found in self.stream(text, search)]
@@ -115,21 +119,24 @@ class Translator:
         align: bool = False,
         window: int = WINDOW,
     ) -> Iterator[list[Translation]]:
-        """Translate lines as they come, in their order: for each its n best, or its n samples.
+        """Translate lines as they arrive, in their order.
 
         Args:
             lines: Raw text, without line ends.
-            search: Instead of the default.
-            prefix: Every translation starts with this.
-            align: Also find the source words each target word attends to.
-            window: Lines looked at together.
+            search: Search settings; None: the default.
+            prefix: Text that every translation starts with.
+            align: Also align the words of source and translation.
+            window: Lines that are translated together.
+
+        Yields:
+            For each line its n best translations, or its n samples.
         """
         search = search or self.search
         if window < 1:
-            raise HeadwayError(f"window = {window} must be at least 1")
+            raise HeadwayError(f"window = {window}: must be at least 1")
         source = iter(lines)
         while taken := list(islice(source, window)):
-            yield from self._window(taken, search, prefix, align)
+            yield from self._translate_window(taken, search, prefix, align)
 
     @overload
     def score(self, source: str, target: str) -> float: ...
@@ -138,8 +145,9 @@ class Translator:
     def score(self, source: str | list[str], target: str | list[str]) -> float | list[float]:
         """Return the natural log-probability of a given translation, or of each of a list.
 
-        It is what the search reports for its own output, where that spells the text as the
-        tokenizer does, which trained models do, and where the line was not cut into parts.
+        For a translation that the search has found, this is the log-probability that the search
+        reports, unless the line was split, or the model spelled the text with other tokens than the
+        tokenizer does.
 
         Raises:
             HeadwayError: If the lists differ in length, or only one argument is a list.
@@ -159,10 +167,15 @@ class Translator:
     def score_tokens(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     ) -> list[float]:
-        """Return the log-probability of each target, ids with ``</s>``, given its source."""
+        """Return the natural log-probability of each target given its source.
+
+        Args:
+            sources: Source token ids, ``</s>`` last.
+            targets: Target token ids, ``</s>`` last.
+        """
         scores = [0.0] * len(sources)
         lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-        for rows in like_lengths(lengths, self.search.batch_tokens):
+        for rows in batch_by_length(lengths, self.search.batch_tokens):
             source, segments = pad_right([sources[i] for i in rows], self.tokenizer.source_pad)
             target, real = pad_right([targets[i] for i in rows], self.tokenizer.target_pad)
             source, segments, target = (x.to(self.device) for x in (source, segments, target))
@@ -173,101 +186,106 @@ class Translator:
                 scores[i] = total
         return scores
 
-    def _window(
-        self, lines: list[str], search: SearchConfig, prefix: str, align: bool
-    ) -> Iterator[list[Translation]]:
-        """Translate some lines together: cut them into parts, search, put them together again."""
-        parts: list[str] = []
-        counts: list[int] = []
-        for line in lines:
-            cut = self.cut(line, search)
-            parts += cut
-            counts.append(len(cut))
-        start = self.tokenizer.encode_target([prefix])[0][:-1] if prefix else []
-        starts: list[list[int]] = []
-        for count in counts:  # only the first part of a line starts with the prefix
-            starts += [start if part == 0 else [] for part in range(count)]
-        sources = self.tokenizer.encode_source([part.strip() for part in parts])
-        found = self.finder.find_all(sources, starts, search)
-        at = 0
-        for line, count in zip(lines, counts, strict=True):
-            here = slice(at, at + count)
-            at += count
-            if count:
-                links = None
-                if align:
-                    links = [
-                        [self.link(part, hypothesis) for hypothesis in hypotheses]
-                        for part, hypotheses in zip(parts[here], found[here], strict=True)
-                    ]
-                yield self.join(parts[here], found[here], links)
-            else:
-                yield [Translation(line, 0.0, 0.0, [], [] if align else None)]
+    def split(self, line: str, search: SearchConfig | None = None) -> list[Segment]:
+        """Split a line into segments that the model can take, with their source token ids.
 
-    def cut(self, line: str, search: SearchConfig | None = None) -> list[str]:
-        """Cut a line into parts that the model can take; joined they are the line, stripped.
+        The texts of the segments joined are the line without white space around it. If the line
+        starts with the name of a target language (``>>deu<<``), every segment starts with it.
 
-        A target language that the line names at its start (``>>deu<<``) begins every part.
+        Args:
+            line: Raw text; a blank line has no segments.
+            search: Search settings, which limit the tokens of a segment; None: the default.
         """
         search = search or self.search
-        longest = max(1, min(search.max_tokens, self.finder.positions - search.max_extra))
         stripped = line.strip()
         if not stripped:
             return []
+        longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
         named = self.tokenizer.named_language(stripped)
         longest = max(1, longest - bool(named))
         language = self.languages[0]
-        pieces = sentences(stripped, language) if search.split_sentences else [stripped]
-        parts = [x for piece in pieces for x in split_line(piece, language, self.length, longest)]
-        return [parts[0], *(named + part for part in parts[1:])]
+        texts = split_sentences(stripped, language) if search.split_sentences else [stripped]
+        segments = [
+            segment
+            for text in texts
+            for segment in split_line(text, language, self._encode, longest)
+        ]
+        if named:
+            texts = [named + segment.text for segment in segments[1:]]
+            segments[1:] = [Segment(text, self._encode(text.strip())) for text in texts]
+        return segments
 
-    def length(self, text: str) -> int:
-        """Count a text's source tokens, ``</s>`` included."""
-        return len(self.tokenizer.encode_source([text])[0])
-
-    def find(
+    def search_batch(
         self,
-        parts: Sequence[str],
+        segments: Sequence[Segment],
         search: SearchConfig | None = None,
-        wanted: Callable[[int], bool] | None = None,
+        is_wanted: Callable[[int], bool] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Search for the translations of some parts of lines, in one batch, in this thread.
+        """Search for the translations of segments in one batch, in the calling thread.
 
         Args:
-            parts: As `cut` gives them.
-            search: Instead of the default.
-            wanted: Asked after each step whether a part, by its number, is still waited for; what is
-                found for the others means nothing. Sampling does not ask.
-        """
-        sources = self.tokenizer.encode_source([part.strip() for part in parts])
-        return self.finder.find(sources, [[] for _ in sources], search or self.search, wanted)
+            segments: From `split`, of any lines.
+            search: Search settings; None: the default.
+            is_wanted: Called after each step with the number of a segment; the search for a segment
+                that is no longer wanted stops, and its result means nothing. Sampling does not call it.
 
-    def link(self, part: str, hypothesis: Hypothesis) -> Pairs:
-        """Link the words of a part of a line and of its translation.
-
-        A target language that the part names at its start is none of the words.
+        Returns:
+            For each segment its n best hypotheses, or its n samples.
         """
-        source = self.tokenizer.encode_source([part.strip()])[0]
-        named = bool(
-            self.tokenizer.named_language(part.strip())
-        )  # one entry, and none of the words
+        sources = [segment.ids for segment in segments]
+        prefixes: list[list[int]] = [[] for _ in segments]
+        return self.token_search.search_batch(sources, prefixes, search or self.search, is_wanted)
+
+    def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
+        """Link the words of a segment to the words of its translation, by attention.
+
+        If the segment starts with the name of a target language, that name is not a word.
+        """
+        is_named = bool(self.tokenizer.named_language(segment.text.strip()))  # one token
         return link_words(
-            cross_attention(self.model, source, hypothesis.tokens)[:, named:],
-            word_numbers(self.tokenizer.decode_source, source[named:-1]),
+            cross_attention(self.model, segment.ids, hypothesis.tokens)[:, is_named:],
+            word_numbers(self.tokenizer.decode_source, segment.ids[is_named:-1]),
             word_numbers(self.tokenizer.decode, hypothesis.tokens[:-1]),
         )
 
     def join(
         self,
-        parts: list[str],
-        found: list[list[Hypothesis]],
-        links: Sequence[Sequence[Pairs]] | None = None,
+        segments: Sequence[Segment],
+        found: Sequence[Sequence[Hypothesis]],
+        links: Sequence[Sequence[WordPairs]] | None = None,
     ) -> list[Translation]:
-        """Make the line's translations from those of its parts, best with best.
+        """Join the translations of a line's segments to translations of the line, best with best.
 
         Args:
-            parts: As `cut` gives them.
-            found: For each its n best.
-            links: From `link`, for each of these; None: the translations are not aligned.
+            segments: From `split`.
+            found: For each segment its n best hypotheses.
+            links: From `align`, for each hypothesis; None: the translations have no alignment.
         """
-        return joined(self.tokenizer, parts, found, links)
+        return join_segments(self.tokenizer, segments, found, links)
+
+    def _encode(self, text: str) -> list[int]:
+        return self.tokenizer.encode_source([text])[0]
+
+    def _translate_window(
+        self, lines: list[str], search: SearchConfig, prefix: str, align: bool
+    ) -> Iterator[list[Translation]]:
+        """Translate lines together: split them, search all segments, join the translations."""
+        split = [self.split(line, search) for line in lines]
+        start = self.tokenizer.encode_target([prefix])[0][:-1] if prefix else []
+        sources = [segment.ids for segments in split for segment in segments]
+        prefixes = [  # only the first segment of a line starts with the prefix
+            [] if number else start for segments in split for number in range(len(segments))
+        ]
+        found = iter(self.token_search.search(sources, prefixes, search))
+        for line, segments in zip(lines, split, strict=True):
+            if not segments:
+                yield [Translation(line, 0.0, 0.0, [], [] if align else None)]
+                continue
+            hypotheses = list(islice(found, len(segments)))
+            links = None
+            if align:
+                links = [
+                    [self.align(segment, hypothesis) for hypothesis in n_best]
+                    for segment, n_best in zip(segments, hypotheses, strict=True)
+                ]
+            yield self.join(segments, hypotheses, links)

@@ -8,9 +8,9 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.inference.batching import batch_by_length
 from headway.inference.directory import load_model
 from headway.inference.engine import make_engine
-from headway.inference.grouping import like_lengths
 from headway.inference.search import beam_search
 from headway.model import Transformer
 from headway.parsing.trees import Tree, rebuild
@@ -77,7 +77,7 @@ class Parser:
         rows = [row for row, words in enumerate(sentences) if words]
         texts = [" ".join(sentences[row]) for row in rows]
         sources = self.tokenizer.encode_source(texts) if texts else []
-        for batch in like_lengths([len(ids) for ids in sources], self.search.batch_tokens):
+        for batch in batch_by_length([len(ids) for ids in sources], self.search.batch_tokens):
             here = [rows[place] for place in batch]
             parses = self._search(
                 [sources[place] for place in batch], [list(sentences[row]) for row in here]

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from headway.config import SearchConfig
-from headway.inference import Hypothesis, Translator
+from headway.inference import Hypothesis, Segment, Translator
 from headway.serving.metrics import Metrics
 from headway.serving.part import Part, work_on
 from headway.serving.refusal import busy, too_long
@@ -60,12 +60,12 @@ class Batcher:
         self,
         translator: Translator,
         search: SearchConfig,
-        parts: Sequence[str],
+        parts: Sequence[Segment],
         lengths: Sequence[int],
         texts: int = 1,
         begun: bool = False,
     ) -> list[list[Hypothesis]]:
-        """Search for the translations of some parts, as `Translator.find` does.
+        """Search for the translations of some parts, as `Translator.search_batch` does.
 
         If the caller is cancelled, its parts leave the queue, or their batch at its next step.
 
@@ -81,8 +81,8 @@ class Batcher:
             Refusal: 429 if the queue is full, 400 if they would never fit into it.
         """
         waiting = self._parts(lengths, begun)
-        for part, text in zip(waiting, parts, strict=True):
-            part.text, part.translator, part.search = text, translator, search
+        for part, segment in zip(waiting, parts, strict=True):
+            part.segment, part.translator, part.search = segment, translator, search
         return await self._wait(waiting, texts)
 
     async def work(
@@ -141,7 +141,7 @@ class Batcher:
         for length in lengths:
             # A short request overtakes the far parts of a long one: each gets its share.
             turn += length
-            parts.append(Part("", length, None, None, None, loop.create_future(), turn, now))
+            parts.append(Part(None, length, None, None, None, loop.create_future(), turn, now))
         return parts
 
     async def _wait(self, parts: list[Part], texts: int = 1) -> list[Any]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headway.config import SearchConfig
-from headway.inference import Translator
+from headway.inference import Segment, Translator
 from headway.serving.passages import Passage
 from headway.serving.refusal import too_long
 
@@ -26,11 +26,11 @@ class Cut:
     text: str
     passage: Passage
     named: str
-    lines: list[list[str]]
+    lines: list[list[Segment]]
     tokens: list[int]
 
     @property
-    def parts(self) -> list[str]:
+    def parts(self) -> list[Segment]:
         """All parts, one after the other."""
         return [part for line in self.lines for part in line]
 
@@ -58,10 +58,10 @@ def cut_texts(
         passage = Passage.of(rest, translator.languages[0], split)
         lines, tokens = [], []
         for core in passage.cores:
-            line = translator.cut(named + core, search)
+            line = translator.split(named + core, search)
             lines.append(line)
             for part in line:
-                tokens.append(translator.length(part.strip()))
+                tokens.append(len(part.ids))
                 total += tokens[-1]
             if total > most:
                 raise too_long(total, most)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from headway.config import SearchConfig
-from headway.inference import Hypothesis, Translator
-from headway.inference.growing import grow
-from headway.inference.joining import Pairs
+from headway.inference import Hypothesis, Segment, Translator
+from headway.inference.token_stream import stream_tokens
+from headway.inference.translation import WordPairs
 from headway.serving.batcher import SHORT, Batcher
 from headway.serving.cutting import DENSE, Cut, cut_texts
 from headway.serving.passages import Links
@@ -73,10 +73,10 @@ class Interpreter:
         found: list[list[Hypothesis]] = []
         if parts:
             found = await self.batcher.find(translator, search, parts, tokens, len(texts), begun)
-        links: list[Pairs] | None = None
+        links: list[WordPairs] | None = None
         if align:
             both = zip(parts, found, strict=True)
-            jobs = [partial(translator.link, part, best) for part, (best, *_) in both]
+            jobs = [partial(translator.align, part, best) for part, (best, *_) in both]
             links = await self.batcher.work(jobs, tokens, begun=True)
 
         def put_together() -> list[Rendering]:
@@ -120,11 +120,11 @@ class Interpreter:
                 stop = threading.Event()
 
                 def work(
-                    part: str = part,
+                    part: Segment = part,
                     bits: asyncio.Queue[str | None] = bits,
                     stop: threading.Event = stop,
                 ) -> None:
-                    for bit in grow(translator, part):
+                    for bit in stream_tokens(translator, part):
                         if stop.is_set():
                             return
                         loop.call_soon_threadsafe(bits.put_nowait, bit)
@@ -140,7 +140,9 @@ class Interpreter:
                     stop.set()
                     task.cancel()
                     await asyncio.gather(task, return_exceptions=True)
-                if index + 1 < len(line) and (part[-1:].isspace() or line[index + 1][:1].isspace()):
+                if index + 1 < len(line) and (
+                    part.text[-1:].isspace() or line[index + 1].text[:1].isspace()
+                ):
                     yield " "
             yield gap
 

@@ -29,10 +29,10 @@ class Models:
         self.pairs: dict[tuple[str, str], Translator] = {}
         for translator in translators:
             if translator.languages in self.pairs:
-                other = self.pairs[translator.languages].finder.directory
+                other = self.pairs[translator.languages].directory
                 source, target = translator.languages
                 raise HeadwayError(
-                    f"{translator.finder.directory}: translates {source} to {target}, as {other} does"
+                    f"{translator.directory}: translates {source} to {target}, as {other} does"
                 )
             self.pairs[translator.languages] = translator
         self.codes = list(dict.fromkeys(code for pair in self.pairs for code in pair))
@@ -89,7 +89,9 @@ class Models:
     @property
     def threads(self) -> bool:
         """Whether all engines let several batches run at once."""
-        return all(t.finder.parallel(t.search.precision) for t in self.pairs.values())
+        return all(
+            t.token_search.engine(t.search.precision).is_parallel for t in self.pairs.values()
+        )
 
 
 def load_models(

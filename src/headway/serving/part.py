@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway.config import SearchConfig
-from headway.inference import Translator
+from headway.inference import Segment, Translator
 
 
 @dataclass(eq=False)
 class Part:
     """A part of a text, or a piece of other work, that waits for its turn."""
 
-    text: str
+    segment: Segment | None
     tokens: int
     translator: Translator | None
     search: SearchConfig | None
@@ -39,8 +39,10 @@ def work_on(batch: list[Part]) -> list[Any]:
         if first.work is not None:
             return [None if first.gone else first.work()]
         assert first.translator is not None
-        texts = [part.text for part in batch]
-        return list(first.translator.find(texts, first.search, wanted=lambda i: not batch[i].gone))
+        segments = [part.segment for part in batch if part.segment is not None]
+        return list(
+            first.translator.search_batch(segments, first.search, lambda i: not batch[i].gone)
+        )
     except Exception as error:
         if len(batch) == 1:
             return [error]

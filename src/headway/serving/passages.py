@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from headway.inference.splitting import sentences
+from headway.inference.splitting import split_sentences
 from headway.serving.languages import UNSPACED, translatable
 
 # A run of white space is looked at once, from its beginning, however long it is.
@@ -42,7 +42,7 @@ class Passage:
             if number % 2:
                 glue[-1] += line
                 continue
-            pieces = sentences(line, language) if split and _ENDS.search(line) else [line]
+            pieces = split_sentences(line, language) if split and _ENDS.search(line) else [line]
             for piece in pieces:
                 core = piece.strip()
                 if not translatable(core):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from headway.inference import Hypothesis, Translator
-from headway.inference.joining import Pairs
+from headway.inference.translation import WordPairs
 from headway.serving.cutting import Cut
 from headway.serving.passages import Links
 
@@ -30,7 +30,7 @@ def compose(
     translator: Translator,
     cut: Cut,
     found: Sequence[list[Hypothesis]],
-    links: Sequence[Pairs] | None,
+    links: Sequence[WordPairs] | None,
 ) -> Rendering:
     """Put a text together from the translations of its parts, best with best.
 

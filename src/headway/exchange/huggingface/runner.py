@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from headway.errors import HeadwayError
-from headway.inference.grouping import pad_right
+from headway.inference.batching import pad_right
 from headway.text.tokenizer import Tokenizer
 
 BATCH = 32  # sentences

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from headway.exchange.onnx.writer import DECODER, ENCODER, STEP, load_program
-from headway.inference.grouping import pad_right
+from headway.inference.batching import pad_right
 from headway.text.tokenizer import Tokenizer
 
 BATCH = 32  # sentences

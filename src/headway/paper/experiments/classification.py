@@ -15,7 +15,7 @@ from pathlib import Path
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig, from_dict
 from headway.demo import generate
 from headway.files import remove
-from headway.inference.labelling import Labeller
+from headway.inference.text_classifier import TextClassifier
 from headway.model import Classifier, parameter_count
 from headway.paper.results import Cell, Claim, Result, Table, say, verdict
 from headway.paper.running.learner import learn
@@ -195,7 +195,7 @@ def classifier(place: Path) -> None:
     assert isinstance(model, Classifier)
     assert isinstance(data.tokenizer, LabelledText)
     test = list(read_examples([_part(prepared, "test")]))
-    found = Labeller(model, data.tokenizer).predict([example.parts for example in test])
+    found = TextClassifier(model, data.tokenizer).predict([example.parts for example in test])
     right = sum(a.label == b.label for a, b in zip(found, test, strict=True))
     values = {"right": 100 * right / len(test), "parameters": parameter_count(model)}
     replace_file(place / "trial.json", json.dumps(values).encode())

@@ -5,7 +5,7 @@ import torch
 from headway.config import SearchConfig
 from headway.evaluation import pick_measures
 from headway.inference import Translator
-from headway.inference.grouping import like_lengths, pad_right
+from headway.inference.batching import batch_by_length, pad_right
 from headway.model import Transformer
 from headway.paper.running.bitext import Pairs
 from headway.text.tokenizer import Tokenizer
@@ -23,7 +23,7 @@ def predict(model: Transformer, tokenizer: Tokenizer, pairs: Pairs) -> tuple[flo
     sources = tokenizer.encode_source([source for source, _ in pairs])
     targets = tokenizer.encode_target([target for _, target in pairs])
     nll, sure, right, count = 0.0, 0.0, 0, 0
-    for rows in like_lengths(
+    for rows in batch_by_length(
         [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)], 4000
     ):
         source, segments = pad_right([sources[row] for row in rows], tokenizer.source_pad)

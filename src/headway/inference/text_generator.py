@@ -13,12 +13,12 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.devices import resolve_device
 from headway.inference.directory import load_network
-from headway.inference.grouping import like_lengths, pad_right
 from headway.inference.sampling import sample
 from headway.inference.search import beam_search
-from headway.inference.stepping import Stepping
+from headway.inference.step_decoding import StepDecoding
 from headway.model import DecoderState, LanguageModel
 from headway.text.tokenizer import Tokenizer
 
@@ -35,7 +35,7 @@ class Likelihood(NamedTuple):
     tokens: int
 
 
-class Generator:
+class TextGenerator:
     """Raw text in, raw text out, by a decoder alone.
 
     Args:
@@ -43,7 +43,7 @@ class Generator:
         tokenizer: Its own.
 
     Example:
-        >>> generator = Generator.load("runs/lm")
+        >>> generator = TextGenerator.load("runs/lm")
         >>> generator.generate(["The dog"], SearchConfig(sample=True, n_best=2))
     """
 
@@ -52,7 +52,7 @@ class Generator:
         self.device = model.embedding.weight.device
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "auto") -> "Generator":
+    def load(cls, path: str | Path, device: str = "auto") -> "TextGenerator":
         """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
@@ -68,7 +68,7 @@ class Generator:
         """Return how likely each line is, ``</s>`` included."""
         ids = self.tokenizer.encode_target(list(texts))
         found = [Likelihood(0.0, 0)] * len(ids)
-        for rows in like_lengths([len(i) for i in ids], batch_tokens):
+        for rows in batch_by_length([len(i) for i in ids], batch_tokens):
             text, segments = pad_right([ids[row] for row in rows], self.tokenizer.target_pad)
             text, segments = text.to(self.device), segments.to(self.device)
             log_p_BTV = self.model(text, segments).float().log_softmax(-1)
@@ -95,7 +95,7 @@ class Generator:
         pad, eos = self.tokenizer.target_pad, self.tokenizer.eos
         found = []
         for number, (start, limit) in enumerate(zip(starts, limits, strict=True)):
-            decoding: Stepping[DecoderState] = Stepping(
+            decoding: StepDecoding[DecoderState] = StepDecoding(
                 self.model.step, self.model.start(), pad, self.device
             )
             if search.sample:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 
-def like_lengths(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+def batch_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """Group texts of like length, longest first, into batches of at most ``budget`` tokens."""
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     while order:

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
+from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.devices import resolve_device
 from headway.inference.directory import load_network
-from headway.inference.grouping import like_lengths, pad_right
 from headway.model import Classifier, watch
 from headway.text.labels import LabelledText
 
@@ -36,7 +36,7 @@ class Prediction:
     attention: tuple[float, ...] = ()
 
 
-class Labeller:
+class TextClassifier:
     """Raw texts in, labels out.
 
     Args:
@@ -44,7 +44,7 @@ class Labeller:
         tokenizer: Its own.
 
     Example:
-        >>> labeller = Labeller.load("runs/languages")
+        >>> labeller = TextClassifier.load("runs/languages")
         >>> labeller.predict([("Guten Morgen",)])[0].label
     """
 
@@ -53,7 +53,7 @@ class Labeller:
         self.device = model.embedding.weight.device
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "auto") -> "Labeller":
+    def load(cls, path: str | Path, device: str = "auto") -> "TextClassifier":
         """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
@@ -81,7 +81,7 @@ class Labeller:
         """
         ids = [self.tokenizer.encode_parts(parts) for parts in texts]
         found: dict[int, Prediction] = {}
-        for rows in like_lengths([len(i) for i in ids], batch_tokens):
+        for rows in batch_by_length([len(i) for i in ids], batch_tokens):
             text, segments = pad_right([ids[row] for row in rows], self.tokenizer.source_pad)
             text, segments = text.to(self.device), segments.to(self.device)
             with watch(self.model) as seen:

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from headway.errors import HeadwayError
+from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.devices import resolve_device
 from headway.inference.directory import load_network
-from headway.inference.grouping import like_lengths, pad_right
 from headway.model import Classifier, Transformer, watch
 from headway.text.labels import LabelledText
 from headway.text.tokenizer import Tokenizer
@@ -21,7 +21,7 @@ from headway.text.tokenizer import Tokenizer
 Pooling = Literal["mean", "first"]
 
 
-class Encoder:
+class SentenceEncoder:
     """Raw sentences in, vectors out, by a translator's or a classifier's encoder.
 
     Args:
@@ -29,7 +29,7 @@ class Encoder:
         tokenizer: Its own.
 
     Example:
-        >>> Encoder.load("runs/mine").vectors(["A sentence."]).shape  # (1, 1, d_model)
+        >>> SentenceEncoder.load("runs/mine").vectors(["A sentence."]).shape  # (1, 1, d_model)
     """
 
     def __init__(self, model: Transformer | Classifier, tokenizer: Tokenizer) -> None:
@@ -37,7 +37,7 @@ class Encoder:
         self.device = next(model.parameters()).device
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "auto") -> "Encoder":
+    def load(cls, path: str | Path, device: str = "auto") -> "SentenceEncoder":
         """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
@@ -69,7 +69,7 @@ class Encoder:
         ids = self._encode(sentences)
         layers = self.model.config.num_encoder_layers if every_layer else 1
         found = np.zeros((len(ids), layers, self.model.config.d_model), np.float32)
-        for rows in like_lengths([len(i) for i in ids], batch_tokens):
+        for rows in batch_by_length([len(i) for i in ids], batch_tokens):
             text, segments = pad_right([ids[row] for row in rows], self.tokenizer.source_pad)
             text, segments = text.to(self.device), segments.to(self.device)
             with watch(self.model) as seen:

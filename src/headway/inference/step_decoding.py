@@ -25,7 +25,7 @@ class State(Protocol):
 StateT = TypeVar("StateT", bound=State)
 
 
-class Stepping(Generic[StateT]):
+class StepDecoding(Generic[StateT]):
     """A `Decoding` made of a step function.
 
     Args:

@@ -1,0 +1,173 @@
+"""Search on token ids: makes batches of similar length and runs the search that is asked for."""
+
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.inference.batching import batch_by_length
+from headway.inference.engine import Engine, make_engine
+from headway.inference.sampling import sample
+from headway.inference.search import Hypothesis, Ids, beam_search
+from headway.inference.shortlist import Shortlist
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+
+
+class TokenSearch:
+    """Searches for translations of token ids; the result for a source never depends on its batch.
+
+    Args:
+        model: In fp32 and evaluation mode. Its weights are copied at the first call of `engine`.
+        tokenizer: Gives the control symbols and the vocabulary sizes.
+        directory: Model directory, which may hold a shortlist; None: there is no shortlist.
+    """
+
+    def __init__(self, model: Transformer, tokenizer: Tokenizer, directory: Path | None) -> None:
+        self.model, self.tokenizer, self.directory = model, tokenizer, directory
+        self._engines: dict[str, Engine] = {}
+
+    @property
+    def max_positions(self) -> int:
+        """The most tokens of a source or target; only learned position tables have a limit."""
+        config = self.model.config
+        return config.max_positions if config.positions == "learned" else sys.maxsize
+
+    def engine(self, precision: str) -> Engine:
+        """Return the engine that runs the model in a precision; the first call makes it."""
+        if precision not in self._engines:
+            self._engines[precision] = make_engine(self.model, precision)
+        return self._engines[precision]
+
+    def max_target_length(
+        self, source: Sequence[int], search: SearchConfig, prefix_length: int = 0
+    ) -> int:
+        """Return the most tokens that the translation of source ids may have."""
+        return min(len(source) + search.max_extra + prefix_length, self.max_positions)
+
+    def search(
+        self, sources: Sequence[list[int]], prefixes: Sequence[list[int]], search: SearchConfig
+    ) -> list[list[Hypothesis]]:
+        """Search for translations of any number of sources, in batches, on all threads.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            prefixes: Token ids that each translation starts with.
+            search: Search settings.
+
+        Returns:
+            For each source its n best hypotheses, or its n samples.
+        """
+        engine = self.engine(search.precision)
+        self.check(search)
+
+        def search_rows(rows: list[int]) -> list[list[Hypothesis]]:
+            return self.search_batch(
+                [sources[i] for i in rows], [prefixes[i] for i in rows], search
+            )
+
+        batches = list(batch_by_length([len(s) for s in sources], search.batch_tokens))
+        found: list[list[Hypothesis]] = [[]] * len(sources)
+        threads = min(torch.get_num_threads(), len(batches)) if engine.is_parallel else 1
+        # Native code releases the interpreter lock, so one batch runs on each thread.
+        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+            answers = (
+                pool.map(search_rows, batches) if pool is not None else map(search_rows, batches)
+            )
+            for rows, batch in zip(batches, answers, strict=True):
+                for i, hypotheses in zip(rows, batch, strict=True):
+                    found[i] = hypotheses
+        return found
+
+    @torch.inference_mode()
+    def search_batch(
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        search: SearchConfig,
+        is_wanted: Callable[[int], bool] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Search for translations of sources in one batch, in the calling thread.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            prefixes: Token ids that each translation starts with.
+            search: Search settings.
+            is_wanted: See `beam_search`; sampling does not call it.
+        """
+        limits = [
+            self.max_target_length(source, search, len(prefix))
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        beams = search.n_best if search.sample else search.beam
+        longest = max(max(limits), 1 + max(map(len, prefixes)))
+        choices = self._choices(sources, prefixes, search)
+        decoding = self.engine(search.precision).start(sources, beams, longest, choices)
+        ends = {"eos": self.tokenizer.eos, "pad": self.tokenizer.target_pad}
+        if not search.sample:
+            return beam_search(
+                decoding,
+                limits,
+                beam=beams,
+                alpha=search.alpha,
+                n_best=search.n_best,
+                prefixes=prefixes,
+                is_wanted=is_wanted,
+                **ends,
+            )
+        return sample(
+            decoding,
+            limits,
+            # A sample depends on the seed and the text alone, not on the number of the line.
+            seeds=[
+                [(search.seed, draw, _checksum(source)) for draw in range(beams)]
+                for source in sources
+            ],
+            temperature=search.temperature,
+            top_k=search.top_k,
+            top_p=search.top_p,
+            prefixes=prefixes,
+            **ends,
+        )
+
+    def check(self, search: SearchConfig) -> None:
+        """Raise a `HeadwayError` before any work begins if the shortlist asked for is missing."""
+        if search.shortlist:
+            _ = self._shortlist
+
+    @cached_property
+    def _shortlist(self) -> Shortlist:
+        sizes = self.tokenizer.source_vocab_size, self.tokenizer.target_vocab_size
+        if self.directory is None:
+            raise HeadwayError(
+                "search.shortlist: this model was not read from a directory and has no shortlist"
+            )
+        return Shortlist.load(self.directory, sizes)
+
+    def _choices(
+        self, sources: Sequence[list[int]], prefixes: Sequence[list[int]], search: SearchConfig
+    ) -> list[Ids] | None:
+        """Return the target ids that each translation may contain; None: all."""
+        if not search.shortlist or search.sample:
+            return None
+        # With one vocabulary for both languages a source token may always be copied.
+        is_joint = self.model.config.tying == "three-way"
+        ends = self.tokenizer.eos, self.tokenizer.target_pad
+        return [
+            self._shortlist.pick(
+                source, search.shortlist, [*ends, *prefix, *(source if is_joint else ())]
+            )
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+
+
+def _checksum(ids: Sequence[int]) -> int:
+    return zlib.crc32(np.asarray(ids, dtype=np.int64).tobytes())

@@ -1,0 +1,57 @@
+"""A translation that is shown while it is made: greedy search, a token at a time."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from headway.inference.search import check_finite
+from headway.inference.splitting import Segment
+from headway.inference.translation import LINE_ENDS
+from headway.inference.translator import Translator
+
+_INCOMPLETE = "\N{REPLACEMENT CHARACTER}"  # the bytes of an unfinished character decode to this
+
+
+@torch.inference_mode()
+def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
+    """Yield the greedy translation of a segment as it is made.
+
+    The texts joined are what a search with a beam of 1 finds. A text that was yielded is final: text
+    that later tokens may still change, such as half of a character, is held back.
+
+    Args:
+        translator: Its search settings give the precision and the length limit.
+        segment: From `Translator.split`.
+    """
+    search, tokenizer = translator.search, translator.tokenizer
+    limit = translator.token_search.max_target_length(segment.ids, search)
+    engine = translator.token_search.engine(search.precision)
+    decoding = engine.start([segment.ids], 1, limit)
+    last = np.array([tokenizer.target_pad])
+    tokens: list[int] = []
+    sent = ""
+    for length in range(1, limit + 1):
+        forced = np.array([tokenizer.eos]) if length == limit else None
+        found = decoding.candidates(last, 2, forced)
+        check_finite(found.log_z)
+        token = int(found.tokens[0, 0])
+        if token == tokenizer.eos:
+            break
+        tokens.append(token)
+        last = np.array([token])
+        decoding.reorder(np.array([0]))
+        text = _one_line(tokenizer.decode(tokens))
+        final = text.rstrip(
+            _INCOMPLETE
+        ).rstrip()  # white space at the end of a translation is dropped
+        if final.startswith(sent) and len(final) > len(sent):
+            yield final[len(sent) :]
+            sent = final
+    text = _one_line(tokenizer.decode(tokens)).rstrip()
+    if text.startswith(sent) and len(text) > len(sent):
+        yield text[len(sent) :]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(LINE_ENDS.split(text)).lstrip()
