@@ -6,7 +6,6 @@ One line for each configuration: the reason why it is refused, or how many greed
 and by how much log-probabilities differ at most. Ends with 1 if one is neither refused nor exact.
 """
 
-# ruff: noqa: E402
 import logging
 import sys
 import tempfile
