@@ -145,7 +145,7 @@ def test_where_models_are_kept_is_no_organisation(
     hub.put(word.partition("@")[0], model_directory)
     for told in both_ways(word):
         assert told == (
-            f"{word} is not there: give a run or model directory,"
+            f"{word}: no such directory: give a run or model directory,"
             f" or hf:{word} for one of the Hugging Face hub"
         )
     assert hub.asked == []
@@ -175,7 +175,7 @@ def test_a_mistyped_path_is_told_in_a_line(hub: Hub, monkeypatch: pytest.MonkeyP
     Path("runs/file").touch()
     for told in both_ways("runs/mien"):
         assert told.startswith(
-            "runs/mien is not there: give a run or model directory, or hf:runs/mien"
+            "runs/mien: no such directory: give a run or model directory, or hf:runs/mien"
         )
     with pytest.raises(HeadwayError, match="runs/file is a file, not a run or model directory"):
         Translator.load("runs/file")
@@ -185,13 +185,13 @@ def test_a_mistyped_path_is_told_in_a_line(hub: Hub, monkeypatch: pytest.MonkeyP
     assert hub.asked == []
     for told in both_ways("org/none"):
         assert told.startswith(
-            "org/none is not there, neither as a run or model directory nor on the"
+            "org/none: no such directory, and no such model on the"
         )
     assert len(hub.asked) == 2
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     for told in both_ways("org/none"):
         assert 'pip install "headway[hub]"' in told
-        assert told.startswith("org/none is not there: give a run or model directory")
+        assert told.startswith("org/none: no such directory: give a run or model directory")
 
 
 def test_offline_only_the_copies_here_are_looked_at(
@@ -219,7 +219,7 @@ def test_the_command_is_told_the_same(model_directory: Path, tmp_path: Path) -> 
     """In a process of its own, where nothing of the library is loaded before."""
     done = headway("info", "org/small", HF_HUB_OFFLINE="1", HF_HUB_CACHE=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr.startswith("headway: org/small is not there, neither as a run or model")
+    assert done.stderr.startswith("headway: org/small: no such directory, and no downloaded model")
     assert done.stderr.count("\n") == 1
 
 
@@ -229,7 +229,7 @@ def test_what_the_hub_says_is_passed_on(hub: Hub, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fails)
     for told in both_ways("org/small"):
-        assert told.endswith("which says: No space left on device")
+        assert told.endswith("and the Hugging Face hub reports: No space left on device")
 
 
 @pytest.mark.parametrize("form", [ctranslate2, huggingface])

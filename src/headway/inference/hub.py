@@ -66,7 +66,7 @@ def find_settings(word: str | Path, say: Say = warn) -> Path:
     path = Path(word)
     if path.exists():
         raise HeadwayError(f"{path} is a file, not a run or model directory")
-    missing = f"{word} is not there: give a run or model directory"
+    missing = f"{word}: no such directory: give a run or model directory"
     match = NAME.fullmatch(str(word))
     if not match:
         raise HeadwayError(missing)
@@ -108,12 +108,10 @@ def _snapshot(word: str | Path, name: str, revision: str | None, files: tuple[st
         from huggingface_hub.errors import RepositoryNotFoundError
     except ImportError:
         raise HeadwayError(
-            f"{word} is not there: give a run or model directory (or a name on the Hugging Face"
+            f"{word}: no such directory: give a run or model directory (or a name on the Hugging Face"
             ' hub, which needs pip install "headway[hub]")'
         ) from None
-    missing = (
-        f"{word} is not there, neither as a run or model directory nor on the Hugging Face hub"
-    )
+    missing = f"{word}: no such directory"
     offline = constants.HF_HUB_OFFLINE
     try:
         found = huggingface_hub.snapshot_download(
@@ -126,11 +124,11 @@ def _snapshot(word: str | Path, name: str, revision: str | None, files: tuple[st
             local_files_only=offline,
         )
     except RepositoryNotFoundError:
-        raise HeadwayError(missing) from None
+        raise HeadwayError(f"{missing}, and no such model on the Hugging Face hub") from None
     except Exception as error:  # of several libraries: no network, no such revision, no disk space
         if offline:
-            raise HeadwayError(f"{missing}'s copies here (HF_HUB_OFFLINE is set)") from None
+            raise HeadwayError(f"{missing}, and no downloaded model of this name (HF_HUB_OFFLINE is set)") from None
         lines = filter(None, (line.strip() for line in str(error).splitlines()))
         said = next(lines, type(error).__name__)
-        raise HeadwayError(f"{missing}, which says: {said}") from None
+        raise HeadwayError(f"{missing}, and the Hugging Face hub reports: {said}") from None
     return Path(found)
