@@ -184,9 +184,7 @@ def test_a_mistyped_path_is_told_in_a_line(hub: Hub, monkeypatch: pytest.MonkeyP
             Translator.load(word)
     assert hub.asked == []
     for told in both_ways("org/none"):
-        assert told.startswith(
-            "org/none: no such directory, and no such model on the"
-        )
+        assert told.startswith("org/none: no such directory, and no such model on the")
     assert len(hub.asked) == 2
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     for told in both_ways("org/none"):

@@ -127,7 +127,9 @@ def _snapshot(word: str | Path, name: str, revision: str | None, files: tuple[st
         raise HeadwayError(f"{missing}, and no such model on the Hugging Face hub") from None
     except Exception as error:  # of several libraries: no network, no such revision, no disk space
         if offline:
-            raise HeadwayError(f"{missing}, and no downloaded model of this name (HF_HUB_OFFLINE is set)") from None
+            raise HeadwayError(
+                f"{missing}, and no downloaded model of this name (HF_HUB_OFFLINE is set)"
+            ) from None
         lines = filter(None, (line.strip() for line in str(error).splitlines()))
         said = next(lines, type(error).__name__)
         raise HeadwayError(f"{missing}, and the Hugging Face hub reports: {said}") from None
