@@ -13,9 +13,7 @@ pytest.importorskip("babel")
 pytest.importorskip("num2words")
 
 from headway.demo import Example, corpus, generate, split
-from headway.demo.fillers import FILLERS
 from headway.demo.kinds import KINDS
-from headway.demo.sentences import FRAMES, SLOT, TABLES, slots
 from headway.errors import HeadwayError
 
 COUNT = 6007
@@ -30,7 +28,7 @@ def digest(examples):
     return hashlib.sha256("\n".join("\t".join(e) for e in examples).encode()).hexdigest()
 
 
-def test_hash_seed_and_process_do_not_matter(examples):
+def test_the_corpus_is_the_same_for_every_hash_seed_and_process(examples):
     script = (
         "import hashlib; from headway.demo import generate;"
         "print(hashlib.sha256('\\n'.join('\\t'.join(e) for e in"
@@ -49,22 +47,22 @@ def test_another_seed_is_another_corpus(examples):
     assert len({e.source for e in other} & {e.source for e in examples[:503]}) < 100
 
 
-def test_count_sources_and_targets(examples):
+def test_pairs_are_distinct_and_complete(examples):
     assert len(examples) == COUNT
     assert len({e.source.casefold() for e in examples}) == COUNT
     assert all(e.source and e.target and e.source != e.target for e in examples)
     assert not any(mark in e.source + e.target for e in examples for mark in "{}_\t\n")
 
 
-def test_split_shares_no_source_and_loses_nothing(examples):
+def test_split_is_a_partition_without_common_sources(examples):
     sides = split(examples)
     sources = [{e.source.casefold() for e in side} for side in sides]
     assert sources[0].isdisjoint(sources[1] | sources[2])
     assert sources[1].isdisjoint(sources[2])
     assert sum(map(len, sides)) == COUNT
-    place = {e: i for i, e in enumerate(examples)}
+    position = {e: i for i, e in enumerate(examples)}
     for side in sides:
-        assert side == sorted(side, key=place.__getitem__)
+        assert side == sorted(side, key=position.__getitem__)
 
 
 def test_split_depends_on_the_source_alone(examples):
@@ -77,7 +75,7 @@ def test_split_depends_on_the_source_alone(examples):
     ]
 
 
-def test_mixture(examples):
+def test_shares_of_the_kinds(examples):
     shares = Counter(e.kind for e in examples)
     assert set(shares) == {*KINDS, "sentence"}
     assert len(KINDS) == 17
@@ -117,7 +115,7 @@ def test_text_is_nfkc_with_plain_spaces(pair):
             assert "\u200f" not in text
 
 
-def test_intervals_keep_their_years_and_numbers_their_digits(examples):
+def test_intervals_have_the_same_years_and_numbers_the_same_digits(examples):
     for e in examples:
         if e.kind == "interval":
             years = [{word for word in text.split() if len(word) == 4 and word.isdigit()}
@@ -128,55 +126,7 @@ def test_intervals_keep_their_years_and_numbers_their_digits(examples):
             assert digits[0] == digits[1], e
 
 
-def parallel_mistakes(frames):
-    """Say where languages differ in frames or in slots."""
-    names = [set(of_language) for of_language in frames.values()]
-    mistakes = [f"frames: {name}" for name in set.union(*names) - set.intersection(*names)]
-    for name in set.intersection(*names):
-        wanted = slots(frames["en"][name])
-        mistakes += [
-            f"{code}: {name}" for code in frames if slots(frames[code][name]) != wanted
-        ]  # fmt: skip
-    return mistakes
-
-
-def test_frames_are_parallel():
-    assert parallel_mistakes(FRAMES) == []
-    assert len(FRAMES["en"]) >= 60
-
-
-def test_a_slot_or_frame_missing_from_one_language_is_found():
-    without_slot = {**FRAMES, "fr": {**FRAMES["fr"], "train": "Le train part à {time}."}}
-    assert parallel_mistakes(without_slot) == ["fr: train"]
-    without_frame = {**FRAMES, "de": {k: v for k, v in FRAMES["de"].items() if k != "train"}}
-    assert parallel_mistakes(without_frame) == ["frames: train"]
-
-
-@pytest.mark.parametrize("code", FRAMES)
-def test_slots_name_fillers_or_columns_of_tables(code):
-    for name, frame in FRAMES[code].items():
-        assert not set(SLOT.sub("", frame)) & set("{}"), name
-        for match in SLOT.finditer(frame):
-            if match["name"] in FILLERS:
-                assert match["column"] is None, name
-            else:
-                table = TABLES[code][match["name"]]
-                assert match["column"] is None or match["column"] in table.columns, name
-
-
-@pytest.mark.parametrize("code", TABLES)
-def test_word_tables_have_the_same_rows_and_no_gaps(code):
-    assert TABLES[code].keys() == TABLES["en"].keys()
-    for name, table in TABLES[code].items():
-        assert list(table.rows) == list(TABLES["en"][name].rows), name
-        for key, row in table.rows.items():
-            assert len(row) == len(table.columns), (name, key)
-            # Only the French feminine ending may be nothing.
-            gaps = [c for c, form in zip(table.columns, row, strict=True) if not form]
-            assert gaps in ([], ["e"]), (name, key)
-
-
-def test_sentences_end_as_sentences_and_never_say_a_thing_twice():
+def test_sentences_end_as_sentences_and_do_not_repeat_a_filling():
     for pair in (("de", "fr"), ("fr", "en")):
         for e in generate(*pair, 2003):
             if e.kind == "sentence":
@@ -197,11 +147,13 @@ def test_locales_without_frames_have_all_seventeen_kinds():
         assert min(shares.values()) > 0.035 * 1511
 
 
-def test_a_kind_that_runs_out_leaves_its_place_to_others(monkeypatch):
+def test_the_other_kinds_go_on_when_one_is_exhausted(monkeypatch):
     small = {
-        "weekday": lambda rng, stock: (lambda day: (lambda to: to.weekday(day),))(rng.randrange(7))
+        "weekday": lambda rng, catalog: (lambda day: (lambda fmt: fmt.weekday(day),))(
+            rng.randrange(7)
+        )
     }
-    monkeypatch.setattr(corpus, "speaks", lambda speaker: False)
+    monkeypatch.setattr(corpus, "has_frames", lambda formatter: False)
     monkeypatch.setattr(corpus, "KINDS", small)
     assert len(list(generate("en", "de", 100))) == 7
     monkeypatch.setattr(corpus, "KINDS", {**small, "date": KINDS["date"]})
@@ -210,7 +162,7 @@ def test_a_kind_that_runs_out_leaves_its_place_to_others(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("pair", "said"),
+    ("pair", "message"),
     [
         (("en", "dee"), "'dee' is not a CLDR locale (did you mean '"),
         (("pt_BRR", "en"), "did you mean 'pt_BR'?"),
@@ -219,10 +171,10 @@ def test_a_kind_that_runs_out_leaves_its_place_to_others(monkeypatch):
         (("de", "de"), "both de"),
     ],
 )
-def test_wrong_locales(pair, said):
+def test_wrong_locales(pair, message):
     with pytest.raises(HeadwayError) as caught:
         next(generate(*pair))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -1,8 +1,8 @@
-"""Do aligning heads point to the right words? On the built-in corpus the right ones are known.
+"""Check whether aligning heads attend to the right words; the built-in corpus tells which are right.
 
-Both languages' frames have slots of the same names: what fills one in the target stems from what fills
-it in the source. A slot is right if the source word that its target words give most weight to stands
-in the source's slot.
+A frame has the same slots in both languages, and the words in a target slot translate the words in the
+source slot. A slot counts as right if its target words give the largest attention weight to a word of
+the same slot in the source.
 
     python tests/outside/slots.py runs/demo        (a model of headway demo; exit 1 below 80 %)
 """
@@ -12,52 +12,52 @@ import sys
 from collections.abc import Iterator
 from random import Random
 
+from headway.demo.catalog import Catalog
 from headway.demo.fillers import FILLERS
-from headway.demo.sentences import FRAMES, SLOT, TABLES, slots
-from headway.demo.speaker import Speaker, clean
-from headway.demo.stock import Stock
+from headway.demo.formatter import Formatter, clean
+from headway.demo.frames import SLOT, built_in_frames
 from headway.inference import Translator
 from headway.pictures import sentence_maps
 from headway.pictures.labels import CONTROL
 from headway.pictures.roles import head_roles
 
-OPEN, CLOSE = "\ue000", "\ue001"  # around what fills a slot, until words are counted
-Slots = dict[str, set[int]]  # the words of each
+OPEN, CLOSE = "\ue000", "\ue001"  # around the filling of a slot, until words are counted
+Slots = dict[str, set[int]]  # slot name to the positions of its words
 
 
-def draw(rng: Random, speakers: list[Speaker], stock: Stock) -> list[tuple[str, Slots]]:
-    """Draw a sentence: in each language its text and the words of its slots."""
-    name = rng.choice(sorted(FRAMES["en"]))
-    filled, keys = {}, {}
-    for slot in slots(FRAMES["en"][name]):
+def draw(rng: Random, formatters: list[Formatter], catalog: Catalog) -> list[tuple[str, Slots]]:
+    """Draw a sentence; return its text and the words of its slots in each language."""
+    data = built_in_frames()
+    frame = rng.choice(data.frames)
+    fillings, keys = {}, {}
+    for slot in frame.slots:
         base = slot.removesuffix("2")
         if base in FILLERS:
-            filled[slot] = FILLERS[base](rng, stock)
+            fillings[slot] = FILLERS[base](rng, catalog)
         else:
-            keys[slot] = rng.choice(sorted(TABLES["en"][base].rows))
-    found = []
-    for speaker in speakers:
-        frame, code = FRAMES[speaker.language_code][name], speaker.language_code
+            keys[slot] = rng.choice(list(data.tables[base]))
+    sentences = []
+    for formatter in formatters:
+        language = formatter.language_code
+        sentence = frame.sentences[language]
         order: list[str] = []
         text = ""
         end = 0
-        for match in SLOT.finditer(frame):
+        for match in SLOT.finditer(sentence):
             slot = match["name"] + match["count"]
             order.append(slot)
-            what = (
-                filled[slot](speaker)
-                if slot in filled
-                else TABLES[code][match["name"]].form(keys[slot], match["column"])
-            )
-            text += f"{frame[end : match.start()]}{OPEN}{clean(what)}{CLOSE}"
+            if slot in fillings:
+                filling = fillings[slot](formatter)
+            else:
+                filling = data.tables[match["name"]][keys[slot]].form(language, match["form"])
+            text += f"{sentence[end : match.start()]}{OPEN}{clean(filling)}{CLOSE}"
             end = match.end()
-        text = clean(text + frame[end:])
-        found.append(words_of(text, order))
-    return found
+        sentences.append(words_of(clean(text + sentence[end:]), order))
+    return sentences
 
 
 def words_of(text: str, order: list[str]) -> tuple[str, Slots]:
-    """Take the marks out; returns the text and the words of the slots that occur once."""
+    """Remove the marks; return the text and the words of the slots that occur once."""
     inside: Slots = {}
     number, at, within = 0, -1, False
     for character in text:
@@ -75,19 +75,19 @@ def words_of(text: str, order: list[str]) -> tuple[str, Slots]:
 
 
 def pairs(count: int, languages: tuple[str, str], seed: int) -> Iterator[list[tuple[str, Slots]]]:
-    """Draw so many sentence pairs; sentences that a locale cannot say are left out."""
-    speakers = [Speaker(language) for language in languages]
-    stock, rng = Stock.of(*speakers), Random(seed)
+    """Draw sentence pairs; a sentence that a locale cannot write is drawn again."""
+    formatters = [Formatter(language) for language in languages]
+    catalog, rng = Catalog.of(*formatters), Random(seed)
     while count:
         try:
-            yield draw(rng, speakers, stock)
+            yield draw(rng, formatters, catalog)
             count -= 1
         except (LookupError, NotImplementedError):
             continue
 
 
 def main() -> int:
-    """Name the head that aligns most often and count the slots it gets right."""
+    """Print the aligning heads and the share of slots that each gets right."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("model")
     parser.add_argument("--pairs", type=int, default=300)

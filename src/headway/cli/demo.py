@@ -1,4 +1,4 @@
-"""``headway demo``: the whole way, from raw text to a scored translator, on a corpus of its own."""
+"""``headway demo``: train, score and show a translator on the built-in corpus."""
 
 import argparse
 import os
@@ -11,9 +11,9 @@ from headway.errors import HeadwayError
 EXAMPLE = "headway demo\nheadway demo runs/demo-fr --languages de fr"
 SETTINGS = ("text", "model", "training", "search")
 TEST_PAIRS = 2500
-# What minutes on two cores allow: half of tiny's depth and a small vocabulary. The corpus is so
-# regular that dropout only slows it down. Steps mix lengths, because length goes with kind here: a step
-# of one kind alone would pull the model towards it.
+# Settings that train in two minutes on two cores: half the depth of the preset tiny and a small
+# vocabulary. The corpus is so regular that dropout only slows training down. Packed batches mix sentences
+# of all lengths: a kind of phrase has its own typical length, and a batch of one kind would bias the step.
 RECIPE = {
     "--preset": "tiny",
     "--text.vocab-size": "3000",
@@ -43,13 +43,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LOCALE",
         nargs=2,
         default=["en", "de"],
-        help="any two CLDR locales; sentences for en, de and fr (default: en de)",
+        help="two CLDR locales; full sentences only between en, de and fr (default: en de)",
     )
-    parser.add_argument("--pairs", type=int, default=100_000, help="corpus size (default 100,000)")
+    parser.add_argument(
+        "--pairs", type=int, default=100_000, help="sentence pairs of the corpus (default 100,000)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the corpus, train on it, and show what the model can do."""
+    """Generate the corpus, train on it, and print scores and examples."""
     from headway.cli import train
     from headway.cli.main import parse
 
@@ -69,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
-    """Write the corpus unless it is there: files of text, and of the kinds of the test pairs."""
+    """Write the corpus as text files, with the kind of each pair beside it, unless it is there."""
     from headway.demo import generate, split
     from headway.files import replacing
 
@@ -78,7 +80,9 @@ def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
     if text.exists():
         if all(file.exists() for file in files):
             return text
-        raise HeadwayError(f"{text}: holds another corpus: give another RUN, or remove it")
+        raise HeadwayError(
+            f"{text}: holds another corpus; give another RUN or remove this directory"
+        )
     print(f"making {count:,} pairs of {source} and {target}", file=sys.stderr)
     with replacing(text) as temporary:
         temporary.mkdir(parents=True)
@@ -91,7 +95,7 @@ def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
 
 
 def show(directory: Path, text: Path, source: str, target: str) -> None:
-    """Print scores on unseen pairs, by kind, ten translations, and what to try next."""
+    """Print test scores, exact matches by kind, ten translations, and commands to try next."""
     from itertools import islice
 
     from headway.evaluation import exact_match, exact_match_by_kind, score_sheet
@@ -108,28 +112,30 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     sheet = score_sheet(
         hypotheses, references, sources, language=target, measures=pick_measures(["bleu", "chrf"])
     )
-    print(f"\n{len(sources):,} pairs that took no part in training, 95 % intervals:")
+    print(f"\nscores on {len(sources):,} test pairs, with 95 % intervals:")
     for key, name in (("bleu", "BLEU"), ("chrf", "chrF2")):
         found = sheet[key]
         interval = f"{found.low:.2f} to {found.high:.2f}"
         print(f"  {name:<6}{found.score:>7.2f}  {interval}  {found.signature}")
-    print(f"  exact match {exact_match(hypotheses, references):.1%}; by kind:")
+    print(
+        f"  exact match {exact_match(hypotheses, references):.1%}; by kind of phrase (pairs, exact match):"
+    )
     shares = exact_match_by_kind(hypotheses, references, kinds)
     for kind, share in sorted(shares.items(), key=lambda item: -item[1]):
         print(f"  {kind:<12}{kinds.count(kind):>6}{share:>8.1%}")
-    print("\nten of them:")
+    print("\nten translations:")
     for row in range(0, len(sources), max(1, len(sources) // 10))[:10]:
-        mark = "" if hypotheses[row] == references[row] else f"   (should be: {references[row]})"
+        mark = "" if hypotheses[row] == references[row] else f"   (reference: {references[row]})"
         print(f"  {sources[row]}\n    -> {hypotheses[row]}{mark}")
-    # As it was called: nothing else may be on the path.
-    own = "headway"
-    if shutil.which(own) is None:
-        own = min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
+    # If headway is not on the PATH, print the command as the user called it.
+    command = "headway"
+    if shutil.which(command) is None:
+        command = min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
     print(
-        f"\nThe model lies in {directory}; it knows what its text is made of: dates, numbers, prices,"
-        " places and short sentences. Try next:\n"
-        f"  echo '{sources[0]}' | {own} translate {directory} --scores\n"
-        f"  {own} serve {directory}      # a page to type into\n"
-        f"  {own} train runs/mine --train a.{source} a.{target} --valid v.{source} v.{target}"
-        " --preset quick    # yours"
+        f"\nThe model is in {directory}. It can translate dates, numbers, prices, names of places and"
+        " short sentences. Try next:\n"
+        f"  echo '{sources[0]}' | {command} translate {directory} --scores\n"
+        f"  {command} serve {directory}      # a web page for translation\n"
+        f"  {command} train runs/mine --train a.{source} a.{target} --valid v.{source} v.{target}"
+        " --preset quick    # your own text"
     )

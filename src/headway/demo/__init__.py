@@ -1,4 +1,4 @@
-"""A parallel corpus that needs no download, made from CLDR and number words by rules."""
+"""A parallel corpus generated from CLDR data, number words and sentence frames; no download."""
 
 from headway.demo.corpus import Example, generate, split
 

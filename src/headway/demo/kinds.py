@@ -1,8 +1,9 @@
 """The seventeen kinds of phrase that CLDR writes in every language.
 
-A kind draws something to say and returns ways of saying it: the phrase first, then its rivals,
-other phrases that some locale writes in the same letters ("May 3, 2011" is both a long and a
-medium date). The caller drops a phrase whose source a rival claims for another target.
+A kind draws values and returns functions that write them in a locale. The first function writes the
+phrase. The others write phrases that may look the same in the source locale but differ in the target:
+"May 3, 2011" is both a long and a medium date. The corpus leaves out a phrase if its source text
+would then have two targets.
 """
 
 import datetime as dt
@@ -10,21 +11,21 @@ from collections.abc import Callable
 from decimal import Decimal
 from random import Random
 
-from headway.demo.speaker import Speaker
-from headway.demo.stock import WITHOUT_CENTS, Stock
+from headway.demo.catalog import WITHOUT_CENTS, Catalog
+from headway.demo.formatter import Formatter
 
-Wording = Callable[[Speaker], str]
+Wording = Callable[[Formatter], str]
 Wordings = tuple[Wording, ...]
-Kind = Callable[[Random, Stock], Wordings]
+Kind = Callable[[Random, Catalog], Wordings]
 
 
 def draw_day(rng: Random) -> dt.date:
-    """Draw a day of three centuries."""
+    """Draw a day between 1800 and 2099."""
     return dt.date(1800, 1, 1) + dt.timedelta(rng.randrange(300 * 365))
 
 
 def draw_clock(rng: Random, first: int = 0, last: int = 23) -> dt.time:
-    """Draw a time of day between two hours, more often than not at a multiple of 5 minutes."""
+    """Draw a time of day between two hours, mostly at a multiple of 5 minutes."""
     minute = rng.choice((0, 30, 5 * rng.randrange(12), rng.randrange(60)))
     return dt.time(rng.randint(first, last), minute, rng.randrange(60))
 
@@ -38,205 +39,217 @@ def draw_amount(rng: Random) -> Decimal:
 
 
 def draw_integer(rng: Random) -> int:
-    """Draw a whole number to be spelled, seldom one of millions."""
+    """Draw a whole number to spell out; small ones are more frequent."""
     return rng.randrange(rng.choice((100, 1000, 1000, 10**4, 10**4, 10**4, 10**5, 10**6, 10**7)))
 
 
-def date(rng: Random, stock: Stock) -> Wordings:
+def date(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a day: "Tuesday, May 3, 2011", "May 3", "May 2011"."""
     day, style = draw_day(rng), rng.choice(("full", "long", "long", "medium", "MMMMd", "yMMMM"))
-    return (lambda to: to.date(day, style)), (lambda to: to.date(day, "long"))
+    return (lambda fmt: fmt.date(day, style)), (lambda fmt: fmt.date(day, "long"))
 
 
-def time(rng: Random, stock: Stock) -> Wordings:
+def time(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a time of day: "3:15 PM", "3:15:09 PM", "Mon 3:15 PM"."""
     clock, style = draw_clock(rng), rng.choice(("short", "medium", "weekday"))
     if style == "weekday":
         when = dt.datetime.combine(draw_day(rng), clock)
-        return (lambda to: to.weekday_time(when),)
-    return (lambda to: to.time(clock, style),)
+        return (lambda fmt: fmt.weekday_time(when),)
+    return (lambda fmt: fmt.time(clock, style),)
 
 
-def datetime(rng: Random, stock: Stock) -> Wordings:
+def datetime(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a day and a time: "May 3, 2011, 3:15 PM"."""
     when, style = (
         dt.datetime.combine(draw_day(rng), draw_clock(rng)),
         rng.choice(("short", "medium")),
     )
     day = rng.choice(("full", "long", "medium"))
-    return (lambda to: to.moment(when, day, style)), (lambda to: to.moment(when, "long", style))
+    return (lambda fmt: fmt.date_time(when, day, style)), (
+        lambda fmt: fmt.date_time(when, "long", style)
+    )
 
 
-def interval(rng: Random, stock: Stock) -> Wordings:
-    """Draw a span: "May 3 – 8, 2011", "March – May 2011", "3:15 – 4:30 PM"."""
+def interval(rng: Random, catalog: Catalog) -> Wordings:
+    """Draw an interval: "May 3 – 8, 2011", "March – May 2011", "3:15 – 4:30 PM"."""
     what = rng.choice(("yMMMd", "yMMMd", "yMMMM", "hours"))
     if what == "hours":
         start, end = sorted((draw_clock(rng), draw_clock(rng)))
-        return (lambda to: to.hours(start, end),)
+        return (lambda fmt: fmt.time_interval(start, end),)
     days = rng.choice((rng.randrange(1, 28), rng.randrange(31, 300)))
     first = draw_day(rng)
     last = first + dt.timedelta(max(days, 31) if what == "yMMMM" else days)
-    return (lambda to: to.dates(first, last, what),)
+    return (lambda fmt: fmt.date_interval(first, last, what),)
 
 
-def relative(rng: Random, stock: Stock) -> Wordings:
-    """Draw a distance in time: "3 days ago", "in 12 weeks"."""
-    unit, amount = rng.choice(stock.relative_units), rng.randrange(1, rng.choice((30, 100, 1000)))
+def relative(rng: Random, catalog: Catalog) -> Wordings:
+    """Draw a time relative to now: "3 days ago", "in 12 weeks"."""
+    unit, amount = rng.choice(catalog.relative_units), rng.randrange(1, rng.choice((30, 100, 1000)))
     signed = rng.choice((-1, 1)) * amount
-    return (lambda to: to.relative(signed, unit),)
+    return (lambda fmt: fmt.relative(signed, unit),)
 
 
-def price(rng: Random, stock: Stock) -> Wordings:
+def price(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a sum of money: "$8.00", "8.50 US dollars", "8 US dollars"."""
     cents, style = rng.randrange(1, 10 ** rng.randrange(2, 7)), rng.choice(("standard", "name"))
-    code = rng.choice(stock.symbols if style == "standard" else stock.currencies)
+    code = rng.choice(catalog.symbols if style == "standard" else catalog.currencies)
     if style == "name" and rng.random() < 0.5:
-        return (lambda to: to.money(cents, code),)
+        return (lambda fmt: fmt.money(cents, code),)
     value = Decimal(cents).scaleb(0 if code in WITHOUT_CENTS else -2)
-    return (lambda to: to.price(value, code, style),)
+    return (lambda fmt: fmt.price(value, code, style),)
 
 
-def number(rng: Random, stock: Stock) -> Wordings:
+def number(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a number: "one thousand and twenty-three", "1,023.5"."""
     if rng.random() < 0.2:
         amount = draw_amount(rng)
-        return (lambda to: to.number(amount),)
+        return (lambda fmt: fmt.number(amount),)
     value = draw_integer(rng)
-    return (lambda to: to.spelled(value),)
+    return (lambda fmt: fmt.spelled(value),)
 
 
-def ordinal(rng: Random, stock: Stock) -> Wordings:
-    """Draw a rank: "twenty-third", "week 23 of 2011"."""
+def ordinal(rng: Random, catalog: Catalog) -> Wordings:
+    """Draw an ordinal: "twenty-third", "week 23 of 2011"."""
     if rng.random() < 0.2:
         week, within = rng.randint(1, 52), draw_day(rng).year
-        return (lambda to: to.week(week, within),)
+        return (lambda fmt: fmt.week(week, within),)
     value = rng.randrange(1, rng.choice((100, 1000, 10**4)))
-    return (lambda to: to.spelled(value, "ordinal"),)
+    return (lambda fmt: fmt.spelled(value, "ordinal"),)
 
 
-def year(rng: Random, stock: Stock) -> Wordings:
+def year(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a year or its quarter: "nineteen eighty-four", "44 BC", "3rd quarter 1984"."""
     what = rng.choice(("words", "era", "quarter"))
     if what == "words":
         value = rng.randrange(1100, 2100)
-        return (lambda to: to.spelled(value, "year")), (lambda to: to.spelled(value))
+        return (lambda fmt: fmt.spelled(value, "year")), (lambda fmt: fmt.spelled(value))
     if what == "era":
         signed = rng.choice((-1, 1)) * rng.randrange(1, 2000)
-        return (lambda to: to.era(signed),)
+        return (lambda fmt: fmt.era(signed),)
     day = draw_day(rng)
-    return (lambda to: to.date(day, "yQQQQ"),)
+    return (lambda fmt: fmt.date(day, "yQQQQ"),)
 
 
-def unit(rng: Random, stock: Stock) -> Wordings:
+def unit(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a measure: "120.9 acres"."""
-    value, code = draw_amount(rng), rng.choice(stock.units)
-    return (lambda to: to.quantity(value, code),)
+    value, code = draw_amount(rng), rng.choice(catalog.units)
+    return (lambda fmt: fmt.quantity(value, code),)
 
 
-def duration(rng: Random, stock: Stock) -> Wordings:
-    """Draw a length of time: "4 hours, 19 minutes, and 16 seconds"."""
+def duration(rng: Random, catalog: Catalog) -> Wordings:
+    """Draw a duration: "4 hours, 19 minutes, and 16 seconds"."""
     limits = {"year": 99, "month": 11, "day": 30, "hour": 23, "minute": 59, "second": 59}
     first, length = rng.randrange(5), rng.choice((2, 2, 3))
     parts = [
         (rng.randint(1, limits[name]), f"duration-{name}")
         for name in list(limits)[first : first + length]
     ]
-    return (lambda to: to.listed([to.quantity(*part) for part in parts]),)
+    return (lambda fmt: fmt.join([fmt.quantity(*part) for part in parts]),)
 
 
-def territory(rng: Random, stock: Stock) -> Wordings:
+def territory(rng: Random, catalog: Catalog) -> Wordings:
     """Draw countries: "Kenya", "Kenya Time", "Kenya – Norway"."""
-    what, code = rng.randrange(10), rng.choice(stock.territories)
+    what, code = rng.randrange(10), rng.choice(catalog.territories)
     if what == 0:
-        region = rng.choice(stock.regions)
-        return (lambda to: to.territory(region),)
+        region = rng.choice(catalog.regions)
+        return (lambda fmt: fmt.territory(region),)
     if what == 1:
-        return (lambda to: to.local_time(code),)
+        return (lambda fmt: fmt.local_time(code),)
     if what < 4:
-        return (lambda to: to.territory(code),)
-    other = rng.choice(stock.territories)
-    return (lambda to: f"{to.territory(code)} – {to.territory(other)}",)
+        return (lambda fmt: fmt.territory(code),)
+    other = rng.choice(catalog.territories)
+    return (lambda fmt: f"{fmt.territory(code)} – {fmt.territory(other)}",)
 
 
-def language(rng: Random, stock: Stock) -> Wordings:
+def language(rng: Random, catalog: Catalog) -> Wordings:
     """Draw languages: "Danish", "German (Austria)", "German – Danish"."""
-    what, code = rng.randrange(10), rng.choice(stock.languages)
+    what, code = rng.randrange(10), rng.choice(catalog.languages)
     if what < 2:
-        return (lambda to: to.language(code),)
+        return (lambda fmt: fmt.language(code),)
     if what < 6:
-        land = rng.choice(stock.territories)
-        return (lambda to: f"{to.language(code)} ({to.territory(land)})",)
-    other = rng.choice(stock.languages)
-    return (lambda to: f"{to.language(code)} – {to.language(other)}",)
+        place = rng.choice(catalog.territories)
+        return (lambda fmt: f"{fmt.language(code)} ({fmt.territory(place)})",)
+    other = rng.choice(catalog.languages)
+    return (lambda fmt: f"{fmt.language(code)} – {fmt.language(other)}",)
 
 
-def series(rng: Random, stock: Stock) -> Wordings:
+def series(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a list of two to four: "Kenya, Norway, and Peru", "Monday or Friday"."""
     size, style = rng.choice((2, 2, 3, 3, 4)), rng.choice(("standard", "or"))
-    draw_item = rng.choice((_land, _land, _tongue, _weekday, _month, _small, unit))
-    items = [draw_item(rng, stock)[0] for _ in range(size)]
+    draw_item = rng.choice(
+        (
+            _one_territory,
+            _one_territory,
+            _one_language,
+            _one_weekday,
+            _one_month,
+            _small_number,
+            unit,
+        )
+    )
+    items = [draw_item(rng, catalog)[0] for _ in range(size)]
 
-    def say(to: Speaker) -> str:
-        texts = [item(to) for item in items]
+    def write(fmt: Formatter) -> str:
+        texts = [item(fmt) for item in items]
         if len(set(texts)) < size:
-            raise LookupError("a list that repeats itself")
-        return to.listed(texts, style)
+            raise LookupError("a list would repeat an item")
+        return fmt.join(texts, style)
 
-    return (say,)
+    return (write,)
 
 
-def percent(rng: Random, stock: Stock) -> Wordings:
+def percent(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a percentage: "83%", "0.5%", "83 percent"."""
     value = draw_amount(rng)
     if rng.random() < 0.3:
-        return (lambda to: to.quantity(value, "concentr-percent"),)
-    return (lambda to: to.percent(value),)
+        return (lambda fmt: fmt.quantity(value, "concentr-percent"),)
+    return (lambda fmt: fmt.percent(value),)
 
 
-def compact(rng: Random, stock: Stock) -> Wordings:
+def compact(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a large round number: "2.3 billion", "2.3B"."""
     value = rng.randrange(1, 1000) * 10 ** rng.randrange(3, 10)
     style = rng.choice(("long", "long", "short"))
-    return (lambda to: to.compact(value, style)), (lambda to: to.compact(value, "long"))
+    return (lambda fmt: fmt.compact(value, style)), (lambda fmt: fmt.compact(value, "long"))
 
 
-def currency(rng: Random, stock: Stock) -> Wordings:
+def currency(rng: Random, catalog: Catalog) -> Wordings:
     """Draw currencies: "Swiss Franc", "Swiss Franc (CHF)", "1 euro = 0.97 Swiss francs"."""
-    what, code = rng.randrange(10), rng.choice(stock.currencies)
-    other = rng.choice([c for c in stock.currencies if c != code])
+    what, code = rng.randrange(10), rng.choice(catalog.currencies)
+    other = rng.choice([c for c in catalog.currencies if c != code])
     if what == 0:
-        return (lambda to: to.currency(code),)
+        return (lambda fmt: fmt.currency(code),)
     if what == 1:
-        return (lambda to: f"{to.currency(code)} ({code})",)
+        return (lambda fmt: f"{fmt.currency(code)} ({code})",)
     if what < 5:
-        return (lambda to: f"{to.currency(code)} – {to.currency(other)}",)
+        return (lambda fmt: f"{fmt.currency(code)} – {fmt.currency(other)}",)
     rate = Decimal(rng.randrange(2, 10000)).scaleb(-2)
-    return (lambda to: f"{to.money(1, code)} = {to.money(rate, other)}",)
+    return (lambda fmt: f"{fmt.money(1, code)} = {fmt.money(rate, other)}",)
 
 
-def _land(rng: Random, stock: Stock) -> Wordings:
-    code = rng.choice(stock.territories)
-    return (lambda to: to.territory(code),)
+def _one_territory(rng: Random, catalog: Catalog) -> Wordings:
+    code = rng.choice(catalog.territories)
+    return (lambda fmt: fmt.territory(code),)
 
 
-def _tongue(rng: Random, stock: Stock) -> Wordings:
-    code = rng.choice(stock.languages)
-    return (lambda to: to.language(code),)
+def _one_language(rng: Random, catalog: Catalog) -> Wordings:
+    code = rng.choice(catalog.languages)
+    return (lambda fmt: fmt.language(code),)
 
 
-def _weekday(rng: Random, stock: Stock) -> Wordings:
+def _one_weekday(rng: Random, catalog: Catalog) -> Wordings:
     day = rng.randrange(7)
-    return (lambda to: to.weekday(day),)
+    return (lambda fmt: fmt.weekday(day),)
 
 
-def _month(rng: Random, stock: Stock) -> Wordings:
+def _one_month(rng: Random, catalog: Catalog) -> Wordings:
     month = rng.randint(1, 12)
-    return (lambda to: to.month(month),)
+    return (lambda fmt: fmt.month(month),)
 
 
-def _small(rng: Random, stock: Stock) -> Wordings:
+def _small_number(rng: Random, catalog: Catalog) -> Wordings:
     value = rng.randrange(100)
-    return (lambda to: to.spelled(value),)
+    return (lambda fmt: fmt.spelled(value),)
 
 
 KINDS: dict[str, Kind] = {

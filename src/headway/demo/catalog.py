@@ -1,12 +1,12 @@
-"""What can be named in a pair of locales: territories, languages, currencies and units.
+"""Codes of the territories, languages, currencies and units that the corpus names.
 
-The well-known ones only: names that hardly anybody writes would teach a model letter noise.
+The lists hold well-known ones only. Rare names are mostly copied letter by letter and teach little.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from headway.demo.speaker import Speaker, clean
+from headway.demo.formatter import Formatter, clean
 
 TERRITORIES = (
     "DE AT CH FR BE NL LU IT ES PT IE GB DK SE NO FI IS PL CZ SK HU RO BG GR CY MT HR SI RS BA ME"
@@ -46,8 +46,8 @@ RELATIVE_UNITS = "second minute hour day week month year"
 
 
 @dataclass(frozen=True)
-class Stock:
-    """The codes that both locales can name, the source locale unambiguously."""
+class Catalog:
+    """Codes that both locales can name, and that have different names in the source locale."""
 
     territories: tuple[str, ...]
     regions: tuple[str, ...]
@@ -58,28 +58,28 @@ class Stock:
     relative_units: tuple[str, ...]
 
     @classmethod
-    def of(cls, source: Speaker, target: Speaker) -> "Stock":
-        """Collect what two locales can both name."""
+    def of(cls, source: Formatter, target: Formatter) -> "Catalog":
+        """Collect the codes that both locales can name."""
 
-        def named(codes: Sequence[str], name: Callable[[Speaker, str], str]) -> tuple[str, ...]:
+        def named(codes: Sequence[str], name: Callable[[Formatter, str], str]) -> tuple[str, ...]:
             found: dict[str, str] = {}
             for code in codes:
                 try:
                     name(target, code)
-                    # Two codes of one name cannot be told apart by a reader: the first has it.
+                    # If two codes have the same source name, only the first is kept.
                     found.setdefault(clean(name(source, code)).casefold(), code)
                 except LookupError:
                     continue
             return tuple(found.values())
 
         return cls(
-            territories=named(TERRITORIES.split(), Speaker.territory),
-            regions=named(REGIONS.split(), Speaker.territory),
-            languages=named(LANGUAGES.split(), Speaker.language),
-            currencies=named(CURRENCIES.split(), Speaker.currency),
-            symbols=named(CURRENCIES.split(), Speaker.symbol),
-            units=named(UNITS, lambda speaker, unit: speaker.quantity(2, unit)),
+            territories=named(TERRITORIES.split(), Formatter.territory),
+            regions=named(REGIONS.split(), Formatter.territory),
+            languages=named(LANGUAGES.split(), Formatter.language),
+            currencies=named(CURRENCIES.split(), Formatter.currency),
+            symbols=named(CURRENCIES.split(), Formatter.symbol),
+            units=named(UNITS, lambda formatter, unit: formatter.quantity(2, unit)),
             relative_units=named(
-                RELATIVE_UNITS.split(), lambda speaker, unit: speaker.relative(2, unit)
+                RELATIVE_UNITS.split(), lambda formatter, unit: formatter.relative(2, unit)
             ),
         )

@@ -1,4 +1,4 @@
-"""How one locale writes values: CLDR through Babel, number words through num2words."""
+"""Write values in one locale: CLDR data through Babel, number words through num2words."""
 
 import datetime as dt
 import importlib
@@ -10,7 +10,7 @@ from typing import Any
 
 from headway.errors import HeadwayError, nearest
 
-# Right-to-left marks are invisible and nobody types them; they would only split words.
+# Direction marks are invisible and would split words.
 _MARKS = re.compile("[\u200e\u200f\u061c]")
 _SECONDS = {
     "second": 1, "minute": 60, "hour": 3600, "day": 86400,
@@ -19,15 +19,14 @@ _SECONDS = {
 
 
 def clean(text: str) -> str:
-    """Return text in NFKC with every run of white space, however odd, as one plain space."""
+    """Return NFKC-normalized text in which every run of white space is one plain space."""
     return " ".join(_MARKS.sub("", unicodedata.normalize("NFKC", text)).split())
 
 
-class Speaker:
-    """One locale's way of writing dates, prices, names and number words.
+class Formatter:
+    """Writes dates, prices, names and number words in one locale.
 
-    What the locale has no words for raises LookupError or NotImplementedError: there is no phrase
-    then, rather than a phrase with a hole in it.
+    Methods raise LookupError or NotImplementedError if the locale lacks the data.
 
     Args:
         name: A CLDR locale such as ``de``, ``pt_BR`` or ``zh-Hant``.
@@ -37,19 +36,21 @@ class Speaker:
     """
 
     def __init__(self, name: str) -> None:
-        babel, localedata = _demo("babel"), _demo("babel.localedata")
+        babel, localedata = _import_extra("babel"), _import_extra("babel.localedata")
         try:
             self.locale = babel.Locale.parse(name.replace("-", "_"))
         except (ValueError, TypeError, babel.UnknownLocaleError):
             close = nearest(name.replace("-", "_"), localedata.locale_identifiers())
-            raise HeadwayError(f"'{name}' is not a CLDR locale{close}; en, de, pt_BR are") from None
-        self._dates, self._lists = _demo("babel.dates"), _demo("babel.lists")
-        self._numbers = _demo("babel.numbers")
-        converters = dict(_demo("num2words").CONVERTER_CLASSES)
-        # Amharic loops for ever from the millions on.
+            raise HeadwayError(
+                f"'{name}' is not a CLDR locale{close}; examples: en, de, pt_BR"
+            ) from None
+        self._dates, self._lists = _import_extra("babel.dates"), _import_extra("babel.lists")
+        self._numbers = _import_extra("babel.numbers")
+        converters = dict(_import_extra("num2words").CONVERTER_CLASSES)
+        # num2words never returns for Amharic numbers of a million or more.
         converters.pop("am", None)
         self._words = converters.get(str(self.locale)) or converters.get(self.language_code)
-        self._spelled: dict[tuple[int, str], str] = {}
+        self._spelled_cache: dict[tuple[int, str], str] = {}
         short_time = self.locale.time_formats["short"].pattern
         self._clock = "hm" if "h" in short_time or "K" in short_time else "Hm"
 
@@ -68,7 +69,7 @@ class Speaker:
         """Write a time of day with (medium) or without (short) its seconds."""
         return str(self._dates.format_time(moment, style, locale=self.locale))
 
-    def moment(self, when: dt.datetime, date_style: str, time_style: str) -> str:
+    def date_time(self, when: dt.datetime, date_style: str, time_style: str) -> str:
         """Write a day and a time of day."""
         pattern = str(self.locale.datetime_formats["medium"])
         day, clock = self.date(when.date(), date_style), self.time(when.time(), time_style)
@@ -78,12 +79,16 @@ class Speaker:
         """Write a time of day after the short name of its weekday."""
         return str(self.locale.datetime_skeletons[f"E{self._clock}"].apply(when, self.locale))
 
-    def hours(self, start: dt.time, end: dt.time) -> str:
-        """Write the time between two times of day."""
+    def time_interval(self, start: dt.time, end: dt.time) -> str:
+        """Write an interval between two times of day."""
         return str(self._dates.format_interval(start, end, self._clock, locale=self.locale))
 
-    def dates(self, start: dt.date, end: dt.date, skeleton: str) -> str:
-        """Write the time between two days; formats that leave a year out are holes."""
+    def date_interval(self, start: dt.date, end: dt.date, skeleton: str) -> str:
+        """Write an interval between two days.
+
+        Raises:
+            LookupError: If the locale's pattern leaves a year out.
+        """
         self.locale.interval_formats[skeleton]
         text = str(self._dates.format_interval(start, end, skeleton, locale=self.locale))
         if str(start.year) not in text or str(end.year) not in text:
@@ -91,7 +96,7 @@ class Speaker:
         return text
 
     def era(self, year: int) -> str:
-        """Write a year before (negative) or after Christ."""
+        """Write a year with its era: negative years are BC, positive ones AD."""
         text = self.date(dt.date(abs(year), 1, 1), "Gy")
         before, after = (self.locale.eras["abbreviated"][i] for i in (0, 1))
         if after not in text:
@@ -146,13 +151,13 @@ class Speaker:
         )
 
     def price(self, value: Decimal, currency: str, style: str = "standard") -> str:
-        """Write a sum of money with its symbol (standard), or its name in words (name)."""
+        """Write a sum of money with the symbol (standard) or the name (name) of the currency."""
         return str(
             self._numbers.format_currency(value, currency, locale=self.locale, format_type=style)
         )
 
     def money(self, value: Decimal | int, currency: str) -> str:
-        """Write a sum of money in words, with as many decimals as it has."""
+        """Write a sum of money with the name of the currency and without padding zeros."""
         return str(
             self._numbers.format_currency(
                 value,
@@ -167,21 +172,24 @@ class Speaker:
     def quantity(self, value: Decimal | int, unit: str) -> str:
         """Write an amount of a CLDR unit such as ``length-meter``."""
         lengths = self.locale._data["unit_patterns"][unit]
-        # Where a locale has no long pattern, its short one is as long (Japanese hours).
+        # Some locales have only a short pattern for a unit, such as Japanese for hours.
         patterns = {**lengths.get("short", {}), **lengths.get("long", {})}
         pattern: str = patterns[self.locale.plural_form(value)]
         return pattern.replace("{0}", self.number(value))
 
     def spelled(self, number: int, form: str = "cardinal") -> str:
-        """Write a number in words (cardinal, ordinal or year), or a cardinal at least in digits."""
-        if (number, form) not in self._spelled:
-            self._spelled[number, form] = self._spell(number, form)
-        return self._spelled[number, form]
+        """Write a number in words (cardinal, ordinal or year).
+
+        A cardinal is written in digits if num2words lacks the language.
+        """
+        if (number, form) not in self._spelled_cache:
+            self._spelled_cache[number, form] = self._spell(number, form)
+        return self._spelled_cache[number, form]
 
     def _spell(self, number: int, form: str) -> str:
         if self._words is None and form == "cardinal":
             return self.number(number)
-        # A Japanese year would be named after its emperor, which no rule tells from the number.
+        # By default, Japanese years are counted by era, which the source text does not show.
         options = {"era": False} if form == "year" and self.language_code == "ja" else {}
         try:
             text = str(getattr(self._words, f"to_{form}")(number, **options))
@@ -196,7 +204,7 @@ class Speaker:
         return str(self.locale.territories[code])
 
     def local_time(self, code: str) -> str:
-        """Name the time of a country's clocks."""
+        """Name the time zone of a country: "Kenya Time"."""
         pattern: str = self.locale.zone_formats["region"]
         return pattern.replace("%s", self.territory(code))
 
@@ -212,14 +220,14 @@ class Speaker:
         """Return the sign of a currency."""
         return str(self._numbers.get_currency_symbol(code, locale=self.locale))
 
-    def listed(self, items: Sequence[str], style: str = "standard") -> str:
+    def join(self, items: Sequence[str], style: str = "standard") -> str:
         """Join items with the locale's "and" (standard) or "or" (or)."""
         self.locale.list_patterns[style]
         return str(self._lists.format_list(list(items), style, self.locale))
 
 
-def _demo(module: str) -> Any:
-    """Import a module of the optional packages."""
+def _import_extra(module: str) -> Any:
+    """Import a module of the extra ``demo``."""
     try:
         return importlib.import_module(module)
     except ImportError:
