@@ -11,13 +11,15 @@ from conftest import sentences, translate_words
 from headway.config import ModelConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.exchange.certificate import certify, made_lines
-from headway.exchange.ctranslate2 import binary, weights
+from headway.exchange.ctranslate2 import spec
+from headway.exchange.ctranslate2.binary import read_variables
 from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.runner import Runner
 from headway.exchange.ctranslate2.writer import refusals, write
 from headway.inference.directory import Model
 from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
+from support.ctranslate2_models import write_variables
 from support.exchange_models import SHAPES, SMALL, random_model
 
 pytest.importorskip("ctranslate2")
@@ -129,7 +131,7 @@ def test_a_wrong_position_table_fails_the_certificate(
         table = sinusoids(length, d_model)
         return torch.cat([table[:, ::2], table[:, 1::2]], 1)
 
-    monkeypatch.setattr(weights, "sinusoids", halves)
+    monkeypatch.setattr(spec, "sinusoids", halves)
     model = random_model(tmp_path / "model", tokenizer, SMALL)
     write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out", threads=1)
@@ -140,7 +142,7 @@ def test_a_wrong_position_table_fails_the_certificate(
 def test_tied_tensors_are_stored_once(tmp_path: Path, tokenizer: Tokenizer) -> None:
     model = random_model(tmp_path / "model", tokenizer, SMALL)
     write(model, tmp_path / "out", "float32")
-    found = binary.read_variables(tmp_path / "out" / "model.bin")
+    found = read_variables(tmp_path / "out" / "model.bin")
     names = (
         "encoder/embeddings_0/weight",
         "decoder/embeddings/weight",
@@ -152,12 +154,37 @@ def test_tied_tensors_are_stored_once(tmp_path: Path, tokenizer: Tokenizer) -> N
     assert (tmp_path / "out" / "model.bin").stat().st_size < weights.stat().st_size + table + 4000
 
 
+@pytest.mark.parametrize("is_named", [False, True])
+def test_an_alias_of_a_rounded_tensor_has_its_scale(is_named: bool, tmp_path: Path) -> None:
+    """Headway 0.1 wrote the alias of the scale, CTranslate2 does not."""
+    variables = {
+        "a/weight": torch.tensor([[2, 4]], dtype=torch.int8),
+        "a/weight_scale": torch.ones(1),
+    }
+    aliases = {"b/weight": "a/weight"}
+    if is_named:
+        aliases["b/weight_scale"] = "a/weight_scale"
+    write_variables(tmp_path / "model.bin", variables, aliases)
+    found = read_variables(tmp_path / "model.bin")
+    assert found.keys() == {"a/weight", "a/weight_scale", "b/weight", "b/weight_scale"}
+    assert torch.equal(found["b/weight_scale"], torch.ones(1))
+
+
+def test_an_export_leaves_the_model_as_it_was(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    """CTranslate2 rounds in place."""
+    model = random_model(tmp_path / "model", tokenizer, SMALL)
+    before = {name: value.clone() for name, value in model.transformer.state_dict().items()}
+    write(model, tmp_path / "out", "int8")
+    for name, value in model.transformer.state_dict().items():
+        assert torch.equal(value, before[name]), name
+
+
 def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokenizer) -> None:
     """Another order of ids, a start symbol with an embedding, and no <pad>: the same function."""
     model = random_model(tmp_path / "model", tokenizer, replace(SMALL, tying="none"))
     out = tmp_path / "out"
     write(model, out, "float32")
-    variables = binary.read_variables(out / "model.bin")
+    variables = read_variables(out / "model.bin")
     entries = json.loads((out / "shared_vocabulary.json").read_text(encoding="utf-8"))
     order = torch.randperm(len(entries), generator=torch.Generator().manual_seed(3))
     renamed = ["<s>" if entry == "<pad>" else entry for entry in entries]
@@ -168,7 +195,7 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
         if name.endswith("embeddings/weight") or "embeddings_0/w" in name or "projection" in name:
             variables[name] = variables[name][order]
     variables["decoder/start_from_zero_embedding"] = torch.tensor(0, dtype=torch.int8)
-    binary.write_variables(out / "model.bin", variables)
+    write_variables(out / "model.bin", variables)
     shuffled = [renamed[i] for i in order]
     (out / "shared_vocabulary.json").write_text(json.dumps(shuffled), encoding="utf-8")
     settings = json.loads((out / "config.json").read_text(encoding="utf-8"))
@@ -205,12 +232,12 @@ def test_a_vocabulary_without_a_start_symbol_gets_one(tmp_path: Path, tokenizer:
     model = random_model(tmp_path / "model", tokenizer, replace(SMALL, output_bias=True))
     out = tmp_path / "out"
     write(model, out, "float32")
-    variables = binary.read_variables(out / "model.bin")
+    variables = read_variables(out / "model.bin")
     table = variables["encoder/embeddings_0/weight"][:-1].clone()
     for name in ("encoder/embeddings_0", "decoder/embeddings", "decoder/projection"):
         variables[f"{name}/weight"] = table
     variables["decoder/projection/bias"] = variables["decoder/projection/bias"][:-1]
-    binary.write_variables(out / "model.bin", variables)
+    write_variables(out / "model.bin", variables)
     entries = json.loads((out / "shared_vocabulary.json").read_text(encoding="utf-8"))
     (out / "shared_vocabulary.json").write_text(json.dumps(entries[:-1]), encoding="utf-8")
     settings = json.loads((out / "config.json").read_text(encoding="utf-8"))
@@ -242,9 +269,9 @@ def test_other_models_are_refused_in_one_line(
 ) -> None:
     model = random_model(tmp_path / "model", tokenizer, SMALL)
     write(model, tmp_path / "out", "float32")
-    variables = binary.read_variables(tmp_path / "out" / "model.bin")
+    variables = read_variables(tmp_path / "out" / "model.bin")
     variables[name] = value
-    binary.write_variables(tmp_path / "out" / "model.bin", variables)
+    write_variables(tmp_path / "out" / "model.bin", variables)
     with pytest.raises(HeadwayError, match=message) as refused:
         read(tmp_path / "out")
     assert "\n" not in str(refused.value)

@@ -105,8 +105,10 @@ def test_a_batch_of_one_goes_on_where_others_end(tokenizer: Tokenizer, tmp_path:
     write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out")
     sources = model.tokenizer.encode_source(["the cat sees a dog", "a", "the green house"])
-    together = runner.greedy(sources, [9, 3, 5])
-    assert together == [runner.greedy([s], [n])[0] for s, n in zip(sources, [9, 3, 5], strict=True)]
+    together = runner.translate_greedily(sources, [9, 3, 5])
+    assert together == [
+        runner.translate_greedily([s], [n])[0] for s, n in zip(sources, [9, 3, 5], strict=True)
+    ]
     assert [len(tokens) <= n for tokens, n in zip(together, [9, 3, 5], strict=True)] == [True] * 3
     assert all(tokens[-1] == Tokenizer.eos for tokens in together)
 

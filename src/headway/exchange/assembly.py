@@ -1,4 +1,4 @@
-"""A model put together from weights that came from elsewhere, checked before they are believed."""
+"""Building a Transformer from foreign weights."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,30 +11,34 @@ from headway.errors import HeadwayError
 from headway.model import Transformer
 
 
-def assemble(shape: ModelConfig, values: Mapping[str, Tensor], file: Path) -> Transformer:
-    """Build a model of a shape and give it weights.
+def build_transformer(
+    config: ModelConfig, weights: Mapping[str, Tensor], file: Path
+) -> Transformer:
+    """Build a model in evaluation mode and load weights into it.
+
+    Names and shapes are compared with the configuration before the model is allocated.
 
     Args:
-        shape: Its vocabulary sizes set.
-        values: A tensor for each name of the model's state.
-        file: Where they come from, for messages.
+        config: The model's settings, with the sizes of the vocabularies.
+        weights: A tensor for each name of the model's state.
+        file: The file of the weights, for messages.
 
     Raises:
-        HeadwayError: If they are not the weights of such a model, or not all finite.
+        HeadwayError: If the weights do not fit the configuration, or are not all finite.
     """
-    if max(shape.num_encoder_layers, shape.num_decoder_layers) > len(values):
+    if max(config.num_encoder_layers, config.num_decoder_layers) > len(weights):
         raise HeadwayError(f"{file}: holds fewer layers than it says")
     with torch.device("meta"):
-        expected = {n: tuple(t.shape) for n, t in Transformer(shape).state_dict().items()}
-    for name in sorted(expected.keys() | values.keys()):
-        found = tuple(values[name].shape) if name in values else "missing"
-        if found != expected.get(name):
+        expected = {n: tuple(t.shape) for n, t in Transformer(config).state_dict().items()}
+    for name in sorted(expected.keys() | weights.keys()):
+        shape = tuple(weights[name].shape) if name in weights else "missing"
+        if shape != expected.get(name):
             raise HeadwayError(
-                f"{file}: {name} is {found}, and {expected.get(name, 'nothing')} was expected"
+                f"{file}: {name} is {shape}, and {expected.get(name, 'nothing')} was expected"
             )
-    for name, value in values.items():
-        if not value.isfinite().all():
+    for name, tensor in weights.items():
+        if not tensor.isfinite().all():
             raise HeadwayError(f"{file}: {name} holds numbers that are not finite")
-    model = Transformer(shape)
-    model.load_state_dict({name: value.float() for name, value in values.items()})
+    model = Transformer(config)
+    model.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
     return model.eval()

@@ -119,7 +119,7 @@ def certify(
                model.tokenizer.encode_source([line for line, _ in kept])]  # fmt: skip
     limits = [finder.max_target_length(source, search) for source in sources]
     ours = [found[0].tokens for found in finder.search(sources, [[] for _ in sources], search)]
-    theirs = runner.greedy(sources, limits)
+    theirs = runner.translate_greedily(sources, limits)
     known = _log_probs(model, sources, ours)
     said = runner.log_probs(sources, ours)
     largest = 0.0

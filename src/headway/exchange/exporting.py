@@ -105,7 +105,7 @@ def card(
     parts.append(
         f"## This export\n\nFormat: {to}, weights in {precision}; made by `headway export`."
     )
-    how = getattr(form, "HOW", "")
+    how = getattr(form, "USAGE", "")
     if how:
         parts.append(how)
     parts.append("\n".join(f"- {note}" for note in notes))

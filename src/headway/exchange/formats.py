@@ -23,7 +23,7 @@ PROGRAMS = {
 class Runner(Protocol):
     """An export, run by the program it is for."""
 
-    def greedy(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
+    def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
         """Translate Headway's ids greedily, each into at most so many tokens, ``</s>`` included."""
 
     def log_probs(self, sources: list[list[int]], targets: list[list[int]]) -> list[list[float]]:

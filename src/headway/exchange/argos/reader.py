@@ -39,7 +39,7 @@ def read(path: Path) -> Model:
         languages = _languages(path, folder / "metadata.json")
         if (folder / "bpe.model").exists() or not (folder / "sentencepiece.model").is_file():
             raise HeadwayError(f"{path}: no sentencepiece.model: pieces of another kind")
-        return ctranslate2_reader.read(folder / "model", named=path, languages=languages)
+        return ctranslate2_reader.read(folder / "model", path=path, languages=languages)
 
 
 def unpack(package: Path, place: Path) -> Path:

@@ -17,4 +17,5 @@ class Runner:
     def __init__(self, path: Path) -> None:
         self._place = tempfile.TemporaryDirectory()
         self._engine = ctranslate2.Runner(unpack(path, Path(self._place.name)) / "model")
-        self.greedy, self.log_probs = self._engine.greedy, self._engine.log_probs
+        self.translate_greedily = self._engine.translate_greedily
+        self.log_probs = self._engine.log_probs

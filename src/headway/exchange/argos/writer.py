@@ -20,7 +20,7 @@ from headway.text.languages import name_of
 
 PRECISIONS = ctranslate2.PRECISIONS
 VERSION = "1.0"  # of the package, which Argos Translate wants to be one
-HOW = """```python
+USAGE = """```python
 import argostranslate.package, argostranslate.translate
 argostranslate.package.install_from_path("FILE.argosmodel")
 print(argostranslate.translate.translate("...", "FROM", "TO"))

@@ -1,44 +1,44 @@
 """An exported CTranslate2 directory, run by CTranslate2."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from headway.errors import HeadwayError
+from headway.exchange.ctranslate2.spec import import_ctranslate2
+from headway.exchange.ctranslate2.vocabulary import read_entries
 from headway.text.tokenizer import Tokenizer
 
 BATCH_TOKENS = 2000
 
 
 class Runner:
-    """An exported directory, run by CTranslate2.
+    """An export, run by CTranslate2; see `headway.exchange.formats.Runner`.
 
     Args:
-        path: What `write` wrote.
-        threads: Of one batch; 0: CTranslate2's choice.
+        path: A directory that `headway.exchange.ctranslate2.writer.write` wrote.
+        threads: Threads of one batch; 0: as many as torch uses.
 
     Raises:
-        HeadwayError: If CTranslate2 is not installed, or refuses the directory.
+        HeadwayError: If CTranslate2 is not installed, or cannot load the directory.
     """
 
     def __init__(self, path: Path, threads: int = 0) -> None:
-        program = load_program()
-        self.source, self.target = _read_vocabularies(path)
-        self.ids = {piece: i for i, piece in enumerate(self.target)}
+        program = import_ctranslate2()
+        self.source, self.target = (read_entries(path, side) for side in ("source", "target"))
+        self.ids = {entry: i for i, entry in enumerate(self.target)}
         try:
             self.translator = program.Translator(
                 str(path), device="cpu", intra_threads=threads or torch.get_num_threads()
             )
         except (RuntimeError, ValueError) as error:
-            raise HeadwayError(f"{path}: CTranslate2 says: {error}") from None
+            raise HeadwayError(f"{path}: CTranslate2 cannot load it: {error}") from None
 
-    def greedy(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
-        """Translate ids greedily; each translation ends in ``</s>``, at its limit if not before."""
-        found = self.translator.translate_batch(
-            self._pieces(sources),
+    def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
+        """Translate ids; each translation ends in ``</s>``, at its limit at the latest."""
+        results = self.translator.translate_batch(
+            self._to_entries(sources),
             beam_size=1,
             max_batch_size=BATCH_TOKENS,
             batch_type="tokens",
@@ -48,45 +48,21 @@ class Runner:
             suppress_sequences=[[self.target[-1]]],
         )
         return [
-            [*(self.ids[piece] for piece in result.hypotheses[0][: limit - 1]), Tokenizer.eos]
-            for result, limit in zip(found, limits, strict=True)
+            [*(self.ids[entry] for entry in result.hypotheses[0][: limit - 1]), Tokenizer.eos]
+            for result, limit in zip(results, limits, strict=True)
         ]
 
     def log_probs(self, sources: list[list[int]], targets: list[list[int]]) -> list[list[float]]:
         """Return the log-probability of each target token, ``</s>`` last."""
-        pieces = [[self.target[i] for i in target[:-1]] for target in targets]
-        found = self.translator.score_batch(
-            self._pieces(sources),
-            pieces,
+        results = self.translator.score_batch(
+            self._to_entries(sources),
+            [[self.target[i] for i in target[:-1]] for target in targets],
             max_batch_size=BATCH_TOKENS,
             batch_type="tokens",
             max_input_length=0,
         )
-        return [list(result.log_probs) for result in found]
+        return [list(result.log_probs) for result in results]
 
-    def _pieces(self, sources: Sequence[Sequence[int]]) -> list[list[str]]:
+    def _to_entries(self, sources: Sequence[Sequence[int]]) -> list[list[str]]:
+        """Name the tokens of sources; CTranslate2 adds ``</s>`` itself."""
         return [[self.source[i] for i in source[:-1]] for source in sources]
-
-
-def load_program() -> Any:
-    """Import CTranslate2.
-
-    Raises:
-        HeadwayError: If it is not installed.
-    """
-    try:
-        import ctranslate2
-    except ImportError:
-        raise HeadwayError('this needs CTranslate2: pip install "headway[export]"') from None
-    return ctranslate2
-
-
-def _read_vocabularies(path: Path) -> tuple[list[str], list[str]]:
-    shared = path / "shared_vocabulary.json"
-    names = (
-        [shared]
-        if shared.exists()
-        else [path / f"{side}_vocabulary.json" for side in ("source", "target")]
-    )
-    found = [json.loads(name.read_text(encoding="utf-8")) for name in names]
-    return found[0], found[-1]

@@ -1,116 +1,99 @@
-"""CTranslate2 model directories: a Headway model written as one, and run as one.
+"""Writing a CTranslate2 model directory.
 
-The paper's model is one that CTranslate2 can say exactly. Its position table is stored, for
-CTranslate2's own is another, and the decoder starts from the zero vector, as ours does.
+CTranslate2 can express the paper's model exactly. Two things need care: the position table is
+stored, because CTranslate2's own sinusoids are others, and the decoder starts from the zero vector.
 """
 
-import json
 from pathlib import Path
-from typing import Any
 
 from headway.config import ModelConfig
 from headway.exchange.creation import create_atomically
-from headway.exchange.ctranslate2.binary import write_variables
-from headway.exchange.ctranslate2.reader import BESIDE
-from headway.exchange.ctranslate2.weights import LONGEST, rounded, weights
+from headway.exchange.ctranslate2.reader import SETTINGS_FILE
+from headway.exchange.ctranslate2.spec import MIN_POSITIONS, build_spec
 from headway.inference.directory import Model, write_config
 from headway.text.tokenizer import Tokenizer
 
 PRECISIONS = ("float32", "int8", "float16", "bfloat16")
-HOW = """```python
+USAGE = """```python
 import ctranslate2, sentencepiece
 source = sentencepiece.SentencePieceProcessor(model_file="DIR/tokenizer.model")  # or source.model
 target = source                                                      # or DIR/target.model
 translator = ctranslate2.Translator("DIR")
-pieces = source.encode("...", out_type=str)  # </s> is added by CTranslate2
-found = translator.translate_batch([pieces], beam_size=4, suppress_sequences=[["<pad>"]])
-print(target.decode(found[0].hypotheses[0]))
+tokens = source.encode("...", out_type=str)  # CTranslate2 adds </s>
+results = translator.translate_batch([tokens], beam_size=4, suppress_sequences=[["<pad>"]])
+print(target.decode(results[0].hypotheses[0]))
 ```"""
 
 
 def refusals(config: ModelConfig) -> list[str]:
-    """Return why CTranslate2 cannot say such a model; nothing: it can, exactly."""
-    found = []
+    """Return the reasons why CTranslate2 cannot express a model exactly; none: it can."""
+    reasons = []
     for name in ("encoder_mixer", "decoder_mixer"):
         if getattr(config, name) != "attention":
-            found.append(f"{name} = '{getattr(config, name)}': it knows attention only")
+            reasons.append(f"{name} = '{getattr(config, name)}': it knows attention only")
     if config.compatibility != "dot":
-        found.append(f"compatibility = '{config.compatibility}': it knows dot products only")
+        reasons.append(f"compatibility = '{config.compatibility}': it knows dot products only")
     if config.window:
-        found.append(f"window = {config.window}: it has no restricted self-attention in encoders")
+        reasons.append(f"window = {config.window}: it has no restricted self-attention in encoders")
     for name in ("num_encoder_layers", "num_decoder_layers"):
         if getattr(config, name) == 0:
-            found.append(f"{name} = 0: it needs one layer at least")
-    return found
+            reasons.append(f"{name} = 0: it needs one layer at least")
+    return reasons
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a model directory of CTranslate2, as `formats.Format` says."""
+    """Write a model directory of CTranslate2; see `headway.exchange.formats.Writer`.
+
+    Raises:
+        HeadwayError: If CTranslate2 is not installed.
+    """
+    spec = build_spec(model.transformer)
+    source, target = vocabularies(model.tokenizer)
+    spec.register_source_vocabulary(source)
+    spec.register_target_vocabulary(target)
+    spec.config.unk_token, spec.config.eos_token = "<unk>", "</s>"
+    spec.config.bos_token = spec.config.decoder_start_token = target[-1]
+    spec.config.add_source_eos = True
+    spec.config.layer_norm_epsilon = model.config.model.norm_epsilon
+    spec.validate()
+    spec.optimize(quantization=precision)
     with create_atomically(out) as temporary:
         temporary.mkdir()
-        variables = rounded(weights(model.transformer), precision)
-        write_variables(temporary / "model.bin", variables)
-        write_json(temporary / "config.json", _config(model))
-        pieces = vocabularies(model.tokenizer)
-        names = ("shared",) if pieces[0] == pieces[1] else ("source", "target")
-        for name, entries in zip(names, pieces, strict=False):
-            write_json(temporary / f"{name}_vocabulary.json", entries)
+        spec.save(str(temporary))
         model.tokenizer.save(temporary)
-        write_config(temporary, model.config, model.languages, name=BESIDE)
+        write_config(temporary, model.config, model.languages, name=SETTINGS_FILE)
     return _notes(model, precision)
+
+
+def vocabularies(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
+    """Return the entries of source and target in the order of their ids, ``<pad>`` last."""
+    source = tokenizer.source_pieces(range(tokenizer.source_vocab_size))
+    target = tokenizer.target_pieces(range(tokenizer.target_vocab_size))
+    for entries in (source, target):
+        while entries[-1] in entries[:-1]:  # the corpus may have a subword of that name
+            entries[-1] = f"<{entries[-1]}>"
+    return source, target
 
 
 def _notes(model: Model, precision: str) -> list[str]:
     alpha = model.config.search.alpha
     notes = [
         "length penalty: CTranslate2 divides by |Y|^length_penalty, the paper by"
-        f" ((5 + |Y|) / 6)^{alpha:g}. For the paper's ranking ask for num_hypotheses = beam_size with"
-        " length_penalty = 0 and return_scores, and rank by score / ((5 + |Y|) / 6)^alpha with </s>"
-        " counted in |Y|",
-        "set suppress_sequences = [['<pad>']]: Headway never puts <pad> out",
+        f" ((5 + |Y|) / 6)^{alpha:g}. For the paper's ranking set num_hypotheses = beam_size,"
+        " length_penalty = 0 and return_scores, and rank by score / ((5 + |Y|) / 6)^alpha, where |Y|"
+        " counts </s>",
+        "set suppress_sequences = [['<pad>']]: Headway never generates <pad>",
         f"longest output: Headway allows source tokens + {model.config.search.max_extra}, CTranslate2"
         " max_decoding_length = 256",
     ]
-    if model.config.model.positions == "learned":
-        notes.append(f"longer text than {model.config.model.max_positions} pieces is an error")
-    else:
-        rows = max(LONGEST, model.config.model.max_positions)
-        notes.append(f"positions are stored up to {rows}; longer text is an error")
+    positions = model.config.model.max_positions
+    if model.config.model.positions != "learned":
+        positions = max(MIN_POSITIONS, positions)
+    notes.append(f"positions are stored up to {positions}; CTranslate2 rejects longer text")
     if precision == "int8":
-        notes.append("weights are rounded to 8 bits a row, and CTranslate2 rounds inputs alike")
+        notes.append("weights are rounded to 8 bits a row; CTranslate2 rounds inputs likewise")
     elif precision != "float32":
-        notes.append(f"weights are stored as {precision}; CTranslate2 computes in it where it can")
+        notes.append(
+            f"weights are stored as {precision}; CTranslate2 computes in {precision} where it can"
+        )
     return notes
-
-
-def _config(model: Model) -> dict[str, Any]:
-    start = vocabularies(model.tokenizer)[-1][-1]
-    return {
-        "add_source_bos": False,
-        "add_source_eos": True,
-        "bos_token": start,
-        "decoder_start_token": start,
-        "eos_token": "</s>",
-        "layer_norm_epsilon": model.config.model.norm_epsilon,
-        "multi_query_attention": False,
-        "unk_token": "<unk>",
-    }
-
-
-def vocabularies(tokenizer: Tokenizer) -> list[list[str]]:
-    """Return the pieces of source and target in the order of their ids, ``<pad>`` last."""
-    found = []
-    for spell, size in (
-        (tokenizer.source_pieces, tokenizer.source_vocab_size),
-        (tokenizer.target_pieces, tokenizer.target_vocab_size),
-    ):
-        pieces = spell(range(size))
-        while pieces[-1] in pieces[:-1]:  # a corpus may have had a piece of that name
-            pieces[-1] = f"<{pieces[-1]}>"
-        found.append(pieces)
-    return found
-
-
-def write_json(path: Path, value: object) -> None:
-    """Write JSON, whole."""
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

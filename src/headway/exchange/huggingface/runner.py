@@ -41,7 +41,7 @@ class Runner:
             bad_words_ids=[[self.pad]],
         )
 
-    def greedy(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
+    def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
         """Translate ids greedily; each translation ends in ``</s>``, at its limit if not before."""
         found: list[list[int]] = [[]] * len(sources)
         for rows in _batches(sorted(range(len(sources)), key=limits.__getitem__)):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.exchange.sentencepiece_file import algorithm, read_model, reordered
+from headway.exchange.sentencepiece_file import SentencePieceFile
 from headway.exchange.weights_file import read_object
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD
@@ -73,10 +73,10 @@ def make_tokenizer(path: Path, entries: tuple[Entries, Entries]) -> tuple[Tokeni
     models, ways = [], []
     for side, known in zip(("source", "target"), entries, strict=True):
         file = path / f"{side}.spm"
-        model = read_model(file)
+        model = SentencePieceFile(file)
         try:
-            ways.append(algorithm(model))
-            models.append(reordered(model, known.names))
+            ways.append(model.algorithm)
+            models.append(model.reordered(known.names))
             made = Tokenizer(models[-1])
             # <pad> stands behind the entries only if sentencepiece understood all of them.
             right = made.source_vocab_size == len(known.names) and made.encode_source([""]) == [[1]]

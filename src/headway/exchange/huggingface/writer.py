@@ -15,10 +15,10 @@ from headway.exchange.huggingface.text_files import notes, vocabularies, write_t
 from headway.exchange.huggingface.weights import refusals, to_marian
 from headway.inference.directory import Model
 
-__all__ = ["HOW", "PRECISIONS", "refusals", "write"]
+__all__ = ["PRECISIONS", "USAGE", "refusals", "write"]
 
 PRECISIONS = ("float32", "float16", "bfloat16")
-HOW = """```python
+USAGE = """```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 tokenizer = AutoTokenizer.from_pretrained("DIR")
 model = AutoModelForSeq2SeqLM.from_pretrained("DIR")

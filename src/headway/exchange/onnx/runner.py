@@ -36,7 +36,7 @@ class Runner:
         self.names = [output.name for output in self.decoder.get_outputs()]
         self.pad = int(self.decoder.get_outputs()[0].shape[-1]) - 1
 
-    def greedy(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
+    def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
         """Translate ids greedily; each translation ends in ``</s>``, at its limit if not before."""
         found: list[list[int]] = []
         for rows in _batches(len(sources)):

@@ -18,7 +18,7 @@ PRECISIONS = ("float32", "int8")
 ENCODER, DECODER, STEP = (
     f"{name}.onnx" for name in ("encoder_model", "decoder_model", "decoder_with_past_model")
 )
-HOW = """```python
+USAGE = """```python
 from optimum.onnxruntime import ORTModelForSeq2SeqLM  # pip install optimum-onnx[onnxruntime]
 from transformers import AutoTokenizer
 tokenizer = AutoTokenizer.from_pretrained("DIR")

@@ -1,0 +1,42 @@
+"""Reading a foreign JSON file within a limit of size."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from headway.errors import HeadwayError
+
+MAX_JSON_BYTES = 1 << 26
+
+
+def read_json(file: Path, max_bytes: int = MAX_JSON_BYTES) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        HeadwayError: If the file is missing, larger than ``max_bytes``, or not JSON.
+    """
+    if not file.is_file():
+        raise HeadwayError(f"{file.parent}: no {file.name}")
+    if file.stat().st_size > max_bytes:
+        raise HeadwayError(f"{file}: larger than {max_bytes} bytes")
+    try:
+        return json.loads(file.read_bytes().decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise HeadwayError(f"{file}: not JSON: {str(error).splitlines()[0]}") from None
+
+
+def read_json_object(file: Path, max_bytes: int = MAX_JSON_BYTES) -> dict[str, Any]:
+    """Read a JSON file that holds an object.
+
+    Raises:
+        HeadwayError: As `read_json` does, and if the file holds something else.
+    """
+    value = read_json(file, max_bytes)
+    if not isinstance(value, dict):
+        raise HeadwayError(f"{file}: not a JSON object")
+    return value
+
+
+def read_optional_json_object(file: Path) -> dict[str, Any]:
+    """Do what `read_json_object` does, but return an empty object if there is no such file."""
+    return read_json_object(file) if file.exists() else {}
