@@ -1,4 +1,4 @@
-"""``headway parse``: the constituents of English sentences, as bracketed trees."""
+"""``headway parse``: print the constituency trees of English sentences."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 echo "He didn't see it." | headway parse runs/parser
-headway parse runs/parser --gold test.tree > parsed.tree    # and says the F1"""
+headway parse runs/parser --gold test.tree > parsed.tree    # also prints the F1"""
 SETTINGS = ("search",)
 
 
@@ -19,24 +19,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("model", metavar="MODEL", help="a run or model directory of a parser")
     parser.add_argument(
-        "--words", action="store_true", help="the input is cut into words at its spaces already"
+        "--words",
+        action="store_true",
+        help="split the input only at spaces: it is tokenized already",
     )
     parser.add_argument(
-        "--gold", metavar="FILE", help="parse the sentences of these trees, and say the F1"
+        "--gold", metavar="FILE", help="parse the sentences of this treebank and print the F1"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON: tree and log-probability")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON with tree and log probability"
+    )
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print a tree a line; a line without words stays empty."""
+    """Print one tree for each input line, and an empty line for a line without words."""
     from headway.cli.main import limit_threads, usage_error
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
-    from headway.parsing.bracketing import agreement_of_all
+    from headway.parsing.bracketing import score_parses
     from headway.parsing.parser import PAPER, Parser
     from headway.parsing.treebank import read_treebank
-    from headway.parsing.trees import escape, retag, tokenise
+    from headway.parsing.trees import retag
+    from headway.parsing.words import escape_brackets, tokenize_english
 
     try:
         search = merge_overrides(Config(search=PAPER), args.overrides).search
@@ -47,27 +52,27 @@ def run(args: argparse.Namespace) -> None:
     parser = Parser.load(args.model, search)
     if not args.gold:
         for lines in arriving_lines():
-            cut = str.split if args.words else tokenise
-            _print(parser.parse([escape(cut(line)) for line in lines]), args.json)
+            split = str.split if args.words else tokenize_english
+            _print(parser.parse([escape_brackets(split(line)) for line in lines]), args.json)
         return
     parses = parser.parse([tree.words() for tree in gold])
     _print(parses, args.json)
-    # Which words are punctuation, and do not count, is for the treebank to say.
+    # Punctuation does not count, and the treebank's tags decide which words are punctuation.
     tags = [[leaf.label for leaf in tree.leaves()] for tree in gold]
     trees = [parse.tree for parse in parses if parse is not None]
-    scores = agreement_of_all(gold, map(retag, trees, tags))
-    tagging = agreement_of_all(gold, trees).tagging
+    scores = score_parses(gold, map(retag, trees, tags))
+    tagging = score_parses(gold, trees).tagging
     print(
         f"F1 {scores.f1:.2f} (precision {scores.precision:.2f}, recall {scores.recall:.2f}) of"
         f" {scores.sentences} sentences; exact {100 * scores.exact / scores.sentences:.2f} %,"
         f" parts of speech {tagging:.2f} %; evalb's rules, beam {search.beam},"
-        f" alpha {search.alpha}, at most {search.max_extra} tokens more than the sentence",
+        f" alpha {search.alpha}, trees of at most {search.max_extra} tokens more than the source",
         file=sys.stderr,
     )
 
 
 def arriving_lines() -> Iterator[list[str]]:
-    """Yield the lines of standard input as they come."""
+    """Yield lists of input lines as they arrive on standard input."""
     from headway.cli.translate import arriving
     from headway.errors import HeadwayError
 

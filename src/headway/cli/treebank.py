@@ -1,4 +1,4 @@
-"""``headway treebank``: bracketed trees to training data for a parser."""
+"""``headway treebank``: turn bracketed trees into training data for a parser."""
 
 import argparse
 import sys
@@ -11,22 +11,26 @@ SETTINGS = ("text",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("out", metavar="DIR", help="where it goes; not there yet, or empty")
+    parser.add_argument("out", metavar="DIR", help="output directory; new or empty")
     parser.add_argument(
-        "--train", nargs="+", metavar="FILE", required=True, help="trees, one a line"
+        "--train", nargs="+", metavar="FILE", required=True, help="training trees, one a line"
     )
-    parser.add_argument("--valid", nargs="+", metavar="FILE", required=True, help="alike")
+    parser.add_argument(
+        "--valid", nargs="+", metavar="FILE", required=True, help="validation trees"
+    )
     parser.add_argument(
         "--parts",
         action="store_true",
-        help="train on every constituent too, as a sentence of its own",
+        help="also train on every constituent as a sentence of its own",
     )
-    parser.add_argument("--preset", metavar="NAME", help="whose vocabulary size (default tiny)")
+    parser.add_argument(
+        "--preset", metavar="NAME", help="preset for the vocabulary size (default tiny)"
+    )
     parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [text]")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write the directory and say what is in it."""
+    """Write the prepared directory and print its sizes."""
     from headway.cli.main import settings_from
     from headway.parsing.treebank import prepare_treebank, read_treebank
 
@@ -38,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     data = prepare_treebank(train, valid, args.out, config, with_parts=args.parts)
     sizes = data.tokenizer.source_vocab_size, data.tokenizer.target_vocab_size
     print(
-        f"{args.out}: {len(data.train)} trees to train on, {len(data.valid)} to validate;"
-        f" {sizes[0]} pieces of words, {sizes[1]} labels and parts of speech",
+        f"{args.out}: {len(data.train)} trees for training, {len(data.valid)} for validation;"
+        f" vocabulary: {sizes[0]} subwords, {sizes[1]} labels and parts of speech",
         file=sys.stderr,
     )

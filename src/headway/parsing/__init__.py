@@ -1,1 +1,1 @@
-"""Constituency parsing (paper: section 6.3): trees as training data, and a model as a parser."""
+"""Constituency parsing (paper: section 6.3): trees as training data, and a trained model as a parser."""

@@ -1,10 +1,13 @@
-"""How far a parse agrees with a treebank: labelled bracket F1, by the rules of the evalb program.
+"""Score parses against a treebank: labeled bracket F1 by the rules of the evalb program.
 
-evalb, with the parameters of Collins that the field reports: brackets are compared as a multiset of
-(label, first word, end), so that equal ones of a unary chain count as often as they are there;
-traces and punctuation are taken out before words are counted; what is empty then, and the topmost
-bracket, is no bracket; functions after ``-`` or ``=`` do not count; ADVP and PRT are the same; a
-sentence whose words differ from the treebank's is an error, and counts for nothing.
+The rules are those of evalb with the usual parameters of Collins:
+
+* Brackets are compared as a multiset of (label, first word, end). Equal brackets of a unary chain
+  each count.
+* Traces and punctuation are removed before words are counted. A constituent that is then empty is no
+  bracket, and neither is the root.
+* Functions after ``-`` or ``=`` are ignored. ADVP and PRT are the same label.
+* A sentence whose words differ from those of the treebank is an error and is left out.
 
 Paper: section 6.3, Table 4.
 """
@@ -13,29 +16,29 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from headway.parsing.trees import ROOTS, TRACE, Tree, without_function
+from headway.parsing.trees import ROOTS, TRACE, Tree, remove_function
 
-# Parts of speech that are taken out, and labels that are no brackets; evalb has one list for both.
-DELETED = ROOTS | {TRACE, ",", ":", "``", "''", "."}
-SAME = {"PRT": "ADVP"}
+# Parts of speech that are removed, and labels that are no brackets; evalb has one list for both.
+IGNORED = ROOTS | {TRACE, ",", ":", "``", "''", "."}
+EQUIVALENT = {"PRT": "ADVP"}
 
 Bracket = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Counts over sentences.
+class BracketScores:
+    """Counts over the sentences of a treebank.
 
     Attributes:
-        matched: Brackets in both.
+        matched: Brackets that both have.
         gold: Brackets of the treebank.
         found: Brackets of the parses.
-        sentences: That were compared.
-        exact: Of them, with all brackets in both.
-        errors: Sentences left out, because their words differ.
-        empty: Sentences left out, because nothing but punctuation is in them.
-        words: Words compared, punctuation left out.
-        tags: Of them, with the right part of speech.
+        sentences: Sentences that were compared.
+        exact: Compared sentences whose brackets are all the same.
+        errors: Sentences left out because their words differ.
+        empty: Sentences left out because they hold only punctuation.
+        words: Words compared, without punctuation.
+        tags: Compared words with the same part of speech.
     """
 
     matched: int = 0
@@ -48,74 +51,76 @@ class Agreement:
     words: int = 0
     tags: int = 0
 
-    def __add__(self, other: "Agreement") -> "Agreement":
-        return Agreement(*(getattr(self, n) + getattr(other, n) for n in self.__dataclass_fields__))
+    def __add__(self, other: "BracketScores") -> "BracketScores":
+        return BracketScores(
+            *(getattr(self, n) + getattr(other, n) for n in self.__dataclass_fields__)
+        )
 
     @property
     def precision(self) -> float:
-        """Share of the found brackets that are right, 0 to 100."""
+        """Percentage of the brackets of the parses that are correct, 0 to 100."""
         return 100 * self.matched / self.found if self.found else 0.0
 
     @property
     def recall(self) -> float:
-        """Share of the treebank's brackets that were found, 0 to 100."""
+        """Percentage of the brackets of the treebank that the parses have, 0 to 100."""
         return 100 * self.matched / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of `precision` and `recall`, of the counts of all sentences, 0 to 100."""
+        """Harmonic mean of `precision` and `recall` over all sentences, 0 to 100."""
         both = self.gold + self.found
         return 200 * self.matched / both if both else 0.0
 
     @property
     def tagging(self) -> float:
-        """Share of right parts of speech, 0 to 100."""
+        """Percentage of correct parts of speech, 0 to 100."""
         return 100 * self.tags / self.words if self.words else 0.0
 
 
-def agreement(gold: Tree, found: Tree) -> Agreement:
-    """Compare one parse with the treebank's tree of the same sentence."""
-    ours, theirs = [
-        [leaf for leaf in t.leaves() if leaf.label not in DELETED] for t in (gold, found)
-    ]
-    if not theirs:
-        return Agreement(empty=1)
-    if [leaf.word for leaf in ours] != [leaf.word for leaf in theirs]:
-        return Agreement(errors=1)
-    here, there = Counter(brackets(gold)), Counter(brackets(found))
-    return Agreement(
-        matched=(here & there).total(),
-        gold=here.total(),
-        found=there.total(),
+def score_parse(gold: Tree, found: Tree) -> BracketScores:
+    """Compare a parse with the tree of the treebank for the same sentence."""
+    gold_leaves, found_leaves = (
+        [leaf for leaf in tree.leaves() if leaf.label not in IGNORED] for tree in (gold, found)
+    )
+    if not found_leaves:
+        return BracketScores(empty=1)
+    if [leaf.word for leaf in gold_leaves] != [leaf.word for leaf in found_leaves]:
+        return BracketScores(errors=1)
+    gold_brackets, found_brackets = Counter(brackets(gold)), Counter(brackets(found))
+    return BracketScores(
+        matched=(gold_brackets & found_brackets).total(),
+        gold=gold_brackets.total(),
+        found=found_brackets.total(),
         sentences=1,
-        exact=int(here == there),
-        words=len(ours),
-        tags=sum(a.label == b.label for a, b in zip(ours, theirs, strict=True)),
+        exact=int(gold_brackets == found_brackets),
+        words=len(gold_leaves),
+        tags=sum(a.label == b.label for a, b in zip(gold_leaves, found_leaves, strict=True)),
     )
 
 
-def agreement_of_all(gold: Iterable[Tree], found: Iterable[Tree]) -> Agreement:
-    """Sum the counts over sentences."""
-    return sum((agreement(a, b) for a, b in zip(gold, found, strict=True)), Agreement())
+def score_parses(gold: Iterable[Tree], found: Iterable[Tree]) -> BracketScores:
+    """Compare parses with the trees of a treebank; return the sums over all sentences."""
+    return sum((score_parse(a, b) for a, b in zip(gold, found, strict=True)), BracketScores())
 
 
 def brackets(tree: Tree) -> list[Bracket]:
-    """Return a tree's brackets: label, first word, and the word after the last; words from 0.
+    """Return the brackets of a tree: label, index of the first word, index after the last word.
 
-    Punctuation and traces are no words, and what holds nothing else is no bracket.
+    Punctuation and traces do not count as words. A constituent that holds nothing else is no bracket.
     """
-    found: list[Bracket] = []
+    result: list[Bracket] = []
 
-    def read(part: Tree, start: int) -> int:
+    def visit(part: Tree, start: int) -> int:
         if part.word is not None:
-            return start + (part.label not in DELETED)
+            return start + (part.label not in IGNORED)
         end = start
         for child in part.children:
-            end = read(child, end)
-        label = without_function(part.label)
-        if end > start and label not in DELETED:
-            found.append((SAME.get(label, label), start, end))
+            end = visit(child, end)
+        label = remove_function(part.label)
+        if end > start and label not in IGNORED:
+            result.append((EQUIVALENT.get(label, label), start, end))
         return end
 
-    read(tree, 0)
-    return found
+    visit(tree, 0)
+    return result

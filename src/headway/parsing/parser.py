@@ -1,4 +1,4 @@
-"""A trained model as a parser: words in, well-formed trees out (paper: section 6.3)."""
+"""Parse sentences with a trained model; every result is a well-formed tree (paper: section 6.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,21 +13,22 @@ from headway.inference.directory import load_model
 from headway.inference.engine import make_engine
 from headway.inference.search import beam_search
 from headway.model import Transformer
-from headway.parsing.trees import Tree, rebuild
-from headway.parsing.wellformed import Symbols, WellFormed
+from headway.parsing.linearization import delinearize
+from headway.parsing.trees import Tree
+from headway.parsing.wellformed import TreeVocabulary, WellFormedDecoding
 from headway.text.tokenizer import Tokenizer
 
-EXTRA = 300  # tokens that a tree may have beyond its sentence (paper: "input length + 300")
-PAPER = SearchConfig(beam=21, alpha=0.3, max_extra=EXTRA)  # paper: section 6.3
+# Paper: section 6.3; its output limit is "input length + 300".
+PAPER = SearchConfig(beam=21, alpha=0.3, max_extra=300)
 
 
 @dataclass(frozen=True)
 class Parse:
-    """A sentence's likeliest tree.
+    """The best tree that the search found for a sentence.
 
     Attributes:
-        tree: Whole, with the sentence's words.
-        log_probability: Of the tree, in nats, as the model has it.
+        tree: The tree with the words of the sentence.
+        log_probability: Natural logarithm of the probability that the model gives the tree.
     """
 
     tree: Tree
@@ -35,15 +36,15 @@ class Parse:
 
 
 class Parser:
-    """Finds the likeliest well-formed trees.
+    """Finds the most probable well-formed trees of sentences by beam search.
 
     Args:
-        model: Trained on what `headway.parsing.treebank` prepares; in fp32 and evaluation mode.
-        tokenizer: Its own.
-        search: Beam, alpha, the longest tree and precision; default: the paper's.
+        model: A model trained on a prepared treebank; in fp32 and evaluation mode.
+        tokenizer: The tokenizer of the model.
+        search: Beam size, alpha, limit of the length and precision; default: those of the paper.
 
     Raises:
-        HeadwayError: If the model's target vocabulary is not one of trees.
+        HeadwayError: If the target vocabulary of the model has no constituents.
     """
 
     def __init__(
@@ -51,16 +52,16 @@ class Parser:
     ) -> None:
         self.tokenizer = tokenizer
         self.search = search or PAPER
-        self.symbols = Symbols(
+        self.vocabulary = TreeVocabulary(
             tokenizer.target_pieces(range(tokenizer.target_vocab_size)), tokenizer.eos
         )
-        shape = model.config
-        self.positions = shape.max_positions if shape.positions == "learned" else None
+        config = model.config
+        self.max_positions = config.max_positions if config.positions == "learned" else None
         self.engine = make_engine(model, self.search.precision)
 
     @classmethod
     def load(cls, path: str | Path, search: SearchConfig | None = None) -> "Parser":
-        """Read a run or model directory."""
+        """Load the parser of a run or model directory."""
         found = load_model(path)
         try:
             return cls(found.transformer, found.tokenizer, search)
@@ -68,32 +69,37 @@ class Parser:
             raise HeadwayError(f"{path}: {error}") from None
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Parse | None]:
-        """Parse sentences of words; one without words has no tree.
+        """Parse tokenized sentences.
+
+        Args:
+            sentences: The words of each sentence, with brackets escaped.
+
+        Returns:
+            One parse a sentence; None for a sentence without words.
 
         Raises:
             HeadwayError: If a sentence is longer than a learned position table.
         """
-        found: list[Parse | None] = [None] * len(sentences)
+        results: list[Parse | None] = [None] * len(sentences)
         rows = [row for row, words in enumerate(sentences) if words]
         texts = [" ".join(sentences[row]) for row in rows]
         sources = self.tokenizer.encode_source(texts) if texts else []
         for batch in batch_by_length([len(ids) for ids in sources], self.search.batch_tokens):
-            here = [rows[place] for place in batch]
+            batch_rows = [rows[index] for index in batch]
             parses = self._search(
-                [sources[place] for place in batch], [list(sentences[row]) for row in here]
+                [sources[index] for index in batch], [list(sentences[row]) for row in batch_rows]
             )
-            for row, parse in zip(here, parses, strict=True):
-                found[row] = parse
-        return found
+            for row, parse in zip(batch_rows, parses, strict=True):
+                results[row] = parse
+        return results
 
     @torch.inference_mode()
     def _search(self, sources: list[list[int]], sentences: list[list[str]]) -> list[Parse]:
-        """Search for the trees of one batch."""
         counts, beam = [len(words) for words in sentences], self.search.beam
         limits = [self._limit(len(ids), count) for ids, count in zip(sources, counts, strict=True)]
         started = self.engine.start(sources, beam, max(limits))
         found = beam_search(
-            WellFormed(started, self.symbols, counts, limits, beam),
+            WellFormedDecoding(started, self.vocabulary, counts, limits, beam),
             limits,
             beam=beam,
             alpha=self.search.alpha,
@@ -102,20 +108,20 @@ class Parser:
         )
         return [
             Parse(
-                rebuild([self.symbols.pieces[i] for i in best.tokens[:-1]], words),
+                delinearize([self.vocabulary.tokens[i] for i in best.tokens[:-1]], words),
                 best.log_probability,
             )
             for (best, *_), words in zip(found, sentences, strict=True)
         ]
 
     def _limit(self, length: int, words: int) -> int:
-        """Return the longest tree of a sentence, in tokens: there is always room for the flattest."""
+        """Return the maximum number of tokens of a tree; a flat tree of all words always fits."""
         limit = max(length + self.search.max_extra, words + 3)
-        if self.positions is not None:
-            limit = min(limit, self.positions)
-            if max(length, words + 3) > self.positions:
+        if self.max_positions is not None:
+            limit = min(limit, self.max_positions)
+            if max(length, words + 3) > self.max_positions:
                 raise HeadwayError(
-                    f"a sentence of {words} words is longer than the model's {self.positions}"
+                    f"a sentence of {words} words is longer than the model's {self.max_positions}"
                     " learned positions"
                 )
         return limit

@@ -1,19 +1,19 @@
-"""A treebank as training data: sentences as source, linearised trees as target.
+"""Turn a treebank into training data: sentences as source, linearized trees as target.
 
-What comes out is what `headway prepare` writes, so a parser is trained as a translator is. The
-target vocabulary holds every label, opened and closed, and every part of speech as one piece each.
+The prepared directory has the format of `headway prepare`, so a parser is trained like a translator.
+The target vocabulary has one token for each opening label, closing label and part of speech.
 """
 
 import io
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.parsing.trees import Tree, linearise, parts, plain, read_trees
+from headway.parsing.linearization import linearize
+from headway.parsing.trees import Tree, inner_constituents, read_trees, simplify
 from headway.text.prepare import PreparedData, prepare
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS, UNK
@@ -22,14 +22,14 @@ LANGUAGES = ("en", "trees")
 
 
 def read_treebank(path: str | Path) -> list[Tree]:
-    """Read a file of trees without traces, empty constituents and functions.
+    """Read a file of trees and remove their traces, empty constituents and functions.
 
     Raises:
-        HeadwayError: If there is none in it, or a line is none.
+        HeadwayError: If the file holds no trees, or a line is not a tree.
     """
-    trees = [kept for kept in map(plain, read_trees(path)) if kept is not None]
+    trees = [kept for kept in map(simplify, read_trees(path)) if kept is not None]
     if not trees:
-        raise HeadwayError(f"{path}: holds no trees")
+        raise HeadwayError(f"{path}: holds no trees; it needs one bracketed tree a line")
     return trees
 
 
@@ -41,20 +41,22 @@ def prepare_treebank(
     *,
     with_parts: bool = False,
 ) -> PreparedData:
-    """Write trees as a prepared directory; it appears whole or not at all.
+    """Write trees as a prepared directory, atomically.
 
     Args:
-        train: `plain` trees; the vocabularies are learned from them.
-        valid: The same, for validation.
-        out: Must not be there yet, or be empty.
-        config: ``vocab_size`` is that of words; cleaning is left out but for ``max_tokens``.
-        with_parts: Train on each constituent too, as a sentence of its own and once. A decoder of
-            trees has to count the words it has passed, and learns it where there are few.
+        train: Trees as `read_treebank` returns them; the vocabularies are learned from them.
+        valid: Trees for validation.
+        out: Directory to write; it must not exist or be empty.
+        config: Text settings. ``vocab_size`` is the size of the source vocabulary. Of the cleaning
+            rules only ``max_tokens`` applies.
+        with_parts: Also train on each constituent, once, as a sentence of its own. The decoder has to
+            count the words that it has passed, and it learns this from short sentences.
 
     Raises:
-        HeadwayError: If the words do not fill the vocabulary.
+        HeadwayError: If the training text is too small for the vocabulary size.
     """
-    # Rules about translations say nothing about trees; sentences of the validation set stay out.
+    # The cleaning rules are made for translations. Sentences of the validation set are still removed
+    # from the training set.
     config = replace(
         config,
         joint_vocab=False,
@@ -68,15 +70,18 @@ def prepare_treebank(
     words = Tokenizer.learn(
         ((" ".join(tree.words()), "") for tree in train), replace(config, joint_vocab=True)
     )
-    tokenizer = Tokenizer(words.models[0], _whole_tokens(map(linearise, train)))
+    tokenizer = Tokenizer(words.models[0], _learn_tree_vocabulary(map(linearize, train)))
     if with_parts:
-        train = [*train, *dict.fromkeys(part for tree in train for part in parts(tree))]
+        train = [
+            *train,
+            *dict.fromkeys(part for tree in train for part in inner_constituents(tree)),
+        ]
     with tempfile.TemporaryDirectory() as folder:
         files = [
             _write([tree.words() for tree in train], Path(folder) / f"train.{LANGUAGES[0]}"),
-            _write([linearise(tree) for tree in train], Path(folder) / f"train.{LANGUAGES[1]}"),
+            _write([linearize(tree) for tree in train], Path(folder) / f"train.{LANGUAGES[1]}"),
             _write([tree.words() for tree in valid], Path(folder) / f"valid.{LANGUAGES[0]}"),
-            _write([linearise(tree) for tree in valid], Path(folder) / f"valid.{LANGUAGES[1]}"),
+            _write([linearize(tree) for tree in valid], Path(folder) / f"valid.{LANGUAGES[1]}"),
         ]
         return prepare(files[:2], files[2:], out, config, LANGUAGES, tokenizer=tokenizer)
 
@@ -87,18 +92,17 @@ def _write(sequences: Iterable[Sequence[str]], path: Path) -> Path:
     return path
 
 
-def _whole_tokens(sequences: Iterable[Sequence[str]]) -> bytes:
-    """Learn a sentencepiece model whose pieces are the tokens of these sequences."""
+def _learn_tree_vocabulary(sequences: Iterable[Sequence[str]]) -> bytes:
+    """Return a sentencepiece model whose vocabulary is the set of tokens in these sequences."""
     from sentencepiece import SentencePieceTrainer
 
-    # A label occurs opened and closed alike; every token counts, so that the rarest is kept.
-    seen = Counter(token for sequence in sequences for token in sequence)
+    tokens = {token for sequence in sequences for token in sequence}
     model = io.BytesIO()
     SentencePieceTrainer.train(
-        sentence_iterator=iter([" ".join(sorted(seen))]),
+        sentence_iterator=iter([" ".join(sorted(tokens))]),
         model_writer=model,
         model_type="word",
-        vocab_size=len(seen) + 2,
+        vocab_size=len(tokens) + 2,
         use_all_vocab=True,
         character_coverage=1.0,
         normalization_rule_name="identity",

@@ -1,24 +1,16 @@
-"""Constituency trees: read and written in brackets, and as the sequence a model translates into.
-
-A tree becomes a sequence of opened constituents ``(NP``, of parts of speech, one a word, and of
-closed constituents ``)NP``: the words themselves are the source and need not be said again.
-Paper: section 6.3. The linearisation is that of Vinyals et al. (2015), with the part of speech in
-the place of its ``XX``, so that whole trees come back.
-"""
+"""Constituency trees: read from and written in brackets, simplified, cut into constituents."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.text.lines import read_lines
 
-OPEN, CLOSE = "(", ")"
-TRACE = "-NONE-"  # the part of speech of what is not there to be read
-ROOTS = frozenset({"ROOT", "TOP", "S1"})  # what treebanks put around a whole sentence
-DEEPEST = 200  # no sentence nests so far; what does is not a tree
-ESCAPED = {"(": "-LRB-", ")": "-RRB-"}  # brackets as words, as treebanks write them
+TRACE = "-NONE-"  # part of speech of an element that is not pronounced
+ROOTS = frozenset({"ROOT", "TOP", "S1"})  # labels that treebanks put around a whole sentence
+MAX_DEPTH = 200  # no real sentence nests this deep; the limit also bounds recursion
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +18,9 @@ class Tree:
     """A constituent with children, or a word with its part of speech.
 
     Attributes:
-        label: Of the constituent, or the part of speech.
-        children: In order; none: a word.
-        word: The word; None: a constituent.
+        label: Label of the constituent, or part of speech of the word.
+        children: Children in order; empty for a word.
+        word: The word; None for a constituent.
     """
 
     label: str
@@ -36,52 +28,54 @@ class Tree:
     word: str | None = None
 
     def __str__(self) -> str:
-        """Write it in brackets, on one line."""
+        """Return the tree in brackets, on one line."""
         inside = " ".join(map(str, self.children)) if self.word is None else self.word
         return f"({self.label} {inside})"
 
     def leaves(self) -> Iterator["Tree"]:
-        """Yield the words, from left to right."""
+        """Yield the words with their parts of speech, from left to right."""
         if self.word is not None:
             yield self
         for child in self.children:
             yield from child.leaves()
 
     def words(self) -> list[str]:
-        """Return the sentence."""
+        """Return the words of the sentence."""
         return [str(leaf.word) for leaf in self.leaves()]
 
 
 def parse_brackets(text: str, where: str = "tree") -> Tree:
-    """Read a tree: ``(S (NP (PRP He)) (VP (VBZ sleeps)))``. A bracket without a label is ``ROOT``.
+    """Read a tree such as ``(S (NP (PRP He)) (VP (VBZ sleeps)))``.
+
+    A bracket without a label gets the label ``ROOT``.
 
     Args:
         text: One tree.
-        where: What to call it in an error.
+        where: Name of the place for error messages, such as a file and line.
 
     Raises:
-        HeadwayError: Saying what is wrong with it.
+        HeadwayError: If the text is not exactly one tree.
     """
     tokens = re.findall(r"[()]|[^()\s]+", text)
     stack: list[tuple[str, list[Tree], list[str]]] = []
-    found: Tree | None = None
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        at += 1
-        if found is not None:
+    root: Tree | None = None
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        position += 1
+        if root is not None:
             raise HeadwayError(f"{where}: {token} follows the end of the tree")
-        if token == OPEN:
+        if token == "(":
             label = "ROOT"
-            if at < len(tokens) and tokens[at] not in (OPEN, CLOSE):
-                label = tokens[at]
-                at += 1
+            if position < len(tokens) and tokens[position] not in ("(", ")"):
+                label = tokens[position]
+                position += 1
             stack.append((label, [], []))
-            if len(stack) > DEEPEST:
-                raise HeadwayError(f"{where}: nested more than {DEEPEST} deep")
+            if len(stack) > MAX_DEPTH:
+                raise HeadwayError(f"{where}: nested more than {MAX_DEPTH} deep")
         elif not stack:
             raise HeadwayError(f"{where}: {token} stands before the first (")
-        elif token == CLOSE:
+        elif token == ")":
             label, children, words = stack.pop()
             if (len(words), bool(children)) not in ((1, False), (0, True)):
                 raise HeadwayError(f"{where}: ({label} holds neither one word nor constituents")
@@ -89,19 +83,19 @@ def parse_brackets(text: str, where: str = "tree") -> Tree:
             if stack:
                 stack[-1][1].append(tree)
             else:
-                found = tree
+                root = tree
         else:
             stack[-1][2].append(token)
-    if found is None:
+    if root is None:
         raise HeadwayError(f"{where}: ends before its last )")
-    return found
+    return root
 
 
 def read_trees(path: str | Path) -> list[Tree]:
-    """Read a file of trees, one a line; compressed files too. Empty lines are left out.
+    """Read a plain or compressed file with one tree a line; empty lines are skipped.
 
     Raises:
-        HeadwayError: Naming the file and line of what is no tree of constituents.
+        HeadwayError: If a line is not a tree with a constituent; the message names file and line.
     """
     trees = []
     for number, line in enumerate(read_lines(path), 1):
@@ -113,81 +107,47 @@ def read_trees(path: str | Path) -> list[Tree]:
     return trees
 
 
-def plain(tree: Tree) -> Tree | None:
-    """Leave out traces, what is empty without them, and functions such as ``-SBJ``.
+def simplify(tree: Tree) -> Tree | None:
+    """Remove traces, constituents that are empty without them, and functions such as ``-SBJ``.
 
     Returns:
-        None if nothing is left.
+        The simplified tree; None if nothing is left.
     """
     if tree.word is not None:
         return None if tree.label == TRACE else tree
-    children = tuple(kept for kept in map(plain, tree.children) if kept is not None)
+    children = tuple(kept for kept in map(simplify, tree.children) if kept is not None)
     if not children:
         return None
-    return Tree(without_function(tree.label), children)
+    return Tree(remove_function(tree.label), children)
 
 
-def without_function(label: str) -> str:
-    """Cut a label at its first ``-``, ``=`` or ``|``; ``-LRB-`` begins with one and stays."""
+def remove_function(label: str) -> str:
+    """Cut a label at its first ``-``, ``=`` or ``|``, except at its first character (``-LRB-``)."""
     return re.split(r"(?<!^)[-=|]", label, maxsplit=1)[0]
 
 
-def linearise(tree: Tree) -> list[str]:
-    """Return the sequence that a tree becomes: 2 x constituents + words tokens."""
-    if tree.word is not None:
-        return [tree.label]
-    inside = [token for child in tree.children for token in linearise(child)]
-    return [OPEN + tree.label, *inside, CLOSE + tree.label]
+def inner_constituents(tree: Tree) -> Iterator[Tree]:
+    """Yield each constituent of two or more words inside a tree as a tree of its own.
 
-
-def parts(tree: Tree) -> Iterator[Tree]:
-    """Yield what is inside a tree as trees of their own: each constituent of two words or more.
-
-    Of a root around one constituent these are the constituents in that one, with a root around each.
+    If the tree is a root around one constituent, the constituents inside that one are yielded, each
+    with the root around it.
     """
     [top, *rest] = tree.children
-    rooted = tree.label in ROOTS and not rest
-    for child in top.children if rooted else tree.children:
-        for inside in _constituents(child):
-            yield replace(tree, children=(inside,)) if rooted else inside
+    is_rooted = tree.label in ROOTS and not rest
+    for child in top.children if is_rooted else tree.children:
+        for constituent in _constituents(child):
+            yield replace(tree, children=(constituent,)) if is_rooted else constituent
 
 
 def _constituents(tree: Tree) -> Iterator[Tree]:
-    """Yield a tree and all constituents in it that have two words or more."""
     if tree.word is None and len(tree.words()) > 1:
         yield tree
         for child in tree.children:
             yield from _constituents(child)
 
 
-def rebuild(tokens: Iterable[str], words: Sequence[str]) -> Tree:
-    """Return the tree of a linearised sequence over its sentence: the inverse of `linearise`.
-
-    Raises:
-        ValueError: If they are not a tree whose leaves are the words.
-    """
-    rest = iter(words)
-    stack: list[tuple[str, list[Tree]]] = [("", [])]
-    for token in tokens:
-        if len(token) > 1 and token[0] == OPEN:
-            stack.append((token[1:], []))
-        elif len(token) > 1 and token[0] == CLOSE:
-            label, children = stack.pop()
-            if label != token[1:] or not children or not stack:
-                raise ValueError(f"{token} does not close a constituent with children")
-            stack[-1][1].append(Tree(label, tuple(children)))
-        else:
-            word = next(rest, None)
-            if word is None or len(stack) == 1:
-                raise ValueError(f"no word, or no constituent, for the part of speech {token}")
-            stack[-1][1].append(Tree(token, word=word))
-    if len(stack) != 1 or len(stack[0][1]) != 1 or next(rest, None) is not None:
-        raise ValueError("not one whole tree of all the words")
-    return stack[0][1][0]
-
-
 def retag(tree: Tree, tags: Sequence[str]) -> Tree:
-    """Return the tree with other parts of speech, from left to right."""
+    """Return the tree with other parts of speech, given from left to right."""
     rest = iter(tags)
 
     def copy(part: Tree) -> Tree:
@@ -196,27 +156,3 @@ def retag(tree: Tree, tags: Sequence[str]) -> Tree:
         return replace(part, children=tuple(map(copy, part.children)))
 
     return copy(tree)
-
-
-def tokenise(sentence: str) -> list[str]:
-    """Cut raw English into words as treebanks do: ``He didn't (yet).`` is ``He did n't -LRB- yet -RRB- .``.
-
-    Hyphens stand alone, as in the younger treebanks; full stops of abbreviations such as ``U.S.`` stay.
-    """
-    text = re.sub(r"([\"“”„,;:?!()\[\]{}%$€£…]|--+|[–—]|\.{2,}|(?<=\w)-(?=\w))", r" \1 ", sentence)
-    text = re.sub(r"(?<=\d) ([,:]) (?=\d)", r"\1", text)  # 1,000 and 12:30
-    text = re.sub(r"(?i)(?<=\w)(n['’]t|['’](?:s|re|ve|ll|d|m))\b", r" \1", text)
-    text = re.sub(r"(^|\s)(['‘])(?=\w\w)|(?<=\w)(['’])(?=\s|$)", r"\1\2 \3", text)
-    words = text.split()
-    # Only the last full stop ends a sentence, whatever closes after it.
-    for place in reversed(range(len(words))):
-        if any(character.isalnum() for character in words[place]):
-            if words[place][-1] == "." and "." not in words[place][:-1]:
-                words[place : place + 1] = [words[place][:-1], "."]
-            break
-    return escape(words)
-
-
-def escape(words: Iterable[str]) -> list[str]:
-    """Write brackets as treebanks do, so that no word is taken for one."""
-    return [word.replace("(", ESCAPED["("]).replace(")", ESCAPED[")"]) for word in words]

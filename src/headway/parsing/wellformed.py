@@ -1,11 +1,11 @@
-"""Decoding that can say nothing but whole trees over the words of a sentence.
+"""A decoding that allows only well-formed trees over the words of each sentence.
 
-A `Decoding` around another: it forbids what would make no tree, and leaves the search as it is. What
-is allowed keeps the model's own probability, so that the search finds the likeliest trees of all
-that the model could say, well formed or not.
+`WellFormedDecoding` wraps the `Decoding` of an engine and gives the search only tokens that can continue
+a tree. Allowed tokens keep the probabilities of the model, without renormalization, so the search ranks
+trees exactly as the model does.
 
 Shapes: N hypotheses, V target vocabulary, C candidates.
-Paper: section 6.3; Vinyals et al. (2015) repaired what was not well formed.
+Paper: section 6.3; Vinyals et al. (2015) repaired malformed trees after the search instead.
 """
 
 from collections.abc import Sequence
@@ -17,151 +17,166 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.inference.search import Candidates, Ids
-from headway.parsing.trees import CLOSE, OPEN
+from headway.parsing.linearization import CLOSE, OPEN
 from headway.text.vocabulary import SPACE
 
 
-class Deciding(Protocol):
-    """Hypotheses under way that show all their logits, as both engines start them."""
+class LogitsDecoding(Protocol):
+    """Hypotheses of an engine that give access to all logits of a step."""
 
     def logits(self, tokens: Ids) -> Tensor:
-        """Read tokens [N] and give the logits of the next ones, [N, V]."""
+        """Read tokens [N] and return the logits of the next ones, [N, V]."""
 
     def reorder(self, rows: Ids) -> None:
-        """Let hypothesis i go on from hypothesis ``rows[i]``."""
+        """Continue hypothesis i from hypothesis ``rows[i]``."""
 
     def keep(self, sentences: Ids) -> None:
-        """Forget what belongs to other sentences; `reorder` follows."""
+        """Drop the state of all other sentences; a call of `reorder` follows."""
 
 
-class Shape(NamedTuple):
-    """How far a tree has come.
+class TreeState(NamedTuple):
+    """State of a partially written tree.
 
     Attributes:
-        words: Of the sentence, still without a part of speech.
-        stack: Labels, by number, of the open constituents.
-        bare: The innermost has no child yet.
-        begun: Something was opened.
-        room: Tokens that may still follow, ``</s>`` included.
+        words_left: Words of the sentence that have no part of speech yet.
+        open_labels: Label numbers of the open constituents, outermost first.
+        is_empty: Whether the innermost open constituent has no child yet.
+        has_begun: Whether a constituent was opened.
+        tokens_left: Tokens that may still follow, ``</s>`` included.
     """
 
-    words: int
-    stack: tuple[int, ...]
-    bare: bool
-    begun: bool
-    room: int
+    words_left: int
+    open_labels: tuple[int, ...]
+    is_empty: bool
+    has_begun: bool
+    tokens_left: int
 
 
-class Symbols:
-    """What each target id means to a tree.
+class TreeVocabulary:
+    """The role of each target token in a tree.
 
     Args:
-        pieces: The target vocabulary, spelled out, in the order of its ids.
+        subwords: The target vocabulary as sentencepiece writes it, in the order of its ids.
         eos: Id of ``</s>``.
 
     Raises:
-        HeadwayError: If the vocabulary cannot write trees.
+        HeadwayError: If the vocabulary has no constituents.
     """
 
-    def __init__(self, pieces: Sequence[str], eos: int) -> None:
-        self.pieces = [piece.removeprefix(SPACE) for piece in pieces]
+    def __init__(self, subwords: Sequence[str], eos: int) -> None:
+        self.tokens = [subword.removeprefix(SPACE) for subword in subwords]
         self.eos = eos
-        told = [p if s.startswith(SPACE) else "" for p, s in zip(self.pieces, pieces, strict=True)]
-        opens = [len(p) > 1 and p[0] == OPEN for p in told]
-        closes = [len(p) > 1 and p[0] == CLOSE for p in told]
-        labels = sorted({p[1:] for p, yes in zip(told, opens, strict=True) if yes})
-        if not labels or not all(CLOSE + label in told for label in labels):
+        # Only subwords that begin a word are whole tokens.
+        whole = [
+            token if subword.startswith(SPACE) else ""
+            for token, subword in zip(self.tokens, subwords, strict=True)
+        ]
+        opens = [len(token) > 1 and token[0] == OPEN for token in whole]
+        closes = [len(token) > 1 and token[0] == CLOSE for token in whole]
+        labels = sorted({token[1:] for token, yes in zip(whole, opens, strict=True) if yes})
+        if not labels or not all(CLOSE + label in whole for label in labels):
             raise HeadwayError(
-                "its target vocabulary has no constituents, so it cannot parse: train a model on"
-                " what `headway treebank` writes"
+                "the model's target vocabulary has no constituents, so it cannot parse; train it on"
+                " the output of `headway treebank`"
             )
         self.opens, self.closes = np.array(opens), np.array(closes)
-        self.tags = np.array([bool(p) for p in told]) & ~self.opens & ~self.closes
+        self.tags = np.array([bool(token) for token in whole]) & ~self.opens & ~self.closes
         numbers = {label: number for number, label in enumerate(labels)}
-        self.label = np.array([numbers.get(p[1:], -1) if p else -1 for p in told])
-        self.close = [told.index(CLOSE + label) for label in labels]
+        self.label_numbers = np.array(
+            [numbers.get(token[1:], -1) if token else -1 for token in whole]
+        )
+        self.closing_ids = [whole.index(CLOSE + label) for label in labels]
 
-    def allowed(self, shape: Shape) -> np.ndarray:
-        """Return which ids may come next, bool [V]; there is always one if ``room`` began large enough."""
-        words, stack, bare, begun, room = shape
-        found = np.zeros(len(self.pieces), dtype=bool)
-        if begun and not stack:
-            found[self.eos] = True
-            return found
-        # A word needs a token, an open constituent one to close it, and the sentence its end.
-        needed = words + len(stack) + 1
-        if words and room >= needed + 2:
-            found |= self.opens
-        if words and stack:
-            found |= self.tags
-        if stack and not bare and (len(stack) > 1 or not words):
-            found[self.close[stack[-1]]] = True
-        return found
+    def allowed(self, state: TreeState) -> np.ndarray:
+        """Return which ids may come next, bool [V].
 
-    def after(self, shape: Shape, token: int) -> Shape:
-        """Return the shape once an allowed token has been said."""
-        words, stack, _, _, room = shape
+        At least one id is allowed if ``tokens_left`` was at least words + 3 at the start.
+        """
+        allowed_V = np.zeros(len(self.tokens), dtype=bool)
+        words_left, open_labels, is_empty, has_begun, tokens_left = state
+        if has_begun and not open_labels:
+            allowed_V[self.eos] = True
+            return allowed_V
+        # Each word, each open constituent and </s> need one token.
+        needed = words_left + len(open_labels) + 1
+        if words_left and tokens_left >= needed + 2:
+            allowed_V |= self.opens
+        if words_left and open_labels:
+            allowed_V |= self.tags
+        # The root may only close after the last word.
+        if open_labels and not is_empty and (len(open_labels) > 1 or not words_left):
+            allowed_V[self.closing_ids[open_labels[-1]]] = True
+        return allowed_V
+
+    def advance(self, state: TreeState, token: int) -> TreeState:
+        """Return the state after an allowed token."""
+        words_left, open_labels, _, _, tokens_left = state
         if self.opens[token]:
-            return Shape(words, (*stack, int(self.label[token])), True, True, room - 1)
+            label = int(self.label_numbers[token])
+            return TreeState(words_left, (*open_labels, label), True, True, tokens_left - 1)
         if self.tags[token]:
-            return Shape(words - 1, stack, False, True, room - 1)
-        return Shape(words, stack[:-1], False, True, room - 1)
+            return TreeState(words_left - 1, open_labels, False, True, tokens_left - 1)
+        return TreeState(words_left, open_labels[:-1], False, True, tokens_left - 1)
 
 
-class WellFormed:
-    """A `Decoding` whose hypotheses are the beginnings of trees.
+class WellFormedDecoding:
+    """A `Decoding` whose hypotheses are always beginnings of trees.
 
     Args:
-        decoding: What runs the model; fresh.
-        symbols: What its ids mean.
-        words: Words of each sentence.
-        limits: Longest sequence of each, as the search has it: at least words + 3 tokens.
-        beams: Hypotheses of each sentence.
+        decoding: A decoding of an engine that has read nothing yet.
+        vocabulary: The role of each target token.
+        words: Number of words of each sentence.
+        limits: Maximum number of tokens of each sentence, as the search has it; at least words + 3.
+        beams: Hypotheses a sentence.
     """
 
     def __init__(
         self,
-        decoding: Deciding,
-        symbols: Symbols,
+        decoding: LogitsDecoding,
+        vocabulary: TreeVocabulary,
         words: Sequence[int],
         limits: Sequence[int],
         beams: int,
     ) -> None:
-        self.decoding, self.symbols = decoding, symbols
-        # Of what a search gave up (its score is minus infinity) no shape is kept.
-        self.shapes: list[Shape | None] = []
+        self.decoding, self.vocabulary = decoding, vocabulary
+        # None: the search has given up the hypothesis (its score is minus infinity).
+        self.states: list[TreeState | None] = []
         for count, limit in zip(words, limits, strict=True):
             assert 0 < count <= limit - 3, "no room for a tree"
-            self.shapes += [Shape(count, (), False, False, limit)] * beams
-        self.fresh = True
+            self.states += [TreeState(count, (), False, False, limit)] * beams
+        self.is_first_step = True
 
     def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
-        """Read tokens [N] and name the best next ones that a tree may go on with; see `Decoding`.
+        """Read tokens [N] and return the best next tokens that a tree allows; see `Decoding`.
 
-        What is ``forced``, the end at a sentence's limit, is then the only one allowed anyway.
+        ``forced`` needs no attention: at the limit of a sentence, ``</s>`` is the only allowed token.
         """
-        if not self.fresh:
-            self.shapes = [
-                None if shape is None or not self.symbols.allowed(shape)[token]
-                else self.symbols.after(shape, token)
-                for shape, token in zip(self.shapes, tokens.tolist(), strict=True)
-            ]  # fmt: skip
-        self.fresh = False
+        if not self.is_first_step:
+            self.states = [
+                self._advance(state, token)
+                for state, token in zip(self.states, tokens.tolist(), strict=True)
+            ]
+        self.is_first_step = False
         logits_NV = self.decoding.logits(tokens).float().cpu()
         log_z_N = logits_NV.logsumexp(-1).double()
         allowed_NV = np.zeros(logits_NV.shape, dtype=bool)
-        for row_V, shape in zip(allowed_NV, self.shapes, strict=True):
-            if shape is not None:
-                row_V[:] = self.symbols.allowed(shape)
+        for row_V, state in zip(allowed_NV, self.states, strict=True):
+            if state is not None:
+                row_V[:] = self.vocabulary.allowed(state)
         logits_NV = logits_NV.masked_fill(~torch.from_numpy(allowed_NV), -torch.inf)
         logits_NC, tokens_NC = logits_NV.topk(min(wanted, logits_NV.size(1)))
         return Candidates(tokens_NC.numpy(), logits_NC.double().numpy(), log_z_N.numpy())
 
     def reorder(self, rows: Ids) -> None:
-        """Let hypothesis i go on from hypothesis ``rows[i]``."""
-        self.shapes = [self.shapes[row] for row in rows.tolist()]
+        """Continue hypothesis i from hypothesis ``rows[i]``."""
+        self.states = [self.states[row] for row in rows.tolist()]
         self.decoding.reorder(rows)
 
     def keep(self, sentences: Ids) -> None:
-        """Forget what belongs to other sentences; `reorder` does it for the shapes."""
+        """Drop the engine's state of all other sentences; `reorder` drops their tree states."""
         self.decoding.keep(sentences)
+
+    def _advance(self, state: TreeState | None, token: int) -> TreeState | None:
+        if state is None or not self.vocabulary.allowed(state)[token]:
+            return None
+        return self.vocabulary.advance(state, token)

@@ -31,7 +31,7 @@ from headway.paper.running.scales import paper_settings
 from headway.paper.running.trial import code_version
 from headway.paper.running.work import Job, Work
 from headway.parsing import parser as parser_module
-from headway.parsing.bracketing import Agreement, agreement_of_all
+from headway.parsing.bracketing import BracketScores, score_parses
 from headway.parsing.parser import PAPER, Parser
 from headway.parsing.treebank import prepare_treebank, read_treebank
 from headway.parsing.trees import Tree, retag
@@ -89,7 +89,7 @@ def run(work: Work) -> Result:
         )
         for seed in work.seeds
     }
-    scores: dict[str, list[Agreement]] = {}
+    scores: dict[str, list[BracketScores]] = {}
     sizes = {}
     for (title, seed), (found, size) in zip(
         wanted, parse_trials(work, list(wanted.values()), search, *parts), strict=True
@@ -204,7 +204,7 @@ def parse_trials(
     train_trees: list[Tree],
     valid_trees: list[Tree],
     test_trees: list[Tree],
-) -> list[tuple[Agreement, int]]:
+) -> list[tuple[BracketScores, int]]:
     """Train parsers and score them on the test trees, or read what they came to.
 
     Returns:
@@ -228,7 +228,7 @@ def parse_trials(
         for config in configs
     ]
     return [
-        (Agreement(**values["agreement"]), values["parameters"])
+        (BracketScores(**values["agreement"]), values["parameters"])
         for values in work.pieces(parser, specs)
     ]
 
@@ -245,8 +245,8 @@ def parser(place: Path) -> None:
     parses = Parser(model, data.tokenizer, search).parse([tree.words() for tree in test_trees])
     found = [parse.tree for parse in parses if parse is not None]
     tags = [[leaf.label for leaf in tree.leaves()] for tree in test_trees]
-    scores = agreement_of_all(test_trees, map(retag, found, tags))
-    scores = replace(scores, tags=agreement_of_all(test_trees, found).tags)
+    scores = score_parses(test_trees, map(retag, found, tags))
+    scores = replace(scores, tags=score_parses(test_trees, found).tags)
     values = {"agreement": asdict(scores), "parameters": parameter_count(model)}
     replace_file(place / "trial.json", json.dumps(values).encode())
     remove(place / "run")
@@ -264,7 +264,7 @@ def _version() -> str:
     return hashlib.sha256(b"".join(sources)).hexdigest() + code_version() + torch.__version__
 
 
-def _row(title: str, found: list[Agreement], parameters: int) -> tuple[str | int, ...]:
+def _row(title: str, found: list[BracketScores], parameters: int) -> tuple[str | int, ...]:
     columns = [
         [getattr(scores, name) for scores in found] for name in ("f1", "precision", "recall")
     ]

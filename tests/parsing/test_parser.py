@@ -1,0 +1,109 @@
+"""From trees to a prepared directory, and from a model to trees."""
+
+import json
+import re
+import sys
+
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.config import Config, ModelConfig, SearchConfig, TextConfig
+from headway.inference.directory import save_model
+from headway.model import Transformer
+from headway.paper.experiments.table4_treebank import make_treebank
+from headway.parsing.linearization import delinearize
+from headway.parsing.parser import Parser
+from headway.parsing.treebank import prepare_treebank
+from headway.parsing.trees import parse_brackets
+
+
+@pytest.fixture(scope="module")
+def parser(tmp_path_factory):
+    path = tmp_path_factory.mktemp("parser")
+    trees = make_treebank(60)
+    data = prepare_treebank(trees[10:], trees[:10], path / "data", TextConfig(vocab_size=340))
+    sizes = data.tokenizer.source_vocab_size, data.tokenizer.target_vocab_size
+    torch.manual_seed(5)
+    state = ModelConfig(
+        source_vocab_size=sizes[0], target_vocab_size=sizes[1], num_encoder_layers=1,
+        num_decoder_layers=1, d_model=22, d_ff=17, num_heads=2, tying="none",
+    )  # fmt: skip
+    model = Transformer(state).eval()
+    save_model(path / "model", model, data.tokenizer, Config(model=state), data.languages, "#")
+    return path, data
+
+
+def test_with_parts_each_constituent_occurs_once_and_none_of_the_validation_set(tmp_path):
+    train = [
+        parse_brackets(f"(S (NP (DT a) (NN {noun})) (VP (V sees) (PP (P by) (NN day))))")
+        for noun in "xyx"
+    ]
+    held = [parse_brackets("(PP (P by) (NN day))")]
+    data = prepare_treebank(
+        train, held, tmp_path / "data", TextConfig(vocab_size=284), with_parts=True
+    )
+    sources = [
+        data.tokenizer.decode_source(data.train.pair(i)[0].tolist()) for i in range(len(data.train))
+    ]
+    assert sources == [
+        "a x sees by day",
+        "a y sees by day",
+        "a x sees by day",
+        "a x",
+        "sees by day",
+        "a y",
+    ]
+
+
+def test_each_token_of_a_tree_is_one_subword(parser):
+    _, data = parser
+    trees = make_treebank(60)[10:]
+    assert 0 < len(data.train) <= len(trees)
+    held = {str(tree) for tree in trees}
+    for row in range(len(data.train)):
+        source, target = data.train.pair(row)
+        text = data.tokenizer.decode(target.tolist())
+        assert len(target) == len(text.split()) + 1  # </s>
+        words = data.tokenizer.decode_source(source.tolist()).split()
+        assert str(delinearize(text.split(), words)) in held
+
+
+def test_a_sentence_parses_alone_as_in_a_batch(parser):
+    path, _ = parser
+    loaded = Parser.load(path / "model", SearchConfig(beam=3, alpha=0.3, max_extra=20))
+    sentences = [["the", "dog", "sleeps", "."], ["unseen", "-LRB-"], [], ["a"] * 12]
+    together = loaded.parse(sentences)
+    assert together[2] is None
+    for words, parse in zip(sentences, together, strict=True):
+        assert loaded.parse([words]) == [parse]
+        assert parse is None or parse.tree.words() == words
+
+
+def test_treebank_and_parse_commands(tmp_path, capsys, monkeypatch, parser):
+    path, _ = parser
+    for name, trees in (("train", make_treebank(50, 2)), ("valid", make_treebank(9, 3))):
+        (tmp_path / f"{name}.tree").write_text("".join(f"{t}\n" for t in trees))
+    files = ["--train", str(tmp_path / "train.tree"), "--valid", str(tmp_path / "valid.tree")]
+    assert dispatch(["treebank", str(tmp_path / "out"), *files, "--text.vocab-size", "340"]) == 0
+    trees = int(re.search(r"([0-9]+) trees", capsys.readouterr().err)[1])
+    smaller = ["treebank", str(tmp_path / "parts"), *files, "--text.vocab-size", "340", "--parts"]
+    assert dispatch(smaller) == 0
+    assert int(re.search(r"([0-9]+) trees", capsys.readouterr().err)[1]) > trees
+
+    few = ["--search.beam", "2", "--search.max-extra", "9"]
+    (tmp_path / "in").write_bytes(b"He didn't (ever) sleep.\n\n")
+    with (tmp_path / "in").open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert dispatch(["parse", str(path / "model"), *few]) == 0
+    first, second, rest = capsys.readouterr().out.split("\n")
+    assert (second, rest) == ("", "")
+    words = "He did n't -LRB- ever -RRB- sleep ."
+    assert " ".join(parse_brackets(first).words()) == words
+    gold = ["--gold", str(tmp_path / "valid.tree"), "--json"]
+    assert dispatch(["parse", str(path / "model"), *few, *gold]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 9
+    assert json.loads(out.splitlines()[0])["log_probability"] < 0
+    assert "F1" in err
+    assert "of 9 sentences" in err

@@ -1,0 +1,112 @@
+"""The search returns trees only, and the most probable of them."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from headway.errors import HeadwayError
+from headway.inference.search import Candidates, beam_search
+from headway.parsing.linearization import delinearize
+from headway.parsing.wellformed import TreeState, TreeVocabulary, WellFormedDecoding
+
+SUBWORDS = ["<unk>", "</s>", "▁(S", "▁(NP", "▁)NP", "▁)S", "▁NN", "▁VB", "<pad>"]
+
+
+class RandomModel:
+    """A model with random logits that depend on all tokens so far."""
+
+    def __init__(self, seed, count):
+        self.seed, self.prefixes = seed, [()] * count
+
+    def logits(self, tokens):
+        self.prefixes = [(*s, int(t)) for s, t in zip(self.prefixes, tokens, strict=True)]
+        rows = []
+        for prefix in self.prefixes:
+            rows.append(np.random.default_rng([self.seed, *prefix]).normal(size=len(SUBWORDS)) * 3)
+        return torch.tensor(np.array(rows), dtype=torch.float32)
+
+    def reorder(self, rows):
+        self.prefixes = [self.prefixes[row] for row in rows]
+
+    def keep(self, sentences):
+        pass
+
+
+def every_tree(vocabulary, words, limit):
+    """All sequences of at most ``limit`` tokens that are a tree of so many words, by trying them."""
+    found = []
+    for length in range(3, limit):
+        for ids in product(range(2, 8), repeat=length):
+            try:
+                delinearize([vocabulary.tokens[i] for i in ids], ["w"] * words)
+            except ValueError:
+                continue
+            found.append([*ids, 1])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wide_search_finds_the_most_probable_of_all_trees(seed):
+    vocabulary, words, limit = TreeVocabulary(SUBWORDS, 1), 2, 7
+    trees = every_tree(vocabulary, words, limit)
+    assert len(trees) > 20
+
+    def log_probability(ids):
+        model, total, last = RandomModel(seed, 1), 0.0, 8
+        for token in ids:
+            total += float(model.logits([last]).log_softmax(-1)[0, token])
+            last = token
+        return total
+
+    best = max(trees, key=log_probability)
+    decoding = WellFormedDecoding(RandomModel(seed, 60), vocabulary, [words], [limit], 60)
+    [[found]] = beam_search(decoding, [limit], beam=60, alpha=0.0, eos=1, pad=8)
+    assert found.tokens == best
+    assert found.log_probability == pytest.approx(log_probability(best), abs=1e-4)
+
+
+def test_a_token_is_allowed_exactly_if_a_tree_can_continue_with_it():
+    vocabulary, words, limit = TreeVocabulary(SUBWORDS, 1), 2, 7
+    trees = {tuple(ids) for ids in every_tree(vocabulary, words, limit)}
+    starts = {ids[:n] for ids in trees for n in range(len(ids) + 1)}
+    for start in starts - trees:
+        state = TreeState(words, (), False, False, limit)
+        for token in start:
+            assert vocabulary.allowed(state)[token]
+            state = vocabulary.advance(state, token)
+        allowed = {int(i) for i in np.flatnonzero(vocabulary.allowed(state))}
+        assert allowed == {t for t in range(9) if (*start, t) in starts}
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_every_result_is_a_tree_of_its_sentence(beam):
+    vocabulary = TreeVocabulary(SUBWORDS, 1)
+    counts, limits = [1, 5, 2, 9], [4, 30, 5, 13]
+    decoding = WellFormedDecoding(RandomModel(7, 4 * beam), vocabulary, counts, limits, beam)
+    found = beam_search(decoding, limits, beam=beam, alpha=0.3, eos=1, pad=8)
+    for (best, *_), count, limit in zip(found, counts, limits, strict=True):
+        words = [str(n) for n in range(count)]
+        assert delinearize([vocabulary.tokens[i] for i in best.tokens[:-1]], words).words() == words
+        assert len(best.tokens) <= limit
+        assert math.isfinite(best.score)
+
+
+def test_at_the_limit_only_the_forced_token_is_allowed():
+    vocabulary = TreeVocabulary(SUBWORDS, 1)
+    decoding = WellFormedDecoding(RandomModel(1, 1), vocabulary, [1], [4], 1)
+    tokens = []
+    last = np.array([8])
+    for _ in range(4):
+        found = decoding.candidates(last, 2, None)
+        assert isinstance(found, Candidates)
+        last = found.tokens[:, 0]
+        tokens.append(int(last[0]))
+    assert tokens[-1] == 1
+
+
+def test_a_vocabulary_without_constituents_is_rejected():
+    with pytest.raises(HeadwayError, match="no constituents"):
+        TreeVocabulary(["<unk>", "</s>", "▁Haus", "▁Baum", "<pad>"], 1)
