@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 echo "He didn't see it." | headway parse runs/parser
-headway parse runs/parser --gold test.tree > parsed.tree    # also prints the F1"""
+headway parse runs/parser --gold test.tree > parsed.tree  # prints the F1"""
 SETTINGS = ("search",)
 
 
