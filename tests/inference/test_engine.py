@@ -569,6 +569,7 @@ def test_a_long_walk_stays_in_its_room(tmp_path: Path) -> None:
             **os.environ, "CXX": str(wrapper), "HEADWAY_CACHE": str(tmp_path / "cache"),
             "LD_PRELOAD": str(checks), "OMP_NUM_THREADS": "2",
             "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1",
+            "PYTHONPATH": os.pathsep.join(sys.path),
         },
         capture_output=True, text=True, check=False,
     )  # fmt: skip

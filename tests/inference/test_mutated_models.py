@@ -21,6 +21,6 @@ def test_directories_damaged_at_random_are_refused_or_work(
 def test_untyped_errors_are_seen(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mutations.load_model", lambda path: {}["missing"])
+    monkeypatch.setattr("support.mutations.load_model", lambda path: {}["missing"])
     assert try_out(model_directory).what == "KeyError: 'missing'"
     assert signal.alarm(0) == 0

@@ -5,21 +5,17 @@
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-
 from headway import __version__, config
 from headway.config import Config
 from headway.errors import HeadwayError
-from headway.files import replace_text, replacing
+from headway.files import replace_text
 from headway.inference import hub
-from headway.model import Network, Transformer, make_model
+from headway.inference.weights import read_network, write_weights
+from headway.model import Network, Transformer
 from headway.text.labels import load_tokenizer
 from headway.text.tokenizer import Tokenizer
 
@@ -72,7 +68,7 @@ def save_model(
     write_config(directory, settings, languages)
     replace_text(directory / CARD, card)
     weights = {n: t.detach().float().cpu().contiguous() for n, t in model.state_dict().items()}
-    replace_weights(directory / "model.safetensors", weights)
+    write_weights(directory / "model.safetensors", weights)
 
 
 def write_config(
@@ -86,15 +82,6 @@ def write_config(
         "settings": settings.to_dict(),
     }
     replace_text(Path(directory) / name, json.dumps(values, indent=2) + "\n")
-
-
-def replace_weights(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
-    """Put a safetensors file in place of another, or of none."""
-    try:
-        with replacing(path) as temporary:
-            save_file(dict(weights), temporary, metadata={"format": "pt"})
-    except SafetensorError as error:  # a full disk comes as this, without its errno
-        raise OSError(f"cannot write {path}: {error}") from None
 
 
 def load_model(path: str | Path) -> Model:
@@ -143,7 +130,7 @@ def load_network(
                 f"{path / 'config.json'}: {name} = {getattr(shape, name)}, but the tokenizer has {size}"
             )
     shape = replace(shape, source_vocab_size=sizes[0], target_vocab_size=sizes[1])
-    network = _read_weights(weights, shape)
+    network = read_network(weights, shape)
     return network, tokenizer, replace(settings, model=shape), languages, path
 
 
@@ -186,36 +173,3 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
     if not isinstance(values["settings"], dict):
         raise HeadwayError(f"{file}: settings must be an object")
     return config.from_dict(values["settings"], str(file)), (languages[0], languages[1])
-
-
-def _read_weights(file: Path, shape: config.ModelConfig) -> Network:
-    """Build the model that ``file`` holds the weights of.
-
-    Raises:
-        HeadwayError: If they are not those of ``shape``, or not all finite.
-    """
-    try:
-        with safe_open(file, framework="pt") as weights:
-            names = set(weights.keys())
-            shapes = {name: tuple(weights.get_slice(name).get_shape()) for name in names}
-            if max(shape.num_encoder_layers, shape.num_decoder_layers) > len(names):
-                raise HeadwayError(f"{file}: holds fewer layers than config.json says")
-            with torch.device("meta"):
-                expected = {n: tuple(t.shape) for n, t in make_model(shape).state_dict().items()}
-            for name in sorted(expected.keys() | names):
-                if shapes.get(name) != expected.get(name):
-                    raise HeadwayError(
-                        f"{file}: {name} is {shapes.get(name, 'missing')},"
-                        f" config.json expects {expected.get(name, 'no such weight')}"
-                    )
-            values = {name: weights.get_tensor(name).float() for name in names}
-    except OSError as error:
-        raise HeadwayError(f"{file}: {error.strerror or error}") from None
-    except SafetensorError as error:
-        raise HeadwayError(f"{file}: not a whole safetensors file: {error}") from None
-    for name, value in values.items():
-        if not value.isfinite().all():
-            raise HeadwayError(f"{file}: {name} holds numbers that are not finite")
-    model = make_model(shape)
-    model.load_state_dict(values)
-    return model.eval()

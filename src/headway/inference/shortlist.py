@@ -20,8 +20,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from headway.errors import HeadwayError
 from headway.inference.alignment import aligning_layer
-from headway.inference.directory import replace_weights
 from headway.inference.search import Ids
+from headway.inference.weights import write_weights
 from headway.model import Transformer, watch
 
 FILE = "shortlist.safetensors"
@@ -57,7 +57,7 @@ class Shortlist:
         """Write it beside a model."""
         values = {"candidates": self.candidates, "common": self.common}
         tensors = {name: torch.from_numpy(value.astype(np.int32)) for name, value in values.items()}
-        replace_weights(directory / FILE, tensors)
+        write_weights(directory / FILE, tensors)
 
     @classmethod
     def load(cls, directory: Path, sizes: tuple[int, int]) -> "Shortlist":

@@ -13,6 +13,8 @@ from headway.errors import HeadwayError
 from headway.kernels.linear import Linear
 from headway.model.mixers import positions_in_segments
 
+FIRST_ROWS = 1024  # of a table of sinusoids, at most; longer input extends it
+
 
 class Embedding(nn.Module):
     """Token embeddings, multiplied by ``scale``; the last row, ``<pad>``'s, is always zero.
@@ -96,7 +98,9 @@ class Positions(nn.Module):
             self.table = nn.Parameter(torch.empty(max_positions, d_model))
             nn.init.normal_(self.table, std=d_model**-0.5)
         elif kind == "sinusoidal":
-            self.register_buffer("table", sinusoids(max_positions, d_model), persistent=False)
+            # Tabulated at the first use; the size that a configuration asks for costs no memory.
+            self.register_buffer("table", torch.empty(0, d_model), persistent=False)
+            self.first_rows = min(max_positions, FIRST_ROWS)
 
     def forward(self, x_BTD: Tensor, segments_BT: Tensor | None = None, start: int = 0) -> Tensor:
         """Add positions start, start + 1, ... to [B, T, D]; each packed sentence counts from 0.
@@ -129,7 +133,7 @@ class Positions(nn.Module):
                 f"{length} positions, but model.max_positions = {table.size(0)} were learned"
             )
         with torch.inference_mode(False):  # the table outlives the translation that needed it
-            table = sinusoids(2 * length, table.size(1)).to(table)
+            table = sinusoids(max(2 * length, self.first_rows), table.size(1)).to(table)
         if table.size(0) > self.table.size(0):
             self.table = table
         return table

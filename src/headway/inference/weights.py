@@ -1,0 +1,89 @@
+"""The file ``model.safetensors``: written atomically, and read into a network after its shapes are checked."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from headway.config import ModelConfig
+from headway.errors import HeadwayError
+from headway.files import replacing
+from headway.model import Network, make_model
+
+
+def write_weights(file: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write a safetensors file atomically, in place of an older one if there is one."""
+    try:
+        with replacing(file) as temporary:
+            save_file(dict(weights), temporary, metadata={"format": "pt"})
+    except SafetensorError as error:  # safetensors reports a full disk so, without its errno
+        raise OSError(f"cannot write {file}: {error}") from None
+
+
+def read_network(file: Path, config: ModelConfig) -> Network:
+    """Build a network in evaluation mode from the weights in a safetensors file, as float32.
+
+    The names and shapes of the weights are compared with the configuration before memory is
+    allocated for them. No random number is drawn.
+
+    Raises:
+        HeadwayError: If the weights do not fit the configuration, or are not all finite.
+    """
+    try:
+        with safe_open(file, framework="pt") as weights:
+            names = set(weights.keys())
+            shapes = {name: tuple(weights.get_slice(name).get_shape()) for name in names}
+            if max(config.num_encoder_layers, config.num_decoder_layers) > len(names):
+                raise HeadwayError(f"{file}: holds fewer layers than config.json says")
+            network = _without_memory(config)
+            expected = {name: tuple(t.shape) for name, t in network.state_dict().items()}
+            for name in sorted(expected.keys() | names):
+                if shapes.get(name) != expected.get(name):
+                    raise HeadwayError(
+                        f"{file}: {name} is {shapes.get(name, 'missing')},"
+                        f" config.json expects {expected.get(name, 'no such weight')}"
+                    )
+            # A copy: what safetensors returns may change when somebody overwrites the file.
+            values = {name: weights.get_tensor(name).to(torch.float32, copy=True) for name in names}
+    except OSError as error:
+        raise HeadwayError(f"{file}: {error.strerror or error}") from None
+    except SafetensorError as error:
+        raise HeadwayError(f"{file}: not a whole safetensors file: {error}") from None
+    for name, value in values.items():
+        if not value.isfinite().all():
+            raise HeadwayError(f"{file}: {name} holds numbers that are not finite")
+    network.load_state_dict(values, assign=True)
+    for module in network.modules():
+        for name, buffer in module.named_buffers(recurse=False):  # sinusoid tables, still empty
+            setattr(module, name, torch.empty(buffer.shape))
+    return network.eval()
+
+
+class _SkipInitialization(TorchFunctionMode):
+    """Leaves tensors as they are where ``torch.nn.init`` would fill them with random numbers.
+
+    On the meta device, ``normal_`` would import torch's compiler, which takes over a second.
+    """
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(function, "__module__", "") == "torch.nn.init":
+            return kwargs["tensor"] if "tensor" in kwargs else args[0]
+        return function(*args, **kwargs)
+
+
+def _without_memory(config: ModelConfig) -> Network:
+    """Build a network whose weights have shapes but no values."""
+    with torch.device("meta"), _SkipInitialization():
+        return make_model(config)

@@ -1,0 +1,62 @@
+"""Loading a model costs little: no random numbers, no memory for positions, no compiler of torch."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from headway.inference import Translator
+from headway.inference.directory import load_model
+
+
+def test_loading_draws_no_random_number(model_directory: Path) -> None:
+    before = torch.get_rng_state()
+    load_model(model_directory)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_loaded_weights_can_be_trained(model_directory: Path) -> None:
+    """Assigned weights keep their gradients and the hook that keeps the row of <pad> zero."""
+    model = load_model(model_directory).transformer.train()
+    assert all(parameter.requires_grad for parameter in model.parameters())
+    pad = model.config.source_vocab_size - 1
+    model(torch.tensor([[5, 6, 1]]), torch.tensor([[7, pad, 1]])).sum().backward()
+    gradient = model.source_embedding.weight.grad
+    assert gradient is not None
+    assert gradient[5].any()
+    assert not gradient[pad].any()
+
+
+def test_a_number_of_positions_takes_no_memory(model_directory: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(model_directory, copy)
+    values = json.loads((copy / "config.json").read_text())
+    values["settings"]["model"]["max_positions"] = 1_000_000
+    (copy / "config.json").write_text(json.dumps(values))
+    translator = Translator.load(copy)
+    assert translator.translate("the cat") == Translator.load(model_directory).translate("the cat")
+    assert translator.score("the cat", "die Katze") < 0
+    assert translator.model.source_positions.table.size(0) <= 1024
+
+
+def test_a_translation_does_not_import_the_compiler_of_torch(model_directory: Path) -> None:
+    """Importing torch's compiler takes longer than everything else but torch itself."""
+    program = (
+        "import sys, torch; before = set(sys.modules); from headway.inference import Translator;"
+        f" Translator.load({str(model_directory)!r}).translate('the cat');"
+        " print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}));"
+        " print(*sorted(name for name in set(sys.modules) - before if name.startswith('torch.')))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    packages, parts_of_torch = found.stdout.splitlines()
+    assert not {"sympy", "pandas", "sacrebleu", "rich", "matplotlib"} & {*packages.split()}
+    assert [
+        name for name in parts_of_torch.split() if "_dynamo" in name or "_inductor" in name
+    ] == []
