@@ -17,9 +17,9 @@ import torch
 from headway.config import PRESETS, Config
 from headway.model import Transformer
 from headway.text.prepare import PreparedData, prepare
-from headway.training.facts import with_vocabulary
 from headway.training.feed import Feed
-from headway.training.machine import Machine, settle
+from headway.training.machine import Machine, configure_process
+from headway.training.starting import with_vocabulary
 from headway.training.trainer import Trainer
 
 POINTS = 15
@@ -32,10 +32,10 @@ def losses(
     """Train from a seed; return the loss of each step."""
     config = replace(config, training=replace(config.training, seed=seed))
     machine = Machine(device="cpu", precision=precision, threads=1)
-    device = machine.prepare()
+    device = machine.torch_device
     torch.manual_seed(seed)
     trainer = Trainer(Transformer(config.model).to(device), config.training, precision)
-    settle()
+    configure_process(machine.threads)
     feed = Feed(data, config.training, device)
     return [trainer.step(feed.next()).loss for _ in range(steps)]
 

@@ -12,7 +12,7 @@ from worker import Ids, serve, training
 from headway.model import Transformer, parameter_count
 from headway.text.batches import Batch, make_batch
 from headway.text.shards import Corpus
-from headway.training.machine import Machine, settle
+from headway.training.machine import Machine, configure_process
 from headway.training.trainer import Trainer
 
 
@@ -20,11 +20,11 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Build the model and its trainer, as a run does."""
     config = config_of(task)
     machine = Machine(device="cpu", precision=task["precision"], threads=task["threads"])
-    device = machine.prepare()
+    device = machine.torch_device
     torch.manual_seed(1)
     model = Transformer(config.model).to(device)
     trainer = Trainer(model, config.training, machine.precision)
-    settle()
+    configure_process(machine.threads)
     pad = task["vocab_size"] - 1
 
     def ready(source: list[Ids], target: list[Ids]) -> Batch:

@@ -75,7 +75,7 @@ def test_training_does_not_print() -> None:
 
 def test_no_file_is_pickled() -> None:
     for path in FILES:
-        if path.name != "helper.py":  # processes of one run talk so, over a pipe of their own
+        if path.name != "worker.py":  # its messages to its own worker process, over a pipe
             assert not imports(path) & {"pickle", "dill", "joblib"}, path.name
         text = path.read_text(encoding="utf-8")
         if path.name == "weights_file.py":  # others' pickles, of which only the numbers are read

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import util
 from pathlib import Path
 
@@ -16,10 +16,12 @@ import pytest
 import torch
 
 from headway import training as training_package
-from headway.cli import train as module
+from headway.cli import signals as signals_module
+from headway.cli import train as verb
+from headway.cli import training as command_module
 from headway.cli.display import Display
 from headway.cli.main import dispatch, main
-from headway.cli.train import Signals, train
+from headway.cli.signals import Signals
 from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
@@ -29,14 +31,15 @@ from headway.text.prepare import PreparedData
 from headway.training import machine, rehearsal, validation
 from headway.training import run as run_module
 from headway.training.feed import Feed
-from headway.training.helper import HelperEnded
+from headway.training.loop import train
 from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport
+from headway.training.worker import WorkerEnded
 from headway.training.workers import Workers
-from support.runs import command, digest, opened, write_corpus
+from support.runs import command, digest, opened, opening, write_corpus
 
 WEIGHTS = ("model.safetensors", "best/model.safetensors", "averaged/model.safetensors")
 
@@ -209,7 +212,7 @@ def test_a_run_that_is_left_is_saved_and_goes_on(kind, step, corpus, undisturbed
 
 
 def test_work_of_minutes_is_saved_beside_the_series(corpus, undisturbed, tmp_path, monkeypatch):
-    monkeypatch.setattr(run_module, "SECONDS", 0.0)
+    monkeypatch.setattr(run_module, "MAX_UNSAVED_SECONDS", 0.0)
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
     for event in train(run):
@@ -247,7 +250,7 @@ def test_a_signal_saves_and_leaves(number, code, corpus, undisturbed, tmp_path, 
 
 def test_the_second_signal_does_not_wait(monkeypatch):
     ends = []
-    monkeypatch.setattr(module.os, "_exit", ends.append)
+    monkeypatch.setattr(signals_module.os, "_exit", ends.append)
     with Signals() as signals:
         os.kill(os.getpid(), signal.SIGTERM)
         assert (signals.received, ends) == (signal.SIGTERM, [])
@@ -273,14 +276,14 @@ def test_a_helper_that_ends_for_good_costs_one_step(corpus, undisturbed, tmp_pat
 
     def accumulate(self, micro_batches, tokens):
         if tokens == wanted:
-            raise HelperEnded("a helping process of this training ended")
+            raise WorkerEnded("a worker process of this training ended")
         return original(self, micro_batches, tokens)
 
     wanted = next(line["tokens"] for line in metrics(undisturbed) if line["step"] == 8)
     monkeypatch.setattr(Workers, "accumulate", accumulate)
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
-    with pytest.raises(HelperEnded):
+    with pytest.raises(WorkerEnded):
         for _ in train(run):
             pass
     run.directory.unlock()
@@ -315,24 +318,24 @@ def test_more_steps_are_the_longer_run(corpus, undisturbed, tmp_path):
 def test_a_longer_run_is_not_finished_until_it_is(undisturbed, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(undisturbed, path)
-    facts = RunDirectory(path).facts()
-    facts["installed"] |= {"bleu": -1.0}  # whatever comes is better, and is installed
-    RunDirectory(path).write_facts(facts)
+    record = RunDirectory(path).record()
+    record.installed = replace(record.installed, bleu=-1.0)  # any model is better, and is installed
+    RunDirectory(path).write_record(record)
     run = opened(path, ["train", str(path), "--training.max-steps", "20"])
     with contextlib.closing(train(run)) as events:
         for event in events:
             if isinstance(event, ValidationReport):
                 break
     run.directory.unlock()
-    facts = RunDirectory(path).facts()
-    assert facts["installed"]["step"] == 20
-    assert not facts["finished"]
+    record = RunDirectory(path).record()
+    assert record.installed.step == 20
+    assert not record.finished
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (["--training.seed", "5"], r"training.seed is 1, not 5; .* --data \S+/run/data its data"),
+        (["--training.seed", "5"], r"training.seed is 1, not 5: .* --data \S+/run/data its data"),
         (["--training.batch-tokens", "141"], "training.batch_tokens is 140, not 141"),
         (["--preset", "tiny"], "model.d_model is 22, not 128"),
         (["--train", "VALID", "VALID"], "is another file than before"),
@@ -357,16 +360,46 @@ def test_data_that_was_prepared_otherwise_is_refused(size, valid, what, undistur
 
 
 def test_the_library_leaves_the_process_as_it_is(corpus, tmp_path, monkeypatch):
+    """A run that is started, trained and resumed by the library changes no state of the process."""
     calls = []
     monkeypatch.setattr(machine.gc, "freeze", lambda: calls.append("freeze"))
     monkeypatch.setattr(machine, "keep_large_allocations", lambda: calls.append("keep"))
-    run = opened(tmp_path / "run", command(tmp_path / "run", corpus))
-    next(event for event in train(run) if isinstance(event, StepReport))
-    run.directory.unlock()
+    threads, generator = torch.get_num_threads(), torch.get_rng_state()
+    path = tmp_path / "run"
+    for arguments in (command(path, corpus, training__threads=threads + 1), ["train", str(path)]):
+        run = opened(path, arguments)
+        rehearse(run)
+        for event in train(run):
+            assert torch.get_num_threads() == threads
+            assert torch.equal(torch.get_rng_state(), generator)
+            if isinstance(event, ValidationReport):
+                break
+        run.save()
+        run.directory.unlock()
     assert calls == []
-    monkeypatch.setattr(module, "follow", lambda run, display: 0)
-    assert dispatch(["train", str(tmp_path / "run"), "--quiet"]) == 0
-    assert calls == ["keep", "freeze"]
+
+
+def test_a_run_draws_its_numbers_whatever_the_program_around_it_draws(
+    corpus, undisturbed, tmp_path
+):
+    path = tmp_path / "run"
+    torch.manual_seed(19)
+    run = opened(path, command(path, corpus))
+    for _ in train(run):
+        torch.rand(7)
+    run.directory.unlock()
+    assert_equal_runs(path, undisturbed)
+
+
+def test_the_command_configures_its_process(corpus, tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(machine.gc, "freeze", lambda: calls.append("freeze"))
+    monkeypatch.setattr(machine, "keep_large_allocations", lambda: calls.append("keep"))
+    monkeypatch.setattr(torch, "set_num_threads", lambda n: calls.append(n))
+    monkeypatch.setattr(command_module, "follow", lambda run, display: 0)
+    threads = torch.get_num_threads()
+    assert dispatch(command(tmp_path / "run", corpus, training__threads=threads)) == 0
+    assert calls == ["keep", "freeze", threads]
 
 
 def test_memory_that_ran_out_on_a_processor_is_one_line(corpus, tmp_path, monkeypatch):
@@ -392,7 +425,7 @@ def test_memory_that_ran_out_anywhere_is_one_line(error, said, monkeypatch, caps
     def run(args):
         raise error
 
-    monkeypatch.setattr(module, "run", run)
+    monkeypatch.setattr(verb, "run", run)
     with pytest.raises(SystemExit if said else RuntimeError):
         main(["train", "anywhere"])
     found = capsys.readouterr().err
@@ -450,9 +483,9 @@ def test_prepared_data_is_not_prepared_again(more, tmp_path):
 def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
-    before = digest(run.trainer.tensors())
+    before = digest(run.tensors())
     result = rehearse(run)
-    assert digest(run.trainer.tensors()) == before
+    assert digest(run.tensors()) == before
     assert run.directory.steps() == []
     assert result.disk < result.free
     assert result.tokens_per_second > 0
@@ -476,21 +509,25 @@ def test_a_rehearsal_that_fails_settles_nothing(corpus, undisturbed, tmp_path, m
     assert_equal_runs(path, undisturbed)
 
 
-def test_the_average_and_the_threads_of_a_run_may_change(corpus, undisturbed, tmp_path, capsys):
+def test_the_average_and_the_threads_of_a_run_may_change(corpus, undisturbed, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
     with contextlib.closing(train(run)) as events:
         next(event for event in events if isinstance(event, StepReport) and event.step == 7)
     run.directory.unlock()
-    run = opened(path, ["train", str(path), "--training.average", "1", "--training.threads", "2"])
-    assert "2 threads, not 1: the last bits may come out otherwise" in capsys.readouterr().err
-    assert run.facts["machine"]["threads"] == torch.get_num_threads() == 2
-    torch.set_num_threads(1)
+    found = opening(
+        path, ["train", str(path), "--training.average", "1", "--training.threads", "2"]
+    )
+    assert "2 threads, not 1: the last bits of results may differ" in found.notices
+    run = found.run
+    assert run.machine.threads == run.trainer.workers.threads == 2
     for _ in train(run):
         pass
     run.directory.unlock()
     assert (RunDirectory(path).steps(), (path / "averaged").exists()) == ([15, 17], False)
-    assert metrics(path) == metrics(undisturbed)[:-1]  # all but the validation of the average
+    # All but the validation of the average; another number of threads changes the last bits.
+    for line, other in zip(metrics(path), metrics(undisturbed)[:-1], strict=True):
+        assert line == pytest.approx(other, rel=1e-4)
 
 
 @pytest.fixture
@@ -552,7 +589,7 @@ def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, undisturbed,
             return [self.answers[text] for text in texts]
 
     monkeypatch.setattr(validation, "Translator", Perfect)
-    monkeypatch.setattr(validation, "AT_ONCE", 3)
+    monkeypatch.setattr(validation, "GROUP", 3)
     model = load_model(undisturbed).transformer
     before = torch.get_rng_state()
     scores, progress = finished(
@@ -592,8 +629,8 @@ def test_validation_translates_the_first_sentences_only(data, undisturbed):
 def test_better_is_bleu_then_perplexity(bleu, perplexity, better):
     old = ValidationReport(step=5, averaged=1, bleu=20.0, chrf=50.0, perplexity=8.0)
     new = ValidationReport(step=7, averaged=1, bleu=bleu, chrf=40.0, perplexity=perplexity)
-    assert new.better_than(old) == better
-    assert new.better_than(None)
+    assert new.is_better_than(old) == better
+    assert new.is_better_than(None)
 
 
 def poisoned(monkeypatch, steps):
@@ -681,7 +718,7 @@ def test_going_back_before_the_first_checkpoint_is_due(corpus, tmp_path, monkeyp
 def test_a_run_that_diverges_for_good_stops_in_one_line(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, set(range(8, 18)))
     path = tmp_path / "run"
-    diverged = r"diverged, after 3 returns to earlier .* start another RUN with --data \S+/run/data"
+    diverged = r"diverged after 3 returns to earlier .* start another RUN with --data \S+/run/data"
     with pytest.raises(HeadwayError, match=diverged):
         dispatch(command(path, corpus, training__max_failures=1))
     assert all(
@@ -760,8 +797,8 @@ def test_resuming_keeps_the_number_of_threads(undisturbed, tmp_path):
     torch.set_num_threads(1)
     run = opened(path, ["train", str(path), "--training.max-steps", "18"])
     run.directory.unlock()
-    assert torch.get_num_threads() == 3
-    torch.set_num_threads(1)
+    assert run.machine.threads == run.trainer.workers.threads == 3
+    assert torch.get_num_threads() == 1
 
 
 @pytest.mark.parametrize(("avx512", "amx"), [(True, False), (False, True), (False, False)])
@@ -791,23 +828,25 @@ def test_a_device_that_is_not_there_is_refused(device, message, monkeypatch):
     assert Machine.resolve(TrainingConfig(device="cuda:1", precision="fp32")).device == "cuda:1"
 
 
-def test_a_run_from_a_better_machine_says_what_it_lacks_here(undisturbed, tmp_path, monkeypatch):
-    path, said = tmp_path / "run", []
+def test_a_run_from_a_better_machine_says_what_it_lacks_here(
+    undisturbed, tmp_path, monkeypatch, capsys
+):
+    path = tmp_path / "run"
     shutil.copytree(undisturbed, path)
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.setattr(torch.cpu, name, lambda: False)
-    monkeypatch.setattr(Display, "say", lambda self, text: said.append(text))
-    monkeypatch.setattr(module, "follow", lambda run, display: 0)
+    monkeypatch.setattr(command_module, "follow", lambda run, display: 0)
     more = ["train", str(path), "--training.max-steps"]
-    facts = RunDirectory(path).facts()
+    record = RunDirectory(path).record()
     for steps, precision in (("18", "fp32"), ("19", "bf16")):
-        facts["machine"]["precision"] = precision
-        RunDirectory(path).write_facts(facts)
+        record.machine = replace(record.machine, precision=precision)
+        RunDirectory(path).write_record(record)
         assert dispatch([*more, steps]) == 0
-        assert any("takes several times longer" in text for text in said) == (precision == "bf16")
-    facts["machine"]["device"] = "cuda:1"
-    RunDirectory(path).write_facts(facts)
-    with pytest.raises(HeadwayError, match=r"no CUDA device here: go on where it is, .*--data"):
+        said = capsys.readouterr().err
+        assert ("takes several times longer" in said) == (precision == "bf16")
+    record.machine = replace(record.machine, device="cuda:1")
+    RunDirectory(path).write_record(record)
+    with pytest.raises(HeadwayError, match=r"no CUDA device here: resume the run .*--data"):
         dispatch([*more, "20"])
 
 

@@ -26,10 +26,9 @@ from headway.text.labels import LabelledText, load_tokenizer
 from headway.text.prepare import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.training.checkpoint import read_tensors
-from headway.training.facts import with_vocabulary
 from headway.training.objective import Objective, plain_loss
 from headway.training.run_directory import RunDirectory
-from headway.training.starting import resume, start
+from headway.training.starting import resume, start, with_vocabulary
 from headway.training.validation import ValidationReport
 
 SHAPE = {
@@ -130,9 +129,9 @@ def train(run, steps):
     run.begin()
     reports = []
     while run.step < steps:
-        if run.checkpoint_due:
+        if run.is_checkpoint_due:
             run.save()
-        if run.validation_due:
+        if run.is_validation_due:
             reports += [e for e in run.validate() if isinstance(e, ValidationReport)]
         run.advance()
     run.save()

@@ -27,16 +27,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.cli import train as train_module
-from headway.cli.main import main, parse
-from headway.cli.train import open_run, train
+from headway.cli.main import main
 from headway.errors import HeadwayError
 from headway.inference import load_model
 from headway.training.checkpoint import read_checkpoint
+from headway.training.loop import train
 from headway.training.rehearsal import rehearse  # noqa: F401  imported here, children have it
-from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
-from support.runs import digest, write_corpus
+from support.runs import digest, opened, write_corpus
 
 STEPS, EVERY = 90, 7
 SETTINGS = {
@@ -88,14 +86,12 @@ def wait(child: int, limit: float) -> int | None:
 
 def train_undisturbed(path: Path, arguments: list[str]) -> None:
     """Train from the first step to the last, and write down what every step's checkpoint is."""
-    directory = RunDirectory(path)
-    directory.lock()
-    run = open_run(directory, parse("train", train_module, [str(path), *arguments]))
+    run = opened(path, ["train", str(path), *arguments])
     assert run is not None
-    hashes = {0: digest(run.trainer.tensors())}
+    hashes = {0: digest(run.tensors())}
     for event in train(run):
         if isinstance(event, StepReport):
-            hashes[event.step] = digest(run.trainer.tensors())
+            hashes[event.step] = digest(run.tensors())
     (path.parent / "hashes.json").write_text(json.dumps(hashes))
 
 

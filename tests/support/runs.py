@@ -7,9 +7,9 @@ from pathlib import Path
 
 from torch import Tensor
 
-from headway.cli import train as module
+from headway.cli import train as verb
 from headway.cli.main import parse
-from headway.cli.train import open_run
+from headway.training.opening import RunRequest, open_run
 from headway.training.run_directory import RunDirectory
 
 WORDS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
@@ -58,6 +58,20 @@ def command(path, corpus, **changes):
 
 def opened(path, arguments):
     """The run that the command line starts or resumes, in this process."""
+    return opening(path, arguments).run
+
+
+def opening(path, arguments):
+    """The run that the command line starts or resumes, with the notices to the user."""
+    args = parse("train", verb, arguments[1:])
     directory = RunDirectory(path)
     directory.lock()
-    return open_run(directory, parse("train", module, arguments[1:]))
+    request = RunRequest(
+        train=args.train or (),
+        valid=args.valid or (),
+        data=args.data,
+        init=args.init,
+        preset=args.preset,
+        overrides=args.overrides,
+    )
+    return open_run(directory, request)

@@ -1,5 +1,6 @@
 """Model cards: the hub reads out of their heads what was put in."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,24 +8,28 @@ import pytest
 from headway.config import Config
 from headway.inference.card import completed, front_matter, split_card
 from headway.training.card import model_card
+from headway.training.machine import Machine
+from headway.training.record import DataRecord, RunRecord
 from headway.training.validation import ValidationReport
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
 
-FACTS: dict[str, Any] = {
-    "headway": "0.1", "torch": "2.13", "command": ["headway", "train", "x"],
-    "machine": {"device": "cpu", "threads": 1, "precision": "fp32"},
-    "data": {
-        "training_pairs": 23, "validation_pairs": 7, "fingerprint": "f1", "tokenizer": "t1",
-        "origins": [
-            {"name": "a + b", "parts": [
-                {"name": "hf:wmt/wmt14@main:de-en:train", "program": "datasets 5", "revision": "c0"},
-                {"name": "mtdata:A-b-1-deu-eng", "program": "mtdata 0.5.1", "revision": None},
-            ]},
-            {"name": "sacrebleu:wmt14", "program": "sacrebleu 2", "revision": None},
-        ],
-    },
-}  # fmt: skip
+ORIGINS: list[dict[str, Any]] = [
+    {"name": "a + b", "parts": [
+        {"name": "hf:wmt/wmt14@main:de-en:train", "program": "datasets 5", "revision": "c0"},
+        {"name": "mtdata:A-b-1-deu-eng", "program": "mtdata 0.5.1", "revision": None},
+    ]},
+    {"name": "sacrebleu:wmt14", "program": "sacrebleu 2", "revision": None},
+]  # fmt: skip
+DATA = DataRecord(
+    directory=None, fingerprint="f1", tokenizer="t1", languages=["no", "de"], training_pairs=23,
+    validation_pairs=7, origins=ORIGINS,
+)  # fmt: skip
+RECORD = RunRecord(
+    headway="0.1", torch="2.13", native="n1", command=["headway", "train", "x"],
+    files={"train": {}, "valid": {}}, data=DATA, init=None,
+    machine=Machine(device="cpu", threads=1, precision="fp32"), processes=1,
+)  # fmt: skip
 REPORT = ValidationReport(step=3, averaged=1, perplexity=4.5, bleu=31.256, chrf=55.5)
 
 
@@ -33,7 +38,7 @@ def read(text: str) -> Any:
 
 
 def test_the_hub_understands_a_trained_models_card() -> None:
-    text = model_card(Config(), FACTS, ("no", "de"), "weights at step 3", REPORT)
+    text = model_card(Config(), RECORD, ("no", "de"), "weights at step 3", REPORT)
     card = read(text)
     assert card.language == ["no", "de"]  # which YAML alone takes for False
     assert card.license == "unknown"
@@ -51,8 +56,8 @@ def test_the_hub_understands_a_trained_models_card() -> None:
 
 
 def test_what_is_not_known_is_not_said() -> None:
-    facts = FACTS | {"data": {k: v for k, v in FACTS["data"].items() if k != "origins"}}
-    card = read(model_card(Config(), facts, ("en", "de"), "weights", None))
+    record = replace(RECORD, data=replace(DATA, origins=[]))
+    card = read(model_card(Config(), record, ("en", "de"), "weights", None))
     assert card.eval_results is None
     assert card.metrics is card.datasets is None
 

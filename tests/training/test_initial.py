@@ -75,7 +75,7 @@ def test_a_model_that_changed_before_the_first_checkpoint_is_noticed(model, othe
     run.directory.unlock()
     weights = copy / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
-    with pytest.raises(HeadwayError, match="not the model any more that this run begins from"):
+    with pytest.raises(HeadwayError, match="has changed since this run started"):
         dispatch(["train", str(tmp_path / "run"), "--quiet"])
 
 
@@ -91,7 +91,7 @@ def test_what_the_weights_settle_cannot_be_set(
     model, other_text, tmp_path, setting, value, message
 ):
     line = [*fine_tune(tmp_path / "run", other_text, model), f"--{setting}", str(value)]
-    with pytest.raises(HeadwayError, match=f"settled by --init {model}: {message}"):
+    with pytest.raises(HeadwayError, match=f"fixed by --init {model}: {message}"):
         dispatch(line)
     assert not (tmp_path / "run" / "run.json").exists()
 
@@ -116,5 +116,5 @@ def test_prepared_data_must_have_the_models_pieces(model, other_text, tmp_path):
 def test_a_run_of_its_own_is_not_begun_from_another(model, tmp_path):
     """A run that exists goes on; naming a model to begin from then is a mistake."""
     path = Path(shutil.copytree(model, tmp_path / "run"))
-    with pytest.raises(HeadwayError, match="has begun already"):
+    with pytest.raises(HeadwayError, match="has started already"):
         dispatch(["train", str(path), "--init", str(model)])

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from headway.config import PRESETS, TrainingConfig
-from headway.training.schedule import learning_rate, told_if_too_short
+from headway.training.schedule import learning_rate, warn_if_too_short
 
 
 def test_it_is_equation_3():
@@ -39,17 +39,17 @@ def test_it_cools_linearly_to_nothing_after_the_last_step():
 
 
 def test_a_run_too_short_for_its_schedule_is_told_one_that_fits():
-    assert not any(told_if_too_short(preset.training) for preset in PRESETS.values())
+    assert not any(warn_if_too_short(preset.training) for preset in PRESETS.values())
     for settings in (
         {"max_steps": 60, "warmup_steps": 800, "cool_steps": 6000, "rate_scale": 1.28},
         {"max_steps": 1000, "warmup_steps": 4000},
         {"max_steps": 1, "warmup_steps": 2, "cool_steps": 3},
     ):
-        told = told_if_too_short(TrainingConfig(**settings))
+        told = warn_if_too_short(TrainingConfig(**settings))
         words = told.split(": ")[-1].split()
         names = [word.removeprefix("--training.").replace("-", "_") for word in words[::2]]
         values = [float(v) if "." in v else int(v) for v in words[1::2]]
         shorter = TrainingConfig(**{**settings, **dict(zip(names, values, strict=True))})
-        assert told_if_too_short(shorter) == ""
+        assert warn_if_too_short(shorter) == ""
         peaks = [c.rate_scale * c.warmup_steps**-0.5 for c in (shorter, TrainingConfig(**settings))]
         assert peaks[0] == pytest.approx(peaks[1], rel=0.01)

@@ -10,10 +10,11 @@ from test_objective import padded_batch
 from headway.config import ModelConfig, TrainingConfig
 from headway.model import Transformer
 from headway.text.batches import split
-from headway.training import helper, workers
+from headway.training import worker as worker_module
+from headway.training import workers
 from headway.training.trainer import Trainer
 
-pytestmark = pytest.mark.slow  # each helper takes two seconds to start
+pytestmark = pytest.mark.slow  # each worker takes two seconds to start
 
 
 def random_batch(vocab_size, *, rows, longest, seed):
@@ -27,7 +28,7 @@ CONFIG = ModelConfig(source_vocab_size=31, target_vocab_size=31, d_model=16, d_f
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch):
     before = torch.get_num_threads()
-    monkeypatch.setattr(workers, "SMALLEST_SHARE", 1)
+    monkeypatch.setattr(workers, "SMALLEST_PART", 1)
     yield
     torch.set_num_threads(before)
 
@@ -36,11 +37,11 @@ def small_shares(monkeypatch):
 def test_no_thread_is_left_idle(threads):
     torch.set_num_threads(threads)
     found = workers.Workers(Transformer(CONFIG), TrainingConfig(), threads, False)
-    dealt = [found._share_of_threads(number) for number in range(found.most)]
+    dealt = [found._threads_of(number) for number in range(found.most_parts)]
     assert sum(dealt) == threads
     assert max(dealt) - min(dealt) <= 1
-    assert threads % found.most <= 1 + threads // 9  # more than the slowest process can use
-    assert found.most == min(threads, 8) or threads > 9
+    assert threads % found.most_parts <= 1 + threads // 9  # more than the slowest process can use
+    assert found.most_parts == min(threads, 8) or threads > 9
 
 
 def steps(threads, pieces, dropout=0.0, attention_dropout=0.0, count=3):
@@ -102,7 +103,7 @@ def test_each_draws_masks_of_its_own():
     trainer = small_trainer(dropout=0.5)
     trainer.workers.train()
     trainer.workers.accumulate([twice], 1)
-    (other,) = trainer.workers.helpers
+    (other,) = trainer.workers.workers
     sums = []
     for seed in (3, 3, 4):
         other.start(split(twice, 2)[1:], 1, seed)
@@ -114,7 +115,7 @@ def test_weights_are_shared_and_padding_stays_zero():
     trainer = small_trainer()
     for seed in range(3):
         trainer.step([random_batch(31, rows=5, longest=9, seed=seed)])
-    (other,) = trainer.workers.helpers
+    (other,) = trainer.workers.workers
     for parameter, shared in zip(
         trainer.model.parameters(), trainer.workers.weights.tensors, strict=True
     ):
@@ -165,7 +166,7 @@ def test_a_mistake_is_not_lost_and_leaves_no_gradient(place):
     assert trainer.step([good]).loss == pytest.approx(twin.step([good]).loss, rel=1e-6)
 
 
-def test_helpers_follow_the_model():
+def test_workers_follow_the_model():
     trainer, twin = small_trainer(dropout=0.3), small_trainer(dropout=0.3, threads=1)
     batch = random_batch(31, rows=6, longest=9, seed=4)
     torch.set_num_threads(2)
@@ -184,14 +185,14 @@ def test_helpers_follow_the_model():
             torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6)
 
 
-def test_a_helper_that_was_killed_is_replaced_and_nothing_is_lost():
+def test_a_worker_that_was_killed_is_replaced_and_nothing_is_lost():
     trainer, twin = small_trainer(dropout=0.3), small_trainer(dropout=0.3)
     batches = [random_batch(31, rows=6, longest=9, seed=seed) for seed in range(4)]
     for step, batch in enumerate(batches):
         for each in (trainer, twin):
             torch.manual_seed(step)
             if each is trainer and step == 2:
-                each.workers.helpers[0]._process.kill()
+                each.workers.workers[0]._process.kill()
                 with pytest.warns(UserWarning, match=r"\(SIGKILL\); started again"):
                     report = each.step([batch])
             else:
@@ -203,26 +204,26 @@ def test_a_helper_that_was_killed_is_replaced_and_nothing_is_lost():
         assert torch.equal(ours, theirs)
 
 
-@pytest.mark.filterwarnings("ignore:a helping process")
-def test_a_helper_that_is_killed_again_is_named(monkeypatch):
+@pytest.mark.filterwarnings("ignore:a worker process")
+def test_a_worker_that_is_killed_again_is_named(monkeypatch):
     trainer = small_trainer(dropout=0.3)
     batch = random_batch(31, rows=6, longest=9, seed=4)
     trainer.step([batch])
     before = torch.get_rng_state()
     with monkeypatch.context() as patch:
-        patch.setattr(helper, "START", "import os; os.kill(os.getpid(), 9); {path}, {files}")
-        trainer.workers.helpers[0]._process.kill()
-        with pytest.raises(helper.HelperEnded, match=r"\(SIGKILL\), and again .*threads 1"):
+        patch.setattr(worker_module, "START", "import os; os.kill(os.getpid(), 9); {path}, {files}")
+        trainer.workers.workers[0]._process.kill()
+        with pytest.raises(worker_module.WorkerEnded, match=r"\(SIGKILL\), and again .*threads 1"):
             trainer.step([batch])
     assert torch.equal(torch.get_rng_state(), before)
     assert all(p.grad is None for p in trainer.model.parameters())
     trainer.step([batch])  # with memory again there, it goes on
 
 
-def test_a_helper_ends_with_its_trainer():
+def test_a_worker_ends_with_its_trainer():
     trainer = small_trainer()
     trainer.step([random_batch(31, rows=6, longest=9, seed=4)])
-    process = trainer.workers.helpers[0]._process
+    process = trainer.workers.workers[0]._process
     assert process.poll() is None
     del trainer
     gc.collect()
@@ -230,15 +231,15 @@ def test_a_helper_ends_with_its_trainer():
 
 
 @pytest.mark.parametrize("error", [OSError("no process"), AttributeError("no memfd_create")])
-def test_without_helpers_one_does_it_all(error, monkeypatch):
+def test_without_workers_one_process_does_it_all(error, monkeypatch):
     def fail(*_args):
         raise error
 
-    monkeypatch.setattr(helper.os, "memfd_create", fail)
+    monkeypatch.setattr(worker_module.os, "memfd_create", fail)
     batch = random_batch(31, rows=6, longest=9, seed=4)
     trainer, twin = small_trainer(), small_trainer(threads=1)
     torch.set_num_threads(2)
-    with pytest.warns(UserWarning, match="slower: no"):
+    with pytest.warns(UserWarning, match="slower, because .*: no"):
         report = trainer.step([batch])
     assert report.loss == pytest.approx(twin.step([batch]).loss, rel=1e-6)
 

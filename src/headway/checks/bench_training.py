@@ -54,7 +54,7 @@ def bench_training(config: Config, text: str, *, repeats: int = 5, seconds: floa
         seconds: A repeat has as many steps as take about so long, at most 20.
     """
     machine = Machine.resolve(config.training)
-    device = machine.prepare()
+    device = machine.torch_device
     shape = shape_of(config)
     with tempfile.TemporaryDirectory() as directory:
         longest = min(config.text.max_tokens, config.training.micro_batch_tokens)

@@ -60,7 +60,7 @@ def bench_translation(
         repeats: Of the same translations; the cells take turns.
     """
     machine = Machine.resolve(config.training)
-    device = machine.prepare()
+    device = machine.torch_device
     shape = shape_of(config)
     torch.manual_seed(config.training.seed)
     model = endless(Transformer(shape)).to(device).eval()

@@ -17,14 +17,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="a run directory")
     parser.add_argument("out", metavar="OUT", help="the model directory to write")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--last", type=int, metavar="N", help="the last N (default: all there are)")
+    which.add_argument("--last", type=int, metavar="N", help="the last N (default: all)")
     which.add_argument(
-        "--checkpoints", nargs="+", type=int, metavar="STEP", help="those of these steps"
+        "--checkpoints", nargs="+", type=int, metavar="STEP", help="the checkpoints of these steps"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write OUT: like RUN, with averaged weights."""
+    """Write OUT, which is RUN with averaged weights."""
     from pathlib import Path
 
     from headway.inference import shortlist
@@ -37,33 +37,41 @@ def run(args: argparse.Namespace) -> None:
     from headway.training.run_directory import RunDirectory
 
     directory, out = RunDirectory(args.run), Path(args.out)
-    facts = directory.facts()
+    record = directory.record()
     check_new(out)
-    steps = chosen(directory.steps(), args.checkpoints, args.last, args.run)
+    steps = choose_steps(directory.steps(), args.checkpoints, args.last, args.run)
     config, languages = read_config(directory.path)
     model = make_model(config.model)
     model.load_state_dict(average_weights([directory.weights(step) for step in steps]))
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
-    card = model_card(config, facts, languages, which, report=None)
+    card = model_card(config, record, languages, which, report=None)
     save_model(out, model, load_tokenizer(directory.path), config, languages, card)
     if (directory.path / shortlist.FILE).exists():
         shutil.copy(directory.path / shortlist.FILE, out)
     print(f"{out}: {which}", file=sys.stderr)
 
 
-def chosen(there: list[int], wanted: list[int] | None, last: int | None, run: str) -> list[int]:
-    """Pick the steps to average out of those that have a checkpoint.
+def choose_steps(
+    available: list[int], wanted: list[int] | None, last: int | None, run: str
+) -> list[int]:
+    """Choose the checkpoints to average.
+
+    Args:
+        available: Steps that have a checkpoint, in ascending order.
+        wanted: These steps; None: see ``last``.
+        last: The last so many steps; None: all.
+        run: The run's name, for messages.
 
     Raises:
-        HeadwayError: If one has none, or there are too few.
+        HeadwayError: If there is no such checkpoint.
     """
-    names = ", ".join(map(str, there)) or "none"
-    missing = [str(step) for step in wanted or () if step not in there]
+    names = ", ".join(map(str, available)) or "none"
+    missing = [str(step) for step in wanted or () if step not in available]
     if missing:
         raise HeadwayError(f"{run}: no checkpoint of step {', '.join(missing)}; there are {names}")
-    if last is not None and not 0 < last <= len(there):
-        raise HeadwayError(f"--last {last}: {run} has {len(there)} checkpoints ({names})")
-    steps = sorted(set(wanted)) if wanted else there[-last:] if last else there
+    if last is not None and not 0 < last <= len(available):
+        raise HeadwayError(f"--last {last}: {run} has {len(available)} checkpoints ({names})")
+    steps = sorted(set(wanted)) if wanted else available[-last:] if last else available
     if not steps:
-        raise HeadwayError(f"{run}: has no checkpoints yet")
+        raise HeadwayError(f"{run}: has no checkpoint yet")
     return steps

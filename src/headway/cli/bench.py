@@ -72,9 +72,10 @@ def measure(
     """Run the benchmark that was asked for."""
     from headway.checks.bench_training import bench_training
     from headway.checks.bench_translation import bench_translation
-    from headway.training.machine import settle
+    from headway.training.machine import Machine, configure_process
 
-    settle()
+    machine = Machine.resolve(config.training)
+    configure_process(machine.threads, machine.torch_device)
     if work == "train":
         return bench_training(config, text, repeats=repeats)
     return bench_translation(config, text, cells, repeats=repeats)

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.training.run_directory import RunDirectory
 
     directory = RunDirectory(args.run)
-    unfinished = directory.started and not directory.facts()["finished"]
+    unfinished = directory.started and not directory.record().finished
     if args.train or args.valid or unfinished:
         if args.score:
             usage_error("--score reads a finished run: train it first")

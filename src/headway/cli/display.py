@@ -1,4 +1,4 @@
-"""What a user sees of a training run, on standard error."""
+"""The display of a training run, on standard error."""
 
 import time
 from typing import TYPE_CHECKING
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class Display:
-    """A bar on a terminal, else a line now and then.
+    """Shows progress: a bar on a terminal, elsewhere a line every thirty seconds.
 
     Args:
-        run: Whose steps are counted.
+        run: The run to show.
         quiet: Show nothing.
     """
 
@@ -37,7 +37,7 @@ class Display:
         self.task = self.bar.add_task("", total=self.settings.max_steps, completed=run.step)
         self.kind = run.config.model.kind
         best = run.state.best
-        self.best = f"  best {best.worth}" if best else ""
+        self.best = f"  best {best.headline}" if best else ""
         self.rate, self.seconds_a_step = 0.0, 0.0
         self.clock = self.shown = 0.0
 
@@ -54,7 +54,7 @@ class Display:
         self.console.print(text, markup=False)
 
     def show(self, event: "Event") -> None:
-        """Show what happened."""
+        """Show an event of the run."""
         from headway.training.state import Notice
         from headway.training.trainer import StepReport
         from headway.training.validation import ValidationReport, perplexity_of
@@ -86,7 +86,7 @@ class Display:
         self.clock = time.monotonic()
 
     def _measure(self, tokens: int, seconds: float) -> None:
-        """Keep a mean of the last twenty steps or so; the first one weighs as much as it is."""
+        """Update the moving averages, which cover about the last twenty steps."""
         weight = 0.05 if self.rate else 1.0
         self.seconds_a_step += weight * (seconds - self.seconds_a_step)
         self.rate += weight * (tokens / seconds - self.rate)

@@ -1,38 +1,136 @@
-"""What verbs share that train another kind of model than a translator: data first, then `train`."""
+"""Carry out a training in a terminal: show what happens, and stop and save on a signal."""
 
 import argparse
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
 
-from headway.cli import train
+from headway.cli.display import Display
+from headway.cli.main import before_training, native_code, usage_error
+from headway.cli.signals import Signals
 from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.training.opening import RunRequest
+    from headway.training.run import Run
+    from headway.training.run_directory import RunDirectory
+
+
+def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: bool) -> int:
+    """Start or resume the run that a request asks for and train it; return the exit code.
+
+    Args:
+        directory: Where the run is, or will be.
+        request: The text and settings.
+        quiet: Print nothing but errors.
+    """
+    import torch
+
+    from headway.training import ranks
+    from headway.training.machine import configure_process
+    from headway.training.opening import SettingsError, open_run
+    from headway.training.rehearsal import rehearse
+    from headway.training.schedule import warn_if_too_short
+
+    ranks.join()
+    quiet = quiet or ranks.rank() > 0
+    try:
+        if ranks.rank() == 0:
+            directory.lock()
+            if not quiet:
+                native_code("training", torch.device("cpu"))
+        ranks.wait()
+        try:
+            opened = open_run(directory, request)
+        except SettingsError as error:
+            usage_error(str(error))
+        if not quiet:
+            print(*opened.notices, sep="\n", end="\n" if opened.notices else "", file=sys.stderr)
+        if opened.run is None:
+            print(
+                f"{directory.path}: finished; raise --training.max-steps to train further",
+                file=sys.stderr,
+            )
+            return 0
+        run = opened.run
+        configure_process(run.machine.threads, run.machine.torch_device)
+        display = Display(run, quiet=quiet)
+        if run.step:
+            display.say(f"{directory.path}: resumed at step {run.step}")
+        else:
+            display.say(f"{directory.path}: {rehearse(run)}")
+            if warning := warn_if_too_short(run.config.training):
+                display.say(warning)
+        return follow(run, display)
+    finally:
+        directory.unlock()
+        ranks.leave()
+
+
+def follow(run: "Run", display: Display) -> int:
+    """Train and show what happens; on a signal, save the run and stop. Returns the exit code."""
+    from headway.training import ranks
+    from headway.training.loop import train
+    from headway.training.tensorboard import TensorBoard
+    from headway.training.trainer import StepReport
+
+    with ExitStack() as stack:
+        signals = stack.enter_context(Signals())
+        watchers: list[Display | TensorBoard] = [stack.enter_context(display)]
+        if run.config.training.tensorboard and ranks.rank() == 0:
+            board = TensorBoard(run.directory.path / "tensorboard", run.step)
+            watchers.append(stack.enter_context(closing(board)))
+        for event in stack.enter_context(closing(train(run))):
+            for watcher in watchers:
+                watcher.show(event)
+            # All ranks stop after the same step, whichever of them received the signal.
+            if isinstance(event, StepReport) or ranks.world_size() == 1:
+                received = ranks.maximum(signals.received)
+                if received:
+                    break
+        else:
+            assert run.record.installed is not None
+            scores = run.record.installed.headline
+            display.say(f"{run.directory.path}: finished; the model in it has {scores}")
+            return 0
+    display.say(f"saved at step {run.step}; to resume: headway train {run.directory.path}")
+    return 128 + received
 
 
 def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
-    """Start a run in its directory on data of its own kind, or go on with one.
+    """Start a run of another kind of model than a translator on data of its kind, or resume one.
 
     Args:
         args: With run, train, valid, preset, config, quiet and overrides.
-        prepare: Writes the training data to a directory that is not there yet.
+        prepare: Writes the training data to a directory that does not exist yet.
     """
+    before_training()  # before torch is imported
+
     from headway.files import remove
+    from headway.training.opening import RunRequest
     from headway.training.run_directory import RunDirectory
 
     directory = RunDirectory(args.run)
-    data = None
+    overrides, preset, data = args.overrides, args.preset, None
     if not directory.started:
         if not (args.train and args.valid):
             raise HeadwayError(f"{args.run}: no run there yet: start one with --train and --valid")
         directory.lock()
         try:
-            remove(directory.data)  # what a start left that was interrupted
+            remove(directory.data)  # files of an interrupted start
             prepare(str(directory.data))
         finally:
             directory.unlock()
-        data = str(directory.data)
-        # The data is prepared, with these settings; those of the run are the other sections.
-        args.overrides = {n: v for n, v in args.overrides.items() if not n.startswith("text.")}
-        args.preset = args.preset or "tiny"
-    for name in ("languages", "init", "train", "valid"):
-        setattr(args, name, None)
-    args.data = data
-    return train.run(args)
+        data = directory.data
+        # The settings of the text have been used for the data; the run takes the other sections.
+        overrides = {name: v for name, v in overrides.items() if not name.startswith("text.")}
+        preset = preset or "tiny"
+    request = RunRequest(
+        data=data,
+        preset=preset,
+        config_file=args.config,
+        overrides=overrides,
+        command=["headway", *sys.argv[1:]],
+    )
+    return train_and_show(directory, request, quiet=args.quiet)

@@ -14,23 +14,23 @@ def average_weights(files: Sequence[Path]) -> dict[str, Tensor]:
     """Average the weights of several safetensors files, in float64, one file at a time.
 
     Args:
-        files: With the same tensors each.
+        files: Files with tensors of the same names and shapes.
 
     Returns:
-        Name -> mean, in the type of the first file's.
+        Tensor name -> mean, in the data type of the first file.
 
     Raises:
-        HeadwayError: If a file is damaged or its tensors are others than the first's.
+        HeadwayError: If a file is damaged, or its tensors differ from those of the first.
     """
     sums: dict[str, Tensor] = {}
-    kinds: dict[str, torch.dtype] = {}
+    dtypes: dict[str, torch.dtype] = {}
     for file in files:
         weights = read_tensors(file)
         if not sums:
-            kinds = {name: weight.dtype for name, weight in weights.items()}
+            dtypes = {name: weight.dtype for name, weight in weights.items()}
             sums = {name: torch.zeros_like(w, dtype=torch.float64) for name, w in weights.items()}
         if {n: w.shape for n, w in weights.items()} != {n: s.shape for n, s in sums.items()}:
             raise HeadwayError(f"{file}: its weights have other names or shapes than {files[0]}'s")
         for name, weight in weights.items():
             sums[name] += weight
-    return {name: (total / len(files)).to(kinds[name]) for name, total in sums.items()}
+    return {name: (total / len(files)).to(dtypes[name]) for name, total in sums.items()}

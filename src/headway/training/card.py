@@ -1,4 +1,4 @@
-"""The model card: what a model is, where it came from, how good it is and where it ends."""
+"""The model card: what a model is, how it was made, how good it is, and what its limits are."""
 
 import re
 import shlex
@@ -9,108 +9,104 @@ from typing import Any
 from headway.config import Config, describe
 from headway.evaluation.measures import pick_measures
 from headway.inference.card import front_matter
+from headway.training.record import RunRecord
 from headway.training.validation import ValidationReport
 
 
 def model_card(
     config: Config,
-    facts: Mapping[str, Any],
+    record: RunRecord,
     languages: tuple[str, str],
     which: str,
     report: ValidationReport | None,
 ) -> str:
-    """Write the card of a trained model, in Markdown.
+    """Return the card of a trained model, in Markdown.
 
     Args:
-        config: The run's settings.
-        facts: The run's ``run.json``.
-        languages: Of source and target.
-        which: Which of the run's weights these are.
-        report: The model's validation scores, if it was validated.
+        config: The settings of the run.
+        record: What the run's ``run.json`` holds.
+        languages: Codes of source and target.
+        which: The weights of the run that this model has, such as "weights at step 500".
+        report: The model's validation scores; None: it was not validated.
     """
     if config.model.kind != "translator":
-        return _other_card(config, facts, which, report)
+        return _encoder_or_decoder_card(config, record, which, report)
     source, target = languages
-    data, machine = facts["data"], facts["machine"]
-    command = shlex.join(facts.get("command", ()))
-    named = list(_named(data.get("origins", ())))
+    data = record.data
+    corpora = list(_fetched_corpora(data.origins))
     head = front_matter(
         languages,
-        datasets=list(dict.fromkeys(d for d in map(_on_the_hub, named) if d)),
+        datasets=list(dict.fromkeys(name for name in map(_hub_name, corpora) if name)),
         scores=_values(target, report),
-        scored_on=f"{data['validation_pairs']:,} validation pairs, by which the model was chosen",
+        scored_on=f"{data.validation_pairs:,} validation pairs, by which the model was chosen",
     )
     return f"""{head}
 # Translation from {source} to {target}
 
-A Transformer (Vaswani et al., 2017) trained with Headway {facts["headway"]}; {which}.
+A Transformer (Vaswani et al., 2017) trained with Headway {record.headway}; {which}.
 
     echo "..." | headway translate .
 
 ## Validation
 
-{_scores(config, data["validation_pairs"], target, report)}
+{_scores(config, data.validation_pairs, target, report)}
 
 ## Data
 
-{data["training_pairs"]:,} training pairs, cleaned, and {data["validation_pairs"]:,} validation pairs.
-Fingerprint of the data: `{data["fingerprint"]}`; of the vocabulary: `{data["tokenizer"]}`.{_begun(facts)}{_corpora(named)}
+{data.training_pairs:,} training pairs, cleaned, and {data.validation_pairs:,} validation pairs.
+Fingerprint of the data: `{data.fingerprint}`; of the vocabulary: `{data.tokenizer}`.{_initial_model(record)}{_list_corpora(corpora)}
 
 ## Limits
 
-The model knows what its training text contains: other subjects, styles and languages come out
-badly, often fluently wrong. It reads a sentence at a time; in training the longest had at most
-{config.text.max_tokens} pieces. It has not been examined for bias or for safety in any use: check
-its translations before you rely on them.
+The model knows only subjects, styles and languages that are in its training text. On other text
+it often translates fluently but wrongly. It translates each sentence without its context; the longest
+sentence in training had at most {config.text.max_tokens} subwords. The model has not been examined
+for bias, nor for safety in any use: check its translations before you rely on them.
 
-## How it was made
-
-    {command or "from Python"}
-
-With torch {facts["torch"]} on {machine["device"]}, threads: {machine["threads"]}, matrix products
-in {machine["precision"]}. All settings:
-
-```toml
-{describe(config).strip()}
-```
-"""
+{_how_it_was_made(config, record)}"""
 
 
-def _other_card(
-    config: Config, facts: Mapping[str, Any], which: str, report: ValidationReport | None
+def _encoder_or_decoder_card(
+    config: Config, record: RunRecord, which: str, report: ValidationReport | None
 ) -> str:
-    """Write the card of a language model or of a classifier."""
-    data, machine = facts["data"], facts["machine"]
+    """Return the card of a language model or of a classifier."""
+    data = record.data
     title, task, use = {
         "language-model": ("Language model", "text-generation", "headway lm . --generate 1"),
         "classifier": ("Classifier of texts", "text-classification", "headway classify . < texts"),
     }[config.model.kind]
     scores = "This model was not validated."
     if report is not None:
-        scores = f"{report.worth[0].upper()}{report.worth[1:]}, perplexity {report.perplexity:.3f}."
+        headline = report.headline[0].upper() + report.headline[1:]
+        scores = f"{headline}, perplexity {report.perplexity:.3f}."
     return f"""{front_matter((), task=task)}
 # {title}
 
 {"The decoder" if task == "text-generation" else "The encoder"} of a Transformer (Vaswani et al., 2017) alone,
-trained with Headway {facts["headway"]}; {which}.
+trained with Headway {record.headway}; {which}.
 
     {use}
 
 ## Validation
 
-{scores} On {data["validation_pairs"]:,} texts; the model was chosen by them.
+{scores} Measured on {data.validation_pairs:,} texts, by which the model was chosen.
 
 ## Data
 
-{data["training_pairs"]:,} training texts. Fingerprint of the data: `{data["fingerprint"]}`; of the
-vocabulary: `{data["tokenizer"]}`.
+{data.training_pairs:,} training texts. Fingerprint of the data: `{data.fingerprint}`; of the
+vocabulary: `{data.tokenizer}`.
 
-## How it was made
+{_how_it_was_made(config, record)}"""
 
-    {shlex.join(facts.get("command", ())) or "from Python"}
 
-With torch {facts["torch"]} on {machine["device"]}, threads: {machine["threads"]}, matrix products
-in {machine["precision"]}. All settings:
+def _how_it_was_made(config: Config, record: RunRecord) -> str:
+    machine = record.machine
+    return f"""## How it was made
+
+    {shlex.join(record.command) or "from Python"}
+
+With torch {record.torch} on {machine.device}, threads: {machine.threads}, matrix products
+in {machine.precision}. All settings:
 
 ```toml
 {describe(config).strip()}
@@ -118,29 +114,29 @@ in {machine["precision"]}. All settings:
 """
 
 
-def _named(origins: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the manifests of corpora by name, for those of several corpora their parts'."""
-    for about in origins:
-        yield from _named(about["parts"]) if about.get("parts") else (about,)
+def _fetched_corpora(origins: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the manifests of fetched corpora; a corpus of several parts yields those of its parts."""
+    for manifest in origins:
+        yield from _fetched_corpora(manifest["parts"]) if manifest.get("parts") else (manifest,)
 
 
-def _on_the_hub(about: Mapping[str, Any]) -> str:
-    """Return what a corpus is called on the hub, if it is from there."""
-    kind, _, rest = str(about["name"]).partition(":")
-    return re.split("[:@]", rest)[0] if kind == "hf" else ""
+def _hub_name(manifest: Mapping[str, Any]) -> str:
+    """Return a corpus's name on the Hugging Face hub, or an empty string if it is from elsewhere."""
+    source, _, rest = str(manifest["name"]).partition(":")
+    return re.split("[:@]", rest)[0] if source == "hf" else ""
 
 
-def _corpora(named: Sequence[Mapping[str, Any]]) -> str:
+def _list_corpora(manifests: Sequence[Mapping[str, Any]]) -> str:
     lines = [
-        f"- `{about['name']}`, by {about['program']}"
-        + (f", revision `{about['revision']}`" if about.get("revision") else "")
-        for about in named
+        f"- `{manifest['name']}`, fetched by {manifest['program']}"
+        + (f", revision `{manifest['revision']}`" if manifest.get("revision") else "")
+        for manifest in manifests
     ]
     return "\n\nTraining and validation text, by name:\n\n" + "\n".join(lines) if lines else ""
 
 
 def _values(language: str, report: ValidationReport | None) -> dict[str, tuple[str, float]] | None:
-    """Return the validation's scores under the hub's names of metrics, with their signatures."""
+    """Return validation scores under the hub's names of metrics: key -> (name with signature, value)."""
     if report is None:
         return None
     return {
@@ -153,12 +149,11 @@ def _signature(key: str, language: str) -> str:
     return pick_measures([key])[0].segments([""], [""], language).signature
 
 
-def _begun(facts: Mapping[str, Any]) -> str:
-    init = facts.get("init")
-    if not init:
+def _initial_model(record: RunRecord) -> str:
+    if not record.init:
         return ""
-    name = Path(init["path"]).name
-    return f"\nTraining began from the weights of the model `{name}` (sha256 `{init['sha256']}`)."
+    name, digest = Path(record.init.path).name, record.init.sha256
+    return f"\nTraining started from the weights of the model `{name}` (sha256 `{digest}`)."
 
 
 def _scores(config: Config, pairs: int, language: str, report: ValidationReport | None) -> str:
@@ -168,7 +163,7 @@ def _scores(config: Config, pairs: int, language: str, report: ValidationReport 
     sentences = min(config.training.validation_sentences or pairs, pairs)
     return f"""- BLEU {report.bleu:.2f}: `{bleu}`
 - chrF2 {report.chrf:.2f}: `{chrf}`
-- perplexity {report.perplexity:.3f} a target piece, without label smoothing
+- perplexity {report.perplexity:.3f} per target subword, without label smoothing
 
 BLEU and chrF2 on {sentences} raw sentences, beam {config.training.validation_beam}. The model was
-chosen by these scores: a test set that took no part in choosing will give lower ones."""
+chosen by these scores; expect lower ones on a test set that took no part in the choice."""

@@ -1,7 +1,7 @@
-"""Checkpoints: whole directories, written beside and renamed into place; nothing is pickled.
+"""Checkpoints: directories that are written under a temporary name and then renamed.
 
-A checkpoint either is there, complete and on disk, or is not: a directory gets its name after all
-its files are synced, and loses the name before any of them is deleted.
+A checkpoint is either complete and on disk, or it does not exist: a directory gets its name after
+all its files are synced, and loses the name before any of them is deleted. Nothing is pickled.
 """
 
 import json
@@ -23,29 +23,29 @@ NAME = re.compile(r"step-(\d{8,})")
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:
-    """Return where the checkpoint of a step is, or would be."""
+    """Return the directory of a step's checkpoint, which need not exist."""
     return folder / f"step-{step:08d}"
 
 
 def checkpoint_steps(folder: Path) -> list[int]:
-    """Return the steps that have a checkpoint, in order."""
+    """Return the steps that have a checkpoint, in ascending order."""
     matches = (NAME.fullmatch(entry.name) for entry in folder.glob("step-*"))
     return sorted(int(match[1]) for match in matches if match)
 
 
 def write_checkpoint(path: Path, tensors: Mapping[str, Tensors], state: Mapping[str, Any]) -> None:
-    """Write a checkpoint so that it appears whole or not at all, also when the power fails.
+    """Write a checkpoint; it appears whole or not at all, even if the power fails.
 
     Args:
-        path: The directory to be.
-        tensors: File name without ending -> tensor name -> tensor.
-        state: The plain values, for ``state.json``.
+        path: The directory to write.
+        tensors: File name without suffix -> tensor name -> tensor.
+        state: Plain values, for ``state.json``.
 
     Raises:
-        HeadwayError: If the disk is full or cannot be written; nothing is left behind.
+        HeadwayError: If the disk is full or cannot be written; nothing remains of the checkpoint.
     """
     size = sum(t.nbytes for group in tensors.values() for t in group.values())
-    with one_line(path, size), replacing(path) as temporary:
+    with explain_write_errors(path, size), replacing(path) as temporary:
         temporary.mkdir(parents=True)
         for name, group in tensors.items():
             save_file(dict(group), temporary / f"{name}.safetensors")
@@ -53,7 +53,7 @@ def write_checkpoint(path: Path, tensors: Mapping[str, Tensors], state: Mapping[
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
-    """Read what `write_checkpoint` wrote: tensors and state.
+    """Read the tensors and the state of a checkpoint.
 
     Raises:
         HeadwayError: If a file is missing or damaged.
@@ -78,7 +78,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
-    """Delete the checkpoints of all steps but these, and what an interruption left behind."""
+    """Delete the checkpoints of all steps but these, and files of interrupted writes."""
     for step in set(checkpoint_steps(folder)) - set(keep):
         path = checkpoint_path(folder, step)
         path.rename(beside(path))
@@ -86,23 +86,23 @@ def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put a file of a run in place of another, or of none.
+    """Write a file of a run, or replace it.
 
     Raises:
         HeadwayError: If the disk is full or cannot be written; the old file stays.
     """
-    with one_line(path, len(content)):
+    with explain_write_errors(path, len(content)):
         replace_bytes(path, content)
 
 
 @contextmanager
-def one_line(path: Path, size: int) -> Iterator[None]:
-    """Turn a failure to write ``size`` bytes at ``path`` into one line."""
+def explain_write_errors(path: Path, size: int) -> Iterator[None]:
+    """Turn a failure to write ``size`` bytes at ``path`` into a message of one line."""
     try:
         yield
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise HeadwayError(
-            f"{path}: cannot write {size:,} bytes ({reason}); the run's last checkpoint is whole:"
+            f"{path}: cannot write {size:,} bytes ({reason}); the run's last checkpoint is intact:"
             " free space and give the same command again"
         ) from error

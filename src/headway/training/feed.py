@@ -12,7 +12,7 @@ from headway.config import TrainingConfig
 from headway.text.batches import Batch, make_batch, plan_batches, plan_packed
 from headway.text.prepare import PreparedData
 from headway.text.vocabulary import SPACE
-from headway.training import processes
+from headway.training import ranks
 
 
 class Feed:
@@ -40,7 +40,7 @@ class Feed:
         self.epoch, self.index = epoch, index
         pieces = -(-config.batch_tokens // config.micro_batch_tokens)
         # Every process has an equal share; equal parts keep a step within batch_tokens.
-        self.micro_batches = -(-pieces // processes.count()) * processes.count()
+        self.micro_batches = -(-pieces // ranks.world_size()) * ranks.world_size()
         self.plan = self._plan()
 
     def next(self) -> list[Batch]:
@@ -50,7 +50,7 @@ class Feed:
             self.plan = self._plan()
         rows = self.plan[self.index : self.index + self.micro_batches]
         self.index += len(rows)
-        return [self.batch(r) for r in rows[processes.rank() :: processes.count()]]
+        return [self.batch(r) for r in rows[ranks.rank() :: ranks.world_size()]]
 
     def batch(self, rows: Any) -> Batch:
         """Make the batch of these rows of the training corpus."""

@@ -1,48 +1,46 @@
-"""Training that begins from a model instead of from chance: fine-tuning, or going on elsewhere.
+"""Training that starts from a model's weights instead of random ones: fine-tuning.
 
-The model's shape and vocabulary are kept, for its weights mean nothing in others; what is not a
-weight (dropout, cleaning, the training regime) is the new run's own.
+The weights mean nothing in another shape or vocabulary, so both are kept. What is no weight (dropout,
+cleaning, the training regime) is the new run's own.
 """
-
-import hashlib
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
 from headway.model import Network
 from headway.text.prepare import PreparedData
-from headway.training.facts import changes
+from headway.training.compatibility import list_changes
+from headway.training.record import InitialModel
 
-OWN = ("dropout", "attention_dropout", "feed_forward_dropout")  # of a model, but no part of a shape
-LEARNED = ("vocab_size", "joint_vocab", "subwords", "character_coverage", "split_digits")
+# Settings of the model section that are no part of a shape.
+FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}
+# Settings of the text section that a vocabulary was learned with.
+LEARNED = {
+    "text.vocab_size", "text.joint_vocab", "text.subwords", "text.character_coverage",
+    "text.split_digits",
+}  # fmt: skip
 
 
 def check_shape(wanted: Config, model: Model) -> None:
-    """Refuse settings that the weights or the vocabulary of ``model`` cannot be used with.
+    """Check that settings allow a model's weights and vocabulary.
 
     Raises:
-        HeadwayError: Naming the settings.
+        HeadwayError: If they do not, with the settings that differ.
     """
-    own = {f"model.{name}" for name in OWN}
-    fixed = {f"text.{name}" for name in LEARNED}
-    settled = [
-        change
-        for change in changes(model.config, wanted)
-        if change.split()[0] in fixed
-        or (change.startswith("model.") and change.split()[0] not in own)
-    ]
-    if settled:
-        raise HeadwayError(f"settled by --init {model.path}: {'; '.join(settled)}")
+    conflicts = []
+    for change in list_changes(model.config, wanted):
+        setting = change.split()[0]
+        if setting in LEARNED or (setting.startswith("model.") and setting not in FREE):
+            conflicts.append(change)
+    if conflicts:
+        raise HeadwayError(f"fixed by --init {model.path}: {'; '.join(conflicts)}")
 
 
 def check_vocabulary(data: PreparedData, model: Model) -> None:
-    """Refuse data that was prepared with another vocabulary than the model's.
+    """Check that data was prepared with a model's vocabulary.
 
     Raises:
-        HeadwayError: Saying how to prepare it.
+        HeadwayError: If it was not, with the option that prepares it so.
     """
     if data.tokenizer.fingerprint != model.tokenizer.fingerprint:
         raise HeadwayError(
@@ -51,19 +49,14 @@ def check_vocabulary(data: PreparedData, model: Model) -> None:
         )
 
 
-def describe(path: str | Path) -> dict[str, str]:
-    """Return what a run remembers of the model it begins from."""
-    path = Path(path).resolve()
-    with (path / "model.safetensors").open("rb") as file:
-        return {"path": str(path), "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
-
-
-def begin_from(known: Mapping[str, Any], model: Network) -> None:
-    """Copy the weights that `describe` described into a model of the same shape.
+def load_initial_weights(model: Network, initial: InitialModel) -> None:
+    """Copy the weights of a recorded model into a model of the same shape.
 
     Raises:
-        HeadwayError: If they are no longer what they were.
+        HeadwayError: If the recorded model has changed since it was recorded.
     """
-    if describe(known["path"]) != dict(known):
-        raise HeadwayError(f"{known['path']}: not the model any more that this run begins from")
-    model.load_state_dict(load_model(known["path"]).transformer.state_dict())
+    if InitialModel.describe(initial.path) != initial:
+        raise HeadwayError(
+            f"{initial.path}: has changed since this run started from its weights: put it back"
+        )
+    model.load_state_dict(load_model(initial.path).transformer.state_dict())

@@ -1,4 +1,4 @@
-"""JSON lines that a resumed run can cut back to where its checkpoint was."""
+"""A log of JSON lines, which a resumed run cuts back to the length it had at the checkpoint."""
 
 import json
 import math
@@ -7,11 +7,11 @@ from typing import Any, BinaryIO
 
 from headway.errors import HeadwayError
 from headway.files import sync
-from headway.training.checkpoint import one_line
+from headway.training.checkpoint import explain_write_errors
 
 
 class Log:
-    """A file of JSON objects, one a line, on which nothing is ever changed but the end.
+    """A file of JSON objects, one on each line; only its end ever changes.
 
     Args:
         path: The file; it need not exist.
@@ -22,43 +22,43 @@ class Log:
         self._file: BinaryIO | None = None
 
     def write(self, **values: Any) -> None:
-        """Append an object and hand it to the system; numbers that JSON has not become null."""
+        """Append an object; numbers that JSON cannot express (NaN, infinity) become null."""
         finite = {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in values.items()
         }
         line = json.dumps(finite).encode() + b"\n"
-        with one_line(self.path, len(line)):
+        with explain_write_errors(self.path, len(line)):
             if self._file is None:
                 self._file = self.path.open("ab", buffering=0)
             self._file.write(line)
 
     def size(self) -> int:
-        """Return the file's length in bytes, once they are on disk."""
+        """Wait until the file is on disk, and return its length in bytes."""
         if not self.path.exists():
             return 0
         sync(self.path)
         return self.path.stat().st_size
 
     def cut(self, size: int) -> None:
-        """Forget what was written after ``size`` bytes.
+        """Delete everything after the first ``size`` bytes.
 
         Raises:
-            HeadwayError: If the file is shorter than that.
+            HeadwayError: If the file is shorter than ``size``.
         """
         self.close()
         length = self.path.stat().st_size if self.path.exists() else 0
         if length < size:
             raise HeadwayError(
-                f"{self.path}: {length} bytes, but the checkpoint was written after {size}:"
-                " the file was changed; put it back to resume"
+                f"{self.path}: has {length} bytes, but had {size} when the checkpoint was written:"
+                " the file was changed; restore it to resume the run"
             )
         if length > size:
             with self.path.open("r+b") as file:
                 file.truncate(size)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file; the next `write` opens it again."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,4 +1,4 @@
-"""What a run computes with: device, precision, threads, and how memory is kept."""
+"""What a run computes with (device, precision, threads), and how a training process is set up."""
 
 import ctypes
 import gc
@@ -6,6 +6,8 @@ import os
 import re
 import resource
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,11 +20,13 @@ from headway.kernels.processor import has_bf16, processors
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """Settings that said "auto", resolved; a run keeps them for life, for they change last bits.
+    """The settings device, precision and threads, with "auto" resolved.
+
+    A run keeps them for life, because each of them changes the last bits of its results.
 
     Attributes:
         device: "cpu", "cuda" or "cuda:N".
-        precision: Of matrix products; weights and optimizer state are fp32 in any case.
+        precision: Of matrix products; weights and optimizer state are always fp32.
         threads: Processor threads.
     """
 
@@ -35,77 +39,77 @@ class Machine:
         """Choose for this machine what the settings leave open.
 
         Raises:
-            HeadwayError: If the wanted device is not there.
+            HeadwayError: If the device is not available.
         """
-        cls.check(config.device)
-        device = config.device
+        check_device(config.device)
+        device, precision = config.device, config.precision
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        return cls(
-            device=device,
-            precision=(
-                config.precision
-                if config.precision != "auto"
-                else "bf16"
-                if has_bf16(torch.device(device))
-                else "fp32"
-            ),
-            threads=config.threads or share(),
-        )
-
-    @classmethod
-    def check(cls, device: str, otherwise: str = "use cpu") -> None:
-        """Refuse a device that cannot be used here.
-
-        Args:
-            device: "auto", "cpu", "cuda" or "cuda:N".
-            otherwise: What the user is to do instead.
-
-        Raises:
-            HeadwayError: Saying so.
-        """
-        if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
-            raise HeadwayError(f"training.device = '{device}' must be auto, cpu, cuda or cuda:N")
-        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-        if device.startswith("cuda") and int(device[5:] or 0) >= count:
-            there = f"cuda:0 to cuda:{count - 1}" if count else "no CUDA device"
-            raise HeadwayError(
-                f"training.device = '{device}', but torch sees {there} here: {otherwise}"
-            )
+        if precision == "auto":
+            precision = "bf16" if has_bf16(torch.device(device)) else "fp32"
+        return cls(device=device, precision=precision, threads=config.threads or cpu_count())
 
     @property
-    def emulates(self) -> bool:
-        """Whether the precision has no instructions here, and takes several times longer than fp32."""
+    def emulates_bf16(self) -> bool:
+        """Whether bf16 has no instructions here, and takes several times longer than fp32."""
         return self.precision == "bf16" and not has_bf16(torch.device(self.device))
 
-    def prepare(self) -> torch.device:
-        """Set the number of threads, and return the device."""
-        torch.set_num_threads(self.threads)
-        device = torch.device(self.device)
-        if self.device == "cuda":  # torchrun numbers the processes of a machine
-            device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-            torch.cuda.set_device(device)
-        return device
+    @property
+    def torch_device(self) -> torch.device:
+        """The device of this process; under ``torchrun`` each rank of a machine has its own GPU."""
+        if self.device == "cuda":
+            return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        return torch.device(self.device)
 
 
-def share() -> int:
-    """Count the processors for this process; ``torchrun``'s of one machine have equal shares."""
+def check_device(device: str, advice: str = "use cpu") -> None:
+    """Check that training can use a device.
+
+    Args:
+        device: "auto", "cpu", "cuda" or "cuda:N".
+        advice: What the error message tells the user to do instead.
+
+    Raises:
+        HeadwayError: If the name is malformed or torch does not see the device.
+    """
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
+        raise HeadwayError(f"training.device = '{device}' must be auto, cpu, cuda or cuda:N")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device.startswith("cuda") and int(device[5:] or 0) >= count:
+        available = f"cuda:0 to cuda:{count - 1}" if count else "no CUDA device"
+        raise HeadwayError(
+            f"training.device = '{device}', but torch sees {available} here: {advice}"
+        )
+
+
+def cpu_count() -> int:
+    """Count the processors for this process; the ranks of one machine divide them evenly."""
     return max(1, processors() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
-def settle() -> None:
-    """Set up a process that does nothing but train: for a command, or a helping process.
+def configure_process(threads: int = 0, device: torch.device | None = None) -> None:
+    """Set up a process that does nothing but train.
 
-    What is there now stays: the collector need not walk through it again at every step.
+    This changes state of the whole process: the allocator, the garbage collector, torch's threads
+    and its current GPU. So only commands and worker processes call it, never the library.
+
+    Args:
+        threads: Threads that torch computes with; 0 keeps torch's own number.
+        device: A GPU becomes torch's current one.
     """
     keep_large_allocations()
-    gc.freeze()
+    gc.freeze()  # objects that exist now stay: the collector need not visit them at every step
+    if threads:
+        torch.set_num_threads(threads)
+    if device is not None and device.type == "cuda":
+        torch.cuda.set_device(device)
 
 
 def keep_large_allocations() -> None:
-    """Let glibc keep freed blocks: else each large tensor is new pages from the kernel, zeroed.
+    """Let glibc keep freed memory blocks instead of returning them to the kernel.
 
-    Worth 20 to 35 % of a small model's training speed. Does nothing where the C library is another.
+    Otherwise each large tensor consists of new pages, which the kernel fills with zeros first. This
+    is worth 20 to 35 % of a small model's training speed. Other C libraries are left alone.
     """
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
         m_trim_threshold, m_top_pad, m_mmap_max = -1, -2, -4
@@ -114,8 +118,22 @@ def keep_large_allocations() -> None:
         libc.mallopt(m_top_pad, 64 << 20)
 
 
+@contextmanager
+def thread_count(threads: int) -> Iterator[None]:
+    """Compute with a number of threads for a moment; afterwards torch has as many as before."""
+    before = torch.get_num_threads()
+    if threads == before:
+        yield
+        return
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def peak_memory(device: str) -> int:
-    """Return the most bytes this process has held so far, on the device it trains on."""
+    """Return the most bytes that this process has held so far on the device it trains on."""
     if device != "cpu":
         return torch.cuda.max_memory_allocated(device)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

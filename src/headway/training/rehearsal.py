@@ -1,6 +1,6 @@
-"""Before step 1: do once all that a run will do, and say what it will cost.
+"""The rehearsal: before step 1, do once everything that a run will do, and estimate its cost.
 
-Runs die at their first validation, at their first long batch or when the disk is full, hours in.
+Without it, runs fail at their first validation, their longest batch or a full disk, hours later.
 """
 
 import shutil
@@ -13,24 +13,24 @@ import torch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError, memory_ran_out
 from headway.files import beside, remove
-from headway.training import processes
+from headway.training import ranks
 from headway.training.checkpoint import read_checkpoint, write_checkpoint
 from headway.training.run import Run
 from headway.training.validation import validate
 
-SENTENCES = 4  # translated in rehearsal
+SENTENCES = 4  # translated in the rehearsal
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
-    """What a run will take.
+    """The estimated cost of a run.
 
     Attributes:
-        memory: Most bytes held, on the device.
-        tokens_per_second: Target tokens trained a second.
+        memory: Peak memory on the device, in bytes.
+        tokens_per_second: Target tokens trained per second.
         tokens_per_step: Target tokens of a mean step.
-        seconds: Of all steps; validations come on top.
-        disk: Bytes of all that the run keeps at once.
+        seconds: Time of all steps, without validations.
+        disk: Bytes that the run occupies at most.
         free: Bytes free on that disk.
     """
 
@@ -44,7 +44,7 @@ class Rehearsal:
     def __str__(self) -> str:
         hours, minutes = divmod(round(self.seconds / 60), 60)
         return (
-            f"{self.tokens_per_second:,.0f} target tokens/s, {self.tokens_per_step:,.0f} a step;"
+            f"{self.tokens_per_second:,.0f} target tokens/s, {self.tokens_per_step:,.0f} per step;"
             f" {hours} h {minutes:02} min of training; {self.memory / 1e9:.1f} GB of memory,"
             f" {self.disk / 1e9:.2f} GB of disk ({self.free / 1e9:.0f} GB free)"
         )
@@ -54,21 +54,25 @@ def rehearse(run: Run) -> Rehearsal:
     """Try the largest batch, a validation and a checkpoint; the run is exactly as before.
 
     Raises:
-        HeadwayError: If memory or disk will not do, or a checkpoint does not read back equal.
+        HeadwayError: If memory or disk is too small, or a checkpoint is not read back equal.
     """
-    before = {name: t.clone() for name, t in run.trainer.tensors()["random"].items()}
-    rate = _time_batches(run)
-    search = SearchConfig(beam=run.config.training.validation_beam)
-    few = run.config.training.micro_batch_tokens
-    for _ in validate(run.trainer.model, run.data, search, batch_tokens=few, sentences=SENTENCES):
-        pass
-    processes.set_random_states(before, run.trainer.device)
+    with run.random:
+        device = run.trainer.device
+        before = {name: t.clone() for name, t in ranks.random_states(device).items()}
+        rate = _time_batches(run)
+        search = SearchConfig(beam=run.config.training.validation_beam)
+        tokens = run.config.training.micro_batch_tokens
+        for _ in validate(
+            run.trainer.model, run.data, search, batch_tokens=tokens, sentences=SENTENCES
+        ):
+            pass
+        ranks.set_random_states(before, device)
 
-    size = _write_and_read(run)
+    size = _check_checkpoint(run)
     settings = run.config.training
     weights = sum(t.nbytes for t in run.trainer.model.state_dict().values())
-    # Of checkpoints the kept ones, one of an interruption and one being written; of models the
-    # best, the average, the chosen one, and one being written.
+    # Checkpoints: those that are kept, one of an interruption and one being written. Models: the
+    # best, the average, the installed one, and one being written.
     disk = size * (settings.average + 2) + weights * 4
     free = shutil.disk_usage(run.directory.path).free
     if disk > free:
@@ -76,20 +80,20 @@ def rehearse(run: Run) -> Rehearsal:
             f"{run.directory.path}: the run needs {disk:,} bytes of disk and {free:,} are free:"
             " free some, or keep fewer checkpoints with training.average"
         )
-    tokens = float(run.data.train.target_lengths.sum())
+    total_tokens = float(run.data.train.target_lengths.sum())
     steps = -(-len(run.feed.plan) // run.feed.micro_batches)
     return Rehearsal(
         memory=run.trainer.peak_memory,
         tokens_per_second=rate,
-        tokens_per_step=tokens / steps,
-        seconds=settings.max_steps * tokens / steps / rate,
+        tokens_per_step=total_tokens / steps,
+        seconds=settings.max_steps * total_tokens / steps / rate,
         disk=disk,
         free=free,
     )
 
 
 def _time_batches(run: Run) -> float:
-    """Take the gradient of the largest batch, then of a typical one; return its tokens a second."""
+    """Compute the gradient of the largest batch, then of a median one; return its tokens per second."""
     corpus = run.data.train
 
     def padded(rows: Any) -> int:
@@ -112,18 +116,19 @@ def _time_batches(run: Run) -> float:
             raise HeadwayError(
                 f"training.micro_batch_tokens = {run.config.training.micro_batch_tokens}: the"
                 f" largest batch ({padded(rows):,} padded tokens) does not fit in the memory of"
-                f" {run.trainer.device}: set it lower, a step then accumulates more parts"
+                f" {run.trainer.device}: set it lower; a step then accumulates more micro-batches"
             ) from None
-        rate = processes.total(batch.target_tokens) / (time.perf_counter() - started)
+        rate = ranks.sum_number(batch.target_tokens) / (time.perf_counter() - started)
         run.trainer.optimizer.zero_grad(set_to_none=True)
     return rate
 
 
-def _write_and_read(run: Run) -> int:
-    """Write a checkpoint, read it back, compare, delete it; return its bytes."""
-    path = beside(run.directory.path / "rehearsal")  # of which a killed process may leave parts
-    tensors = run.trainer.tensors()
-    if processes.rank() == 0:
+def _check_checkpoint(run: Run) -> int:
+    """Write a checkpoint, read it back, compare and delete it; return its size in bytes."""
+    # A temporary name: if the process is killed, the next start deletes the checkpoint.
+    path = beside(run.directory.path / "rehearsal")
+    tensors = run.tensors()
+    if ranks.rank() == 0:
         write_checkpoint(path, tensors, {})
         try:
             read, _ = read_checkpoint(path)
@@ -131,7 +136,7 @@ def _write_and_read(run: Run) -> int:
                 for name, tensor in group.items():
                     if not torch.equal(read[file][name], tensor.cpu()):
                         raise HeadwayError(
-                            f"{path / file}.safetensors: {name} reads back otherwise"
+                            f"{path / file}.safetensors: {name} is not what was written: is the disk damaged?"
                         )
         finally:
             remove(path)

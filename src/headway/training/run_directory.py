@@ -1,4 +1,4 @@
-"""The files of a training run, and the lock that lets one process at a time write them."""
+"""The files of a training run, and the lock that lets only one process write them."""
 
 import fcntl
 import json
@@ -14,18 +14,19 @@ from headway.files import remove_leftovers
 from headway.training.checkpoint import (
     checkpoint_path,
     checkpoint_steps,
-    one_line,
+    explain_write_errors,
     prune_checkpoints,
     read_checkpoint,
     replace_file,
     write_checkpoint,
 )
 from headway.training.log import Log
+from headway.training.record import RunRecord
 
 FORMAT = 1
 LOCK = ".lock"
-# What a directory may hold that becomes a run: the remains of a start that was interrupted.
-BEGINNINGS = (
+# An interrupted start may leave these files in a directory that is not a run yet.
+START_FILES = (
     "data", "config.json", "tokenizer.model", "source.model", "target.model",
     "labels.json",
 )  # fmt: skip
@@ -34,9 +35,9 @@ BEGINNINGS = (
 class RunDirectory:
     """A run on disk.
 
-    ``run.json`` (facts: data, tokenizer, machine, command) makes a directory a run and is written
-    when all was rehearsed. ``metrics.jsonl`` holds only what is a function of data, settings and seed;
-    ``timings.jsonl`` what was read from a clock.
+    ``run.json`` (see `RunRecord`) makes a directory a run; it is written after the rehearsal.
+    ``metrics.jsonl`` holds numbers that depend on data, settings and seed alone, and ``timings.jsonl``
+    what was measured with a clock.
 
     Args:
         path: The directory; it need not exist.
@@ -58,25 +59,24 @@ class RunDirectory:
         return (self.path / "run.json").is_file()
 
     def lock(self) -> None:
-        """Become the one process that trains here, until it ends, however it ends.
+        """Become the one process that trains here, until `unlock` or until the process ends.
 
         Raises:
-            HeadwayError: If another process is, or the directory holds something else.
+            HeadwayError: If another process trains here, or the directory holds other files.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in self.path.iterdir() if entry.name[0] != "."}
         except OSError as error:
             raise HeadwayError(
-                f"{self.path}: not a directory that a run can be kept in ({error.strerror}): give"
-                " another RUN"
+                f"{self.path}: no run can be written here ({error.strerror}): give another RUN"
             ) from None
-        if not self.started and (foreign := sorted(names.difference(BEGINNINGS))):
-            raise HeadwayError(f"{self.path}: holds {foreign[0]} and no run: give another RUN")
-        with one_line(self.path, 0):
+        if not self.started and (foreign := sorted(names.difference(START_FILES))):
+            raise HeadwayError(f"{self.path}: holds {foreign[0]}, but no run: give another RUN")
+        with explain_write_errors(self.path, 0):
             lock = (self.path / LOCK).open("a+", encoding="utf-8")
         try:
-            # The kernel lets go of it when the process ends, even by kill -9.
+            # The kernel releases the lock when the process ends, even by kill -9.
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
@@ -84,7 +84,7 @@ class RunDirectory:
             lock.close()
             raise HeadwayError(
                 f"{self.path}: process {holder} is training here already; wait for it, stop it,"
-                " or choose another RUN"
+                " or give another RUN"
             ) from None
         lock.truncate(0)
         lock.write(str(os.getpid()))
@@ -93,7 +93,7 @@ class RunDirectory:
         self.tidy()
 
     def unlock(self) -> None:
-        """Let another process train here; a directory in which nothing was begun is not left."""
+        """Let another process train here; delete the directory if nothing was written to it."""
         self.metrics.close()
         self.timings.close()
         if self._lock is not None:
@@ -103,69 +103,69 @@ class RunDirectory:
             self._lock.close()
             self._lock = None
 
-    def facts(self) -> dict[str, Any]:
-        """Return what ``run.json`` holds.
+    def record(self) -> RunRecord:
+        """Read ``run.json``.
 
         Raises:
-            HeadwayError: If there is none, or it is of another format.
+            HeadwayError: If it is missing or damaged, or of another format.
         """
         path = self.path / "run.json"
         try:
-            facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            found = values.pop("format", None)
+            if found == FORMAT:
+                return RunRecord.from_dict(values)
         except (OSError, ValueError) as error:
             raise HeadwayError(f"{path}: cannot be read ({error})") from None
-        if facts.get("format") != FORMAT:
-            raise HeadwayError(f"{path}: format {facts.get('format')}; this Headway reads {FORMAT}")
-        return facts
+        except (KeyError, TypeError, AttributeError) as error:
+            raise HeadwayError(f"{path}: not the record of a run ({error})") from None
+        raise HeadwayError(f"{path}: format {found}, but this Headway reads format {FORMAT}")
 
-    def write_facts(self, facts: Mapping[str, Any]) -> None:
+    def write_record(self, record: RunRecord) -> None:
         """Write ``run.json``."""
-        self.write_json("run.json", {"format": FORMAT, **facts})
-
-    def write_json(self, name: str, values: Mapping[str, Any]) -> None:
-        """Put a JSON file in place."""
+        values = {"format": FORMAT, **record.to_dict()}
         content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        replace_file(self.path / name, content.encode())
+        replace_file(self.path / "run.json", content.encode())
 
     def steps(self) -> list[int]:
-        """Return the steps that have a checkpoint, in order."""
+        """Return the steps that have a checkpoint, in ascending order."""
         return checkpoint_steps(self.checkpoints)
 
     def save(
         self, step: int, tensors: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
     ) -> None:
-        """Write a step's checkpoint; the logs are on disk before it, up to its record of them."""
+        """Write the checkpoint of a step, after the lines of the logs that it counts are on disk."""
         logs = {"metrics_bytes": self.metrics.size(), "timings_bytes": self.timings.size()}
         path = checkpoint_path(self.checkpoints, step)
         write_checkpoint(path, tensors, {"format": FORMAT, "step": step, **state, **logs})
 
     def load(self, step: int) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
-        """Read a step's checkpoint."""
+        """Read the checkpoint of a step: its tensors and its state."""
         return read_checkpoint(checkpoint_path(self.checkpoints, step))
 
     def weights(self, step: int) -> Path:
-        """Return the file of a checkpoint's weights."""
+        """Return the file with the weights of a checkpoint."""
         return checkpoint_path(self.checkpoints, step) / "model.safetensors"
 
     def prune(self, keep: Collection[int]) -> None:
-        """Delete all other checkpoints."""
+        """Delete all checkpoints but these."""
         prune_checkpoints(self.checkpoints, keep)
 
     def tidy(self) -> None:
-        """Delete what an interrupted run left half-written."""
+        """Delete files that an interrupted run has left unfinished."""
         self.prune(self.steps())
         for folder in (self.path, self.best, self.averaged):
             remove_leftovers(folder)
 
     def cut_logs(self, state: Mapping[str, Any]) -> None:
-        """Take the logs back to where a checkpoint's ``state`` found them."""
+        """Cut the logs to the lengths that they had when a checkpoint was written."""
         self.metrics.cut(state["metrics_bytes"])
         self.timings.cut(state["timings_bytes"])
 
     def write_bad_batch(self, step: int, rank: int, pairs: Iterable[tuple[str, str]]) -> Path:
-        """Write the sentences of a step whose loss or gradient was not finite, to be read."""
+        """Write the text of a step whose loss or gradient was not finite, for a person to read."""
         path = self.path / "bad-batches" / f"step-{step}{f'-{rank}' if rank else ''}.txt"
-        with one_line(path, 0):
+        with explain_write_errors(path, 0):
             path.parent.mkdir(exist_ok=True)
         lines = [f"{source}\n{target}\n\n" for source, target in pairs]
         replace_file(path, "".join(lines).encode())

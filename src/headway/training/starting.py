@@ -1,28 +1,29 @@
-"""How a run begins, and how it goes on where it was."""
+"""Start a run on prepared data, or resume it from its newest checkpoint."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import torch
 
 from headway import __version__
 from headway.config import Config
 from headway.errors import HeadwayError
-from headway.inference.directory import read_config, write_config
+from headway.inference.directory import write_config
 from headway.kernels.build import identity
 from headway.text.prepare import PreparedData
-from headway.training import initial, processes
-from headway.training.facts import check_data, describe_data, with_vocabulary
+from headway.training import ranks
+from headway.training.compatibility import check_data
 from headway.training.feed import Feed
-from headway.training.machine import Machine, share
+from headway.training.initial import load_initial_weights
+from headway.training.machine import Machine, check_device
+from headway.training.record import DataRecord, InitialModel, RunRecord
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.state import State
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 
 def start(
@@ -31,72 +32,73 @@ def start(
     config: Config,
     *,
     command: Sequence[str] = (),
-    train: Mapping[str, str] = NOTHING,
-    valid: Mapping[str, str] = NOTHING,
+    train: Mapping[str, str] = NO_FILES,
+    valid: Mapping[str, str] = NO_FILES,
     init: str | Path | None = None,
 ) -> Run:
-    """Prepare a run in a locked directory that holds none; `Run.begin` makes it one.
+    """Start a run; the directory holds a run from `Run.begin` on.
 
     Args:
-        directory: Where.
-        data: Prepared, in the directory itself or elsewhere.
+        directory: Locked, without a run in it.
+        data: Prepared data, in the run directory or elsewhere.
         config: The settings; vocabulary sizes come from the data.
-        command: What the user wrote, to be remembered.
-        train: Name -> sha256 of the files the training data came from.
+        command: The user's command line, to be recorded.
+        train: File name -> sha256 of the files that the training data was prepared from.
         valid: The same for the validation data.
-        init: A model directory to begin from, of the same shape and vocabulary.
+        init: A model directory, of the same shape and vocabulary, whose weights the run starts from.
     """
     config = with_vocabulary(config, data)
-    facts: dict[str, Any] = {
-        "headway": __version__,
-        "torch": torch.__version__,
-        "native": identity("training"),
-        "command": list(command),
-        "files": {"train": dict(train), "valid": dict(valid)},
-        "data": describe_data(directory, data),
-        "init": init and initial.describe(init),
-        "machine": asdict(Machine.resolve(config.training)),
-        "processes": processes.count(),
-        "installed": None,
-        "finished": False,
-    }
-    run = Run(directory, data, config, facts)
-    if facts["init"]:
-        initial.begin_from(facts["init"], run.trainer.model)
-    if processes.rank() == 0:
+    record = RunRecord(
+        headway=__version__,
+        torch=torch.__version__,
+        native=identity("training"),
+        command=list(command),
+        files={"train": dict(train), "valid": dict(valid)},
+        data=DataRecord.describe(data, directory.path),
+        init=InitialModel.describe(init) if init else None,
+        machine=Machine.resolve(config.training),
+        processes=ranks.world_size(),
+    )
+    run = Run(directory, data, config, record)
+    if record.init:
+        with run.random:
+            load_initial_weights(run.trainer.model, record.init)
+    if ranks.rank() == 0:
         data.tokenizer.save(directory.path)
         write_config(directory.path, config, data.languages)
     return run
 
 
-def resume(directory: RunDirectory, data: PreparedData, config: Config) -> Run:
-    """Go on from the newest checkpoint, or from the start where there is none yet.
+def resume(
+    directory: RunDirectory, data: PreparedData, config: Config, threads: int | None = None
+) -> Run:
+    """Resume a run from its newest checkpoint, or from step 0 if there is no checkpoint yet.
 
     Args:
-        directory: Locked.
-        data: What the run was started with.
-        config: The run's, but for what may change.
+        directory: Locked, with a run in it.
+        data: The data that the run was started with.
+        config: The run's settings, except for those that may change.
+        threads: Another number of threads than the run has had; None: the same.
 
     Raises:
-        HeadwayError: If data, vocabulary, machine or processes are not what they were, or the run
-            is further than its last step.
+        HeadwayError: If data, vocabulary, device or number of ranks are not what they were, or the
+            run has already taken more steps than ``training.max_steps``.
     """
-    facts = directory.facts()
-    check_data(directory, data, facts)
+    record = directory.record()
+    check_data(directory.path, data, record.data)
     config = with_vocabulary(config, data)
-    stored, _ = read_config(directory.path)
-    if config.training.threads != stored.training.threads:
-        facts["machine"]["threads"] = config.training.threads or share()
-    # The same data may lie elsewhere by now, and the run has more to do.
-    facts |= {"data": describe_data(directory, data), "finished": False}
-    Machine.check(
-        facts["machine"]["device"],
-        f"go on where it is, or start another RUN with --data {data.directory}",
+    if threads is not None:
+        record.machine = replace(record.machine, threads=threads)
+    # The same data may lie in another place now.
+    record.data, record.finished = DataRecord.describe(data, directory.path), False
+    check_device(
+        record.machine.device,
+        f"resume the run where it was started, or start another RUN with --data {data.directory}",
     )
-    if facts["processes"] != processes.count():
+    if record.processes != ranks.world_size():
         raise HeadwayError(
-            f"{directory.path}: started with {facts['processes']} processes, which share its"
-            f" batches; resume it with as many, not {processes.count()}"
+            f"{directory.path}: started with {record.processes} processes, each with a part of every"
+            f" batch; resume it with as many, not {ranks.world_size()}"
         )
     last = config.training.max_steps
     newest = max(directory.steps(), default=None)
@@ -104,19 +106,37 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> Run:
         raise HeadwayError(
             f"training.max_steps = {last}: {directory.path} is at step {newest} already"
         )
-    run = Run(directory, data, config, facts)
+    run = Run(directory, data, config, record)
     logs = {"metrics_bytes": 0, "timings_bytes": 0}
-    if newest is None and facts["init"]:
-        initial.begin_from(facts["init"], run.trainer.model)
-    if newest is not None:
-        tensors, logs = directory.load(newest)
-        run.trainer.load(tensors)
-        run.trainer.steps = run.saved = newest
-        run.state = State.from_dict(logs)
-        run.feed = Feed(data, config.training, run.trainer.device, run.state.epoch, run.state.index)
-    processes.wait()
-    if processes.rank() == 0:
+    with run.random:
+        if newest is not None:
+            tensors, logs = directory.load(newest)
+            run.trainer.load(tensors)
+            run.trainer.steps = run.saved = newest
+            run.state = State.from_dict(logs)
+            position = run.state.epoch, run.state.index
+            run.feed = Feed(data, config.training, run.trainer.device, *position)
+        elif record.init:
+            load_initial_weights(run.trainer.model, record.init)
+    ranks.wait()
+    if ranks.rank() == 0:
         directory.cut_logs(logs)
         write_config(directory.path, config, data.languages)
-        directory.write_facts(facts)
+        directory.write_record(record)
     return run
+
+
+def with_vocabulary(config: Config, data: PreparedData) -> Config:
+    """Return the settings with the data's kind of model and its tokenizer's vocabulary sizes.
+
+    Raises:
+        HeadwayError: If the settings do not allow them.
+    """
+    tokenizer = data.tokenizer
+    model = replace(
+        config.model,
+        kind=data.kind,
+        source_vocab_size=tokenizer.source_vocab_size,
+        target_vocab_size=tokenizer.target_vocab_size,
+    )
+    return replace(config, model=model)

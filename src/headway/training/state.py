@@ -1,4 +1,4 @@
-"""What happens in a run, and what it remembers of it beside tensors."""
+"""The events of a run, and the part of its state that is no tensor."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -9,7 +9,7 @@ from headway.training.validation import Progress, ValidationReport
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
-    """Something the user should be told, in one line."""
+    """A message to the user, of one line."""
 
     text: str
 
@@ -19,17 +19,17 @@ Event = StepReport | ValidationReport | Progress | Notice
 
 @dataclass(kw_only=True)
 class State:
-    """What a checkpoint remembers beside tensors.
+    """The numbers that a checkpoint holds beside tensors.
 
     Attributes:
-        epoch: Passes over the data so far.
-        index: Micro-batches of this epoch so far.
+        epoch: Completed passes over the data.
+        index: Micro-batches of this epoch taken so far.
         failures: Skipped steps in a row.
         skipped: Skipped steps in all.
-        roll_backs: Times the run went back to a checkpoint, since it last did well for a while.
-        rolled_back: The step at which it last did.
+        roll_backs: Returns to a checkpoint in a row, with few good steps in between.
+        rolled_back: The step of the last return.
         validated: The last step that was validated.
-        since_best: Validations since the best.
+        since_best: Validations since the best one.
         best: The best validation.
     """
 
@@ -45,7 +45,7 @@ class State:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "State":
-        """Read what ``state.json`` holds, among other things."""
-        known = {name: values[name] for name in (field.name for field in fields(cls))}
-        best = known.pop("best")
-        return cls(best=None if best is None else ValidationReport(**best), **known)
+        """Take the state out of what ``state.json`` holds."""
+        own = {field.name: values[field.name] for field in fields(cls)}
+        best = own.pop("best")
+        return cls(best=None if best is None else ValidationReport(**best), **own)

@@ -1,4 +1,4 @@
-"""A run's curves for TensorBoard."""
+"""The curves of a run, for TensorBoard."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from headway.training.validation import ValidationReport
 
 
 class TensorBoard:
-    """Writes what happens in a run as TensorBoard events.
+    """Writes the events of a run as TensorBoard event files.
 
     Args:
-        folder: Where the event files go.
-        step: The run's step; what an interrupted run wrote after it is not shown.
+        folder: The directory of the event files.
+        step: The run's present step; later events of an interrupted run are not shown.
 
     Raises:
         HeadwayError: If the package tensorboard is not installed.
@@ -32,15 +32,15 @@ class TensorBoard:
     def show(self, event: Event) -> None:
         """Write the numbers of a step or of a validation."""
         if isinstance(event, StepReport):
-            room, names = "training", ["loss", "nll", "gradient_norm", "rate"]
+            group, names = "training", ["loss", "nll", "gradient_norm", "rate"]
         elif isinstance(event, ValidationReport):
-            room = "average" if event.averaged > 1 else "validation"
+            group = "average" if event.averaged > 1 else "validation"
             names = ["bleu", "chrf", "perplexity"]
         else:
             return
         for name in names:
-            self._writer.add_scalar(f"{room}/{name}", getattr(event, name), event.step)
+            self._writer.add_scalar(f"{group}/{name}", getattr(event, name), event.step)
 
     def close(self) -> None:
-        """Write what is held and close the file."""
+        """Write pending events and close the file."""
         self._writer.close()

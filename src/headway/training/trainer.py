@@ -13,7 +13,7 @@ from torch import Tensor
 from headway.config import TrainingConfig
 from headway.model import Network
 from headway.text.batches import Batch
-from headway.training import processes
+from headway.training import ranks
 from headway.training.machine import peak_memory
 from headway.training.schedule import learning_rate
 from headway.training.workers import Workers
@@ -27,7 +27,7 @@ class StepReport:
         step: Its number; 1 is the first.
         loss: Label-smoothed loss a target token, in nats.
         nll: The same without smoothing; e to this is the perplexity.
-        tokens: Target tokens of the step, over all micro-batches and processes.
+        tokens: Target tokens of the step, over all micro-batches and ranks.
         gradient_norm: Before clipping.
         rate: The learning rate.
         skipped: The loss or a gradient was not finite: weights and optimizer are as before.
@@ -87,10 +87,10 @@ class Trainer:
         """
         self.workers.train()
         self.steps += 1
-        tokens = processes.total(sum(batch.target_tokens for batch in micro_batches))
+        tokens = ranks.sum_number(sum(batch.target_tokens for batch in micro_batches))
         sums = self.workers.accumulate(micro_batches, tokens)
-        processes.sum_gradients(self.parameters.values())
-        loss, nll = (processes.sum_tensor(sums) / tokens).tolist()
+        ranks.sum_gradients(self.parameters.values())
+        loss, nll = (ranks.sum_tensor(sums) / tokens).tolist()
         gradients = [p.grad for p in self.parameters.values() if p.grad is not None]
         total_norm = torch.nn.utils.get_total_norm(gradients)
         norm = total_norm.item()
@@ -116,7 +116,7 @@ class Trainer:
 
     @property
     def peak_memory(self) -> int:
-        """Most bytes held so far on the device, by all of this trainer's processes."""
+        """Most bytes held so far on the device, by all of this trainer's ranks."""
         return peak_memory(str(self.device)) + self.workers.memory
 
     def rate(self, step: int) -> float:
@@ -144,7 +144,7 @@ class Trainer:
         return {
             "model": self.model.state_dict(),
             "optimizer": optimizer,
-            "random": processes.random_states(self.device),
+            "random": ranks.random_states(self.device),
         }
 
     def load(self, tensors: Mapping[str, Mapping[str, Tensor]], *, random: bool = True) -> None:
@@ -155,4 +155,4 @@ class Trainer:
                 for key, value in self.optimizer.state[parameter].items():
                     value.copy_(tensors["optimizer"][f"{key}.{name}"])
         if random:
-            processes.set_random_states(tensors["random"], self.device)
+            ranks.set_random_states(tensors["random"], self.device)

@@ -1,4 +1,4 @@
-"""What a model is worth on text it was not trained on: perplexity, and scores of translations."""
+"""The scores of a model on text it was not trained on: perplexity, and BLEU and chrF."""
 
 import math
 from collections.abc import Generator
@@ -14,12 +14,12 @@ from headway.text.batches import make_batch, plan_batches
 from headway.text.prepare import PreparedData
 from headway.training.objective import Objective
 
-AT_ONCE = 64  # sentences between two reports of progress
+GROUP = 64  # sentences translated between two reports of progress
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """So many of the validation sentences are translated."""
+    """How many of the validation sentences have been translated: ``done`` of ``of``."""
 
     done: int
     of: int
@@ -30,13 +30,12 @@ class ValidationReport:
     """The scores of a model on the validation set.
 
     Attributes:
-        step: Of the model, or of the last of those it averages.
-        averaged: How many checkpoints the model averages; 1: it is one.
+        step: Of the model, or of the last checkpoint that it averages.
+        averaged: How many checkpoints the model averages; 1: it is a single checkpoint.
         perplexity: e to the mean negative log-likelihood of a target token, without smoothing.
-        bleu: sacreBLEU of raw text, 0 to 100.
-        chrf: chrF2, 0 to 100.
-        accuracy: Share of right labels, 0 to 100. Of the three, a translator has the first two, a
-            classifier this, and a language model none: they are 0.
+        bleu: sacreBLEU of raw text, 0 to 100; 0 unless the model is a translator.
+        chrf: chrF2, 0 to 100; 0 unless the model is a translator.
+        accuracy: Percentage of correct labels; 0 unless the model is a classifier.
     """
 
     step: int
@@ -47,16 +46,16 @@ class ValidationReport:
     accuracy: float = 0.0
 
     @property
-    def worth(self) -> str:
-        """What it is chosen by, in words."""
+    def headline(self) -> str:
+        """The score by which models are chosen, in words."""
         if self.accuracy:
             return f"accuracy {self.accuracy:.2f} %"
         return f"BLEU {self.bleu:.2f}" if self.bleu else f"perplexity {self.perplexity:.3f}"
 
-    def better_than(self, other: "ValidationReport | None") -> bool:
-        """Whether BLEU or accuracy, or at equal ones perplexity, is better."""
-        mine = (self.bleu, self.accuracy, -self.perplexity)
-        return other is None or mine > (other.bleu, other.accuracy, -other.perplexity)
+    def is_better_than(self, other: "ValidationReport | None") -> bool:
+        """Whether BLEU or accuracy is higher or, if they are equal, perplexity is lower."""
+        own = (self.bleu, self.accuracy, -self.perplexity)
+        return other is None or own > (other.bleu, other.accuracy, -other.perplexity)
 
 
 def validate(
@@ -67,17 +66,17 @@ def validate(
     batch_tokens: int,
     sentences: int = 0,
 ) -> Generator[Progress, None, tuple[float, float, float, float]]:
-    """Measure a model; training's random numbers are as before when this ends, early or not.
+    """Score a model on the validation set; torch's random generators are as before at the end.
 
     Args:
         model: On its device.
         data: Its tokenizer and validation set.
-        search: How sentences are translated.
-        batch_tokens: Padded tokens a batch, for the perplexity.
-        sentences: How many are translated, the first ones; 0: all.
+        search: The settings that sentences are translated with.
+        batch_tokens: Padded tokens of a batch, for the perplexity.
+        sentences: Translate only the first so many sentences; 0: all.
 
     Yields:
-        Progress, now and then.
+        Progress, after every few sentences.
 
     Returns:
         Perplexity, BLEU, chrF2 and accuracy, as `ValidationReport` has them.
@@ -92,11 +91,11 @@ def validate(
         sources, references = data.valid_source[chosen], data.valid_target[chosen]
         translator = Translator(model, data.tokenizer, search, str(device), data.languages)
         translations = [""] * len(sources)
-        # Neighbours in length share a batch; a sentence's translation does not depend on it.
+        # Sentences of similar length share a batch; translations do not depend on the batch.
         order = sorted(range(len(sources)), key=lambda row: len(sources[row]))
-        for done in range(0, len(order), AT_ONCE):
+        for done in range(0, len(order), GROUP):
             yield Progress(done=done, of=len(order))
-            rows = order[done : done + AT_ONCE]
+            rows = order[done : done + GROUP]
             texts = translator.translate([sources[row] for row in rows])
             for row, text in zip(rows, texts, strict=True):
                 translations[row] = text
@@ -108,12 +107,12 @@ def validate(
 
 
 def _predict(model: Network, data: PreparedData, batch_tokens: int) -> tuple[float, float]:
-    """Return the perplexity of all labels, and of a classifier the share of right ones."""
+    """Return the perplexity of the target tokens, and a classifier's percentage of correct labels."""
     objective = Objective(model, smoothing=0.0)
     corpus, tokenizer = data.valid, data.tokenizer
     device = next(model.parameters()).device
-    nll, tokens, right = 0.0, 0, 0
-    # A validation pair may be longer than any in training: it is never dropped.
+    nll, tokens, correct = 0.0, 0, 0
+    # Validation pairs are never dropped, so they may be longer than all training pairs.
     longest = int(max(corpus.source_lengths.max(), corpus.target_lengths.max()))
     budget = max(batch_tokens, longest)
     plan = plan_batches(corpus.source_lengths, corpus.target_lengths, budget, 0, 0)
@@ -123,11 +122,11 @@ def _predict(model: Network, data: PreparedData, batch_tokens: int) -> tuple[flo
             nll += objective(batch).nll.item()
             tokens += batch.target_tokens
             if isinstance(model, Classifier):
-                found = model(batch.source, batch.source_segments).argmax(1)
-                right += int((found == batch.target[:, 0]).sum())
-    return perplexity_of(nll / tokens), 100 * right / tokens
+                predicted = model(batch.source, batch.source_segments).argmax(1)
+                correct += int((predicted == batch.target[:, 0]).sum())
+    return perplexity_of(nll / tokens), 100 * correct / tokens
 
 
 def perplexity_of(nll: float) -> float:
-    """Return e^nll, or infinity where that is too large a number."""
+    """Return e^nll, or infinity if that is too large for a float."""
     return math.exp(nll) if nll < 700 else math.inf

@@ -1,8 +1,8 @@
-"""The gradient of a step, from all of the processor's cores: each takes a share of the sentences.
+"""The gradient of a step, computed on all processor cores by several processes.
 
-Small models are made of many short operations, in which threads wait for each other; a share a
-process has none of that. Gradients are summed in a fixed order and each process draws its dropout
-masks from a seed of its own: a step is the same each time it is run.
+A small model consists of many short operations, in which threads wait for each other. Processes do
+not: each takes a part of the sentences. The gradients are summed in a fixed order, and each process
+draws its dropout masks from a seed of its own, so a step gives the same result each time.
 """
 
 import warnings
@@ -14,23 +14,26 @@ from torch import Tensor
 from headway.config import TrainingConfig
 from headway.model import Network
 from headway.text.batches import Batch, split
-from headway.training.helper import Helper, HelperEnded, SharedTensors, gradient
+from headway.training.machine import thread_count
 from headway.training.objective import Objective
+from headway.training.worker import SharedTensors, Worker, WorkerEnded, add_gradient
 
-# Below so many target tokens a share's matrix products are too small to pay for a process.
-SMALLEST_SHARE = 500
-# Each has gradients of its own, and all are summed: more threads go into the operations.
-MOST_SHARES = 8
+# With fewer target tokens a part's matrix products are too small to be worth a process.
+SMALLEST_PART = 500
+# Each process has gradients of its own, which must be summed. Further threads join the processes.
+MOST_PARTS = 8
 
 
 class Workers:
     """Computes the gradient of a step on all cores of the processor.
 
+    This process computes the first part of each step; a worker process computes each other part.
+
     Args:
-        model: Its parameters get the gradients; they move into memory that processes can share.
-        config: What the objective is.
-        threads: Cores to use.
-        low_precision: Products in bfloat16.
+        model: Gradients are added to its parameters, which move into shared memory.
+        config: The settings of the objective.
+        threads: Threads of all processes together.
+        low_precision: Whether matrix products are in bfloat16.
     """
 
     def __init__(
@@ -42,102 +45,108 @@ class Workers:
         self.config = config
         self.threads = threads
         self.low_precision = low_precision
-        # No sharing on another device than the CPU, nor of numbers that are not all of one type.
-        fit = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in self.parameters)
-        self.most = most_shares(threads) if fit else 1
-        self.helpers: list[Helper] = []  # they start when there is work for them
+        # Only float32 parameters on the CPU can be shared.
+        shareable = all(
+            p.device.type == "cpu" and p.dtype == torch.float32 for p in self.parameters
+        )
+        self.most_parts = choose_parts(threads) if shareable else 1
+        self.workers: list[Worker] = []  # they start at the first step that is large enough
         self.weights: SharedTensors | None = None
 
     @property
     def memory(self) -> int:
-        """Most bytes that the other processes have held so far, beside what they share with this."""
-        return sum(helper.memory for helper in self.helpers)
+        """Most bytes that the workers have held so far, without the memory shared with them."""
+        return sum(worker.memory for worker in self.workers)
 
     def train(self) -> None:
         """Put the model into training mode."""
-        if not self.model.training:  # saying so to every module takes a millisecond
+        if not self.model.training:  # setting the mode of every module takes a millisecond
             self.model.train()
 
     def accumulate(self, micro_batches: Sequence[Batch], tokens: int) -> Tensor:
-        """Add the gradient of the micro-batches' loss over ``tokens`` to the model's parameters.
+        """Add the gradient of the micro-batches' loss, divided by ``tokens``, to the parameters.
 
-        Where a helping process ends, all are started again, once, and compute the same.
+        If a worker ends, all workers are started again, once, and compute the same step again.
 
         Returns:
-            Their loss and nll, summed over target tokens, [2].
+            The smoothed loss and the nll, summed over target tokens, [2].
 
         Raises:
-            HelperEnded: If one ends again; the generator is as before.
+            WorkerEnded: If a worker ends again; torch's random generator is then as before.
         """
         generator = torch.get_rng_state()
         try:
             return self._accumulate(micro_batches, tokens)
-        except HelperEnded as error:
-            warnings.warn(f"{error}; started again, the step is taken again", stacklevel=2)
+        except WorkerEnded as error:
+            warnings.warn(f"{error}; started again, the step is repeated", stacklevel=2)
         torch.set_rng_state(generator)
         try:
-            self._start_helpers()
+            self._start_workers()
             return self._accumulate(micro_batches, tokens)
-        except (HelperEnded, OSError) as error:
-            self.helpers = []
+        except (WorkerEnded, OSError) as error:
+            self.workers = []
             torch.set_rng_state(generator)
-            raise HelperEnded(
-                f"{error}, and again at once; SIGKILL mostly means that memory ran out: go on with"
-                " the same command, or with less memory by --training.threads 1"
+            raise WorkerEnded(
+                f"{error}, and again when the step was repeated; SIGKILL usually means that memory"
+                " ran out: resume with the same command, or use less memory with"
+                " --training.threads 1"
             ) from None
 
     def _accumulate(self, micro_batches: Sequence[Batch], tokens: int) -> Tensor:
-        if self.most > 1 and not self.helpers and len(shares(micro_batches, self.most)) > 1:
+        if self.most_parts > 1 and not self.workers and self._is_worth_workers(micro_batches):
             try:
-                self._start_helpers()
-            except Exception as error:  # a system without them, or a model that cannot be sent
+                self._start_workers()
+            except Exception as error:  # a system without shared memory, or an unpicklable model
                 warnings.warn(
-                    f"no helping process for training, it is slower: {error}", stacklevel=3
+                    f"training is slower, because no worker process can start: {error}",
+                    stacklevel=3,
                 )
-                self.helpers, self.most = [], 1
-        mine, *others = shares(micro_batches, self.most)
+                self.workers, self.most_parts = [], 1
+        own, *others = divide(micro_batches, self.most_parts)
         if not others:
-            return gradient(self.objective, mine, tokens, self.low_precision)
+            with thread_count(self.threads):
+                return add_gradient(self.objective, own, tokens, self.low_precision)
         self._share_weights()
         seeds = torch.empty(len(others), dtype=torch.int64).random_().tolist()
-        helpers = self.helpers[: len(others)]
+        workers = self.workers[: len(others)]
         try:
-            for helper, share, seed in zip(helpers, others, seeds, strict=True):
-                helper.start(share, tokens, seed)
-            torch.set_num_threads(self._share_of_threads(0))
-            sums = [gradient(self.objective, mine, tokens, self.low_precision)]
-            sums += [helper.finish() for helper in helpers]
+            for worker, part, seed in zip(workers, others, seeds, strict=True):
+                worker.start(part, tokens, seed)
+            with thread_count(self._threads_of(0)):
+                sums = [add_gradient(self.objective, own, tokens, self.low_precision)]
+            sums += [worker.finish() for worker in workers]
         except BaseException:
-            for helper in helpers:
-                helper.abandon()
+            for worker in workers:
+                worker.abandon()
             self.model.zero_grad(set_to_none=True)
             raise
-        finally:
-            torch.set_num_threads(self.threads)
-        for helper in helpers:
-            for parameter, theirs in zip(self.parameters, helper.gradients, strict=True):
+        for worker in workers:
+            for parameter, gradient in zip(self.parameters, worker.gradients, strict=True):
                 if parameter.grad is not None:
-                    parameter.grad += theirs
+                    parameter.grad += gradient
         return torch.stack(sums).sum(0)
 
-    def _start_helpers(self) -> None:
-        """Start a process for every share but the first; what there were before end."""
-        self.helpers = []
-        self.weights = self.weights or SharedTensors(p.shape for p in self.parameters)
-        for number in range(1, self.most):
-            each = self._share_of_threads(number)
-            self.helpers.append(
-                Helper(self.model, self.weights, self.config, each, self.low_precision)
-            )
-        for helper in self.helpers:
-            helper.finish()
+    def _is_worth_workers(self, micro_batches: Sequence[Batch]) -> bool:
+        return len(divide(micro_batches, self.most_parts)) > 1
 
-    def _share_of_threads(self, number: int) -> int:
-        """Deal out the threads; this process, 0, has the most to do."""
-        return self.threads // self.most + (number < self.threads % self.most)
+    def _start_workers(self) -> None:
+        """Start a worker for every part but the first; earlier workers end."""
+        self.workers = []
+        self.weights = self.weights or SharedTensors(p.shape for p in self.parameters)
+        for number in range(1, self.most_parts):
+            threads = self._threads_of(number)
+            self.workers.append(
+                Worker(self.model, self.weights, self.config, threads, self.low_precision)
+            )
+        for worker in self.workers:
+            worker.finish()
+
+    def _threads_of(self, number: int) -> int:
+        """Return the threads of a process; number 0 is this one, which has the most work."""
+        return self.threads // self.most_parts + (number < self.threads % self.most_parts)
 
     def _share_weights(self) -> None:
-        """Move the weights into shared memory, where they stay unless somebody takes them out."""
+        """Move the weights into shared memory; they stay there unless a caller replaces them."""
         assert self.weights is not None
         for parameter, shared in zip(self.parameters, self.weights.tensors, strict=True):
             if parameter.data_ptr() != shared.data_ptr():
@@ -145,17 +154,17 @@ class Workers:
                 parameter.data = shared
 
 
-def most_shares(threads: int) -> int:
-    """Choose how many processes take the threads: a second thread in one is worth 0.6 of a process."""
-    return max(range(1, min(threads, MOST_SHARES) + 1), key=lambda n: n * (threads // n) ** 0.7)
+def choose_parts(threads: int) -> int:
+    """Choose how many processes divide the threads: a second thread is worth 0.6 of a process."""
+    return max(range(1, min(threads, MOST_PARTS) + 1), key=lambda n: n * (threads // n) ** 0.7)
 
 
-def shares(micro_batches: Sequence[Batch], most: int) -> list[list[Batch]]:
-    """Deal out micro-batches, whole if that is even, else each cut into equal parts."""
+def divide(micro_batches: Sequence[Batch], most: int) -> list[list[Batch]]:
+    """Divide micro-batches into parts: whole ones if that is even, else each is cut evenly."""
     tokens = sum(batch.target_tokens for batch in micro_batches)
     rows = min((len(batch.rows) for batch in micro_batches), default=1)
-    count = max(1, min(most, tokens // SMALLEST_SHARE))
+    count = max(1, min(most, tokens // SMALLEST_PART))
     if len(micro_batches) % count == 0:
         return [list(micro_batches[i::count]) for i in range(count)]
     count = min(count, rows)
-    return [list(share) for share in zip(*(split(b, count) for b in micro_batches), strict=True)]
+    return [list(part) for part in zip(*(split(b, count) for b in micro_batches), strict=True)]

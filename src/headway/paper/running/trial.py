@@ -171,8 +171,8 @@ def train(run: Run) -> tuple[float, int]:
     timer = run.directory.path / "spent.json"
     seconds, tokens = json.loads(timer.read_text()) if timer.is_file() and run.step else (0.0, 0)
     try:
-        while not run.at_end:
-            if run.save_due or (run.checkpoint_due and run.config.training.average > 1):
+        while not run.is_at_end:
+            if run.is_save_due or (run.is_checkpoint_due and run.config.training.average > 1):
                 run.save()
                 replace_file(timer, json.dumps([seconds, tokens]).encode())
             started = clock()

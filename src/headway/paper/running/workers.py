@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.training.machine import settle
+from headway.training.machine import configure_process
 
 Piece = Callable[[Path], object]
 
@@ -77,6 +77,6 @@ def _end_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    settle()
+    configure_process()
     module, _, function = sys.argv[1].partition(":")
     getattr(importlib.import_module(module), function)(Path(sys.argv[2]))

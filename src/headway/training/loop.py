@@ -1,0 +1,45 @@
+"""The training loop: what happens after each step, and when a run ends."""
+
+from collections.abc import Generator
+
+from headway.training import ranks
+from headway.training.run import Run
+from headway.training.state import Event
+from headway.training.worker import WorkerEnded
+
+
+def train(run: Run) -> Generator[Event, None, None]:
+    """Train to the end and yield what happens; a caller that stops early leaves a saved run.
+
+    A checkpoint holds the state before the validation of its step, so a run that is resumed from it
+    validates.
+
+    Args:
+        run: New or resumed. A caller that stops early closes the iterator (`contextlib.closing`).
+
+    Raises:
+        WorkerEnded: If a worker process ended twice at the same step; the run is saved.
+
+    Yields:
+        A `StepReport` for each step, `Progress` during and a `ValidationReport` after each
+        validation, and a `Notice` for each message to the user.
+    """
+    run.begin()
+    try:
+        while True:
+            if run.is_checkpoint_due or run.is_save_due:
+                run.save()
+            if run.is_validation_due:
+                yield from run.validate()
+            if run.is_at_end or run.is_out_of_patience:
+                break
+            yield from run.advance()
+        run.save()
+        yield from run.finish()
+    except GeneratorExit:
+        run.save()
+        raise
+    except WorkerEnded:
+        if ranks.world_size() == 1:  # other ranks would wait for a gradient, not for a checkpoint
+            run.save()
+        raise

@@ -1,0 +1,222 @@
+"""From a user's request to a run: start a new run, or resume the one in a directory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+
+from headway import config
+from headway.config import Config
+from headway.errors import HeadwayError
+from headway.files import remove
+from headway.inference import shortlist
+from headway.inference.directory import load_model, read_config
+from headway.kernels.build import identity
+from headway.text.prepare import PreparedData, prepare
+from headway.training import ranks
+from headway.training.compatibility import MAY_CHANGE, list_changes, list_other_files
+from headway.training.initial import check_shape, check_vocabulary
+from headway.training.machine import cpu_count
+from headway.training.record import hash_files
+from headway.training.run import Run, wants_shortlist, write_shortlist
+from headway.training.run_directory import RunDirectory
+from headway.training.starting import resume, start
+
+
+class SettingsError(HeadwayError):
+    """A preset, a settings file or a setting that the user gave is wrong."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What a user asks for: the text and settings of a new run, or changes of an existing one.
+
+    Attributes:
+        train: Training text: two files, or one that holds both sides; see `headway.text.readers`.
+        valid: Validation text, likewise.
+        data: A directory that `headway prepare` wrote, in place of ``train`` and ``valid``.
+        languages: Codes of source and target; None: from the names of the files.
+        init: The directory of a model whose weights and vocabulary the run starts from.
+        preset: A name in `headway.config.PRESETS`; None: "base", or the run's own settings.
+        config_file: A TOML file that changes the preset.
+        overrides: ``{"training.max-steps": "500"}``: settings that change both.
+        command: The user's command line, which the run records.
+    """
+
+    train: Sequence[str] = ()
+    valid: Sequence[str] = ()
+    data: str | Path | None = None
+    languages: tuple[str, str] | None = None
+    init: str | Path | None = None
+    preset: str | None = None
+    config_file: str | Path | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    command: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class OpenedRun:
+    """The answer to a request.
+
+    Attributes:
+        run: The run; None if it is finished and the request asks for no more steps.
+        notices: What the user should know, a line each.
+    """
+
+    run: Run | None
+    notices: list[str]
+
+
+def check_request(directory: RunDirectory, request: RunRequest) -> None:
+    """Check that the parts of a request fit together, before anything is written.
+
+    Raises:
+        HeadwayError: If they do not, with the option to add or to leave out.
+    """
+    if not directory.started and not request.data and not (request.train and request.valid):
+        if bool(request.train) != bool(request.valid):
+            given, other = ("train", "valid") if request.train else ("valid", "train")
+            raise HeadwayError(f"--{given} needs --{other} too: give text for both")
+        raise HeadwayError(
+            f"{directory.path}: no run there yet: start one with --train and --valid, or with --data"
+        )
+    if request.data and (request.train or request.valid):
+        raise HeadwayError("--data names text that is prepared already: omit --train and --valid")
+    if directory.started and request.init:
+        raise HeadwayError(
+            f"--init {request.init}: {directory.path} has started already: give another RUN"
+        )
+    text_settings = [name for name in request.overrides if name.startswith("text.")]
+    if request.data and text_settings:
+        raise HeadwayError(
+            f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
+        )
+
+
+def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
+    """Start the run that a request asks for, or resume the one that the directory holds.
+
+    Args:
+        directory: Locked (`RunDirectory.lock`).
+        request: Checked by `check_request`; its corpora are files, not names.
+
+    Raises:
+        SettingsError: If a setting of the request is wrong.
+        HeadwayError: If text, data or model cannot be used, or the run has other settings.
+    """
+    if directory.started:
+        return _resume(directory, request)
+    notices = []
+    model = load_model(request.init) if request.init else None
+    settings = _new_settings(request, shape=model.config if model else None)
+    if model:
+        check_shape(settings, model)
+    if not request.data and ranks.rank() == 0:
+        remove(directory.data)  # files of an interrupted start
+        prepare(
+            request.train,
+            request.valid,
+            directory.data,
+            settings.text,
+            request.languages,
+            tokenizer=model.tokenizer if model else None,
+        )
+        report = directory.data / "report.txt"
+        notices.append(f"{report}: how many training pairs were kept and dropped, and why")
+    ranks.wait()
+    data = PreparedData.open(request.data or directory.data)
+    if model:
+        check_vocabulary(data, model)
+    run = start(
+        directory,
+        data,
+        settings,
+        command=request.command,
+        train=hash_files(request.train),
+        valid=hash_files(request.valid),
+        init=request.init,
+    )
+    return OpenedRun(run, notices + _precision_notices(run))
+
+
+def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
+    stored, _ = read_config(directory.path)
+    record = directory.record()
+    settings = _with_stored_vocabulary(_changed_settings(request, stored), stored)
+    differences = list_changes(stored, settings)
+    for side, files in (("train", request.train), ("valid", request.valid)):
+        differences += list_other_files(record.files[side], files)
+    place = request.data or record.data.directory or directory.data
+    if differences:
+        raise HeadwayError(
+            f"{directory.path}: a run keeps its settings and data, but {'; '.join(differences)}:"
+            f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN (with"
+            f" --data {place} its data need not be prepared again)"
+        )
+    data = PreparedData.open(place)
+    lengths = [(c.training.max_steps, c.training.patience) for c in (stored, settings)]
+    if record.finished and lengths[0] == lengths[1]:
+        file = directory.path / shortlist.FILE
+        if wants_shortlist(settings) and not file.exists():
+            write_shortlist(directory, data)
+            return OpenedRun(None, [f"{file}: learned"])
+        return OpenedRun(None, [])
+    threads = None
+    if settings.training.threads != stored.training.threads:
+        threads = settings.training.threads or cpu_count()
+    run = resume(directory, data, settings, threads)
+    notices = []
+    if threads not in (None, record.machine.threads):
+        notices.append(
+            f"{threads} threads, not {record.machine.threads}: the last bits of results may differ"
+        )
+    if record.torch != torch.__version__:
+        notices.append(
+            f"started with torch {record.torch}, this is {torch.__version__}: the last bits of"
+            " results may differ"
+        )
+    if record.native != identity("training"):
+        notices.append("started with other native code: the last bits of results may differ")
+    return OpenedRun(run, notices + _precision_notices(run))
+
+
+def _precision_notices(run: Run) -> list[str]:
+    if not run.machine.emulates_bf16:
+        return []
+    return [
+        "this processor has no bf16 instructions, so bf16 takes several times longer than fp32:"
+        f" train elsewhere, or start another RUN with --data {run.data.directory}"
+        " --training.precision fp32"
+    ]
+
+
+def _new_settings(request: RunRequest, shape: Config | None = None) -> Config:
+    """Return the settings that a request asks for; text and model are those of ``shape``, if given."""
+    files = [request.config_file] if request.config_file else []
+    try:
+        return config.load(request.preset or "base", files, request.overrides, shape=shape)
+    except HeadwayError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _changed_settings(request: RunRequest, stored: Config) -> Config:
+    """Return a run's settings with the request's changes; a preset stands for all its settings."""
+    if request.preset:
+        return _new_settings(request)
+    try:
+        if request.config_file:
+            values = config.read_toml(request.config_file)
+            stored = config.merge(stored, values, where=str(request.config_file))
+        return config.merge_overrides(stored, request.overrides)
+    except HeadwayError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _with_stored_vocabulary(settings: Config, stored: Config) -> Config:
+    """Return settings with what the data decided: the kind of model, and open vocabulary sizes."""
+    sizes = {
+        name: getattr(settings.model, name) or getattr(stored.model, name)
+        for name in ("source_vocab_size", "target_vocab_size")
+    }
+    return replace(settings, model=replace(settings.model, kind=stored.model.kind, **sizes))
