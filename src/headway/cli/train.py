@@ -6,7 +6,7 @@ from dataclasses import replace
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
-headway train runs/mine    # resumes the run, with the same result as if it had never stopped"""
+headway train runs/mine    # resumes the run where it stopped"""
 SETTINGS = ("text", "model", "training", "search")
 
 
