@@ -4,6 +4,7 @@ import importlib
 import json
 import re
 import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from headway.pictures import AttentionMaps, sentence_maps
 from headway.pictures.explain import explain, find_core
 from headway.pictures.labels import find_token
 from headway.pictures.maps import read_sentence
+from headway.pictures.style import head_color
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 
@@ -79,6 +81,21 @@ def test_a_model_without_dot_products_says_so(translator: Translator) -> None:
         find_core(recurrent, "encoder", 0)
 
 
+def test_what_needs_no_matplotlib_works_without_it(
+    model_directory: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in ("a.json", "a.html"):
+        picture(model_directory, "--out", str(tmp_path / name), "--explain")
+        assert (tmp_path / name).stat().st_size
+        assert "softmax" in capsys.readouterr().out
+    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
+        picture(model_directory, "--out", str(tmp_path / "a.svg"))
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -91,11 +108,11 @@ def test_a_model_without_dot_products_says_so(translator: Translator) -> None:
     ],
 )
 def test_views_are_written(model_directory: Path, tmp_path: Path, words: list[str]) -> None:
+    pytest.importorskip("matplotlib")
     out = tmp_path / "a.svg"
     picture(model_directory, *words, "--out", str(out))
     text = out.read_text(encoding="utf-8")
-    assert text.startswith("<svg")
-    title = str(re.search("<title.*?>(.*)</title>", text)[1])  # type: ignore[index]
+    title = str(re.search("<title>(.*)</title>", text)[1])  # type: ignore[index]
     for option, expected in {
         "--layer": "layer 1 of 2",
         "--word": "from Katze",
@@ -104,9 +121,10 @@ def test_views_are_written(model_directory: Path, tmp_path: Path, words: list[st
     }.items():
         assert option not in words or expected in title
     if "1,3" in words:
-        assert set(re.findall('class="weight".*data-head="(.)"', text)) == {"0", "2"}
+        links = text[text.index('id="links"') :].split("</g>")[0]
+        assert set(re.findall("stroke: (#.{6})", links)) == {head_color(0), head_color(2)}
     if "--words" in words:
-        tokens = re.findall('<text class="key".*?>(.*?)</text>', text)
+        tokens = re.findall(r'<g id="key-\d+">.*?<text.*?>(.*?)</text>', text, re.DOTALL)
         assert tokens == [*SOURCE.split(), "&lt;/s&gt;"]
 
 
@@ -152,9 +170,9 @@ def test_tokens_are_found_by_text_or_number() -> None:
     assert find_token(labels, "2") == 4  # what stands there goes before where it stands
     assert find_token(labels, "4") == 3
     assert find_token(labels, "</s>") == 5
-    with pytest.raises(HeadwayError, match="2 times: give 1, 4"):
+    with pytest.raises(HeadwayError, match="matches 2 tokens: give a number: 1, 4"):
         find_token(labels, "a")
-    with pytest.raises(HeadwayError, match="none of 1:a 2:b 3:·c"):
+    with pytest.raises(HeadwayError, match="must be one of 1:a 2:b 3:·c"):
         find_token(labels, "7")
 
 

@@ -10,7 +10,8 @@ import pytest
 from headway.cli.main import dispatch
 from headway.config import ModelConfig
 from headway.pictures.diagram import diagram
-from headway.pictures.scene import Line, Rect, Scene, Text, text_width
+from headway.pictures.layout import text_width
+from headway.pictures.picture import Line, Picture
 
 PAPER = ModelConfig(source_vocab_size=37000, target_vocab_size=37000)
 CONFIGS = {
@@ -23,8 +24,8 @@ CONFIGS = {
 }
 
 
-def texts(scene: Scene) -> list[str]:
-    return [shape.text for shape in scene.shapes if isinstance(shape, Text)]
+def texts(picture: Picture) -> list[str]:
+    return [picture.title, *(label.text for label in picture.layout.labels)]
 
 
 def test_it_names_what_the_model_has() -> None:
@@ -54,8 +55,9 @@ def test_it_names_what_the_model_has() -> None:
 
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_parts_do_not_overlap_and_letters_fit(config: ModelConfig) -> None:
-    scene = diagram(config)
-    parts = [shape for shape in scene.shapes if isinstance(shape, Rect) and shape.name == "part"]
+    picture = diagram(config)
+    layout = picture.layout
+    parts = [box for box in layout.boxes if box.role == "part"]
     assert len(parts) > 20
     for a, b in combinations(parts, 2):
         apart = (
@@ -63,44 +65,52 @@ def test_parts_do_not_overlap_and_letters_fit(config: ModelConfig) -> None:
             or b.y + b.height <= a.y
         )  # fmt: skip
         assert apart, (a, b)
-    for shape in scene.shapes:
-        if isinstance(shape, Text):
-            wide = text_width(shape.text, shape.size)
-            left = shape.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.anchor] * wide
-            assert left >= 0, shape
-            assert left + wide <= scene.width, shape
-            assert 0 <= shape.y <= scene.height
-            if shape.name == "label":
-                box = [p for p in parts if p.x <= shape.x <= p.x + p.width
-                       and p.y <= shape.y <= p.y + p.height]  # fmt: skip
-                assert len(box) == 1
-                assert wide <= box[0].width
-        elif isinstance(shape, Line):
-            assert min(shape.x1, shape.x2, shape.y1, shape.y2) >= 0
-            assert max(shape.x1, shape.x2) <= scene.width
-            assert max(shape.y1, shape.y2) <= scene.height
+    for label in layout.labels:
+        wide = text_width(label.text, label.size)
+        left = label.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor] * wide
+        assert left >= 0, label
+        assert left + wide <= layout.width, label
+        assert 0 <= label.y <= layout.height
+        if label.role == "label":
+            box = [p for p in parts if p.x <= label.x <= p.x + p.width
+                   and p.y <= label.y <= p.y + p.height]  # fmt: skip
+            assert len(box) == 1
+            assert wide <= box[0].width
+    for line in picture.lines:
+        assert min(line.x1, line.x2, line.y1, line.y2) >= 0
+        assert max(line.x1, line.x2) <= layout.width
+        assert max(line.y1, line.y2) <= layout.height
+
+
+def memory_lines(picture: Picture, *, is_arrow: bool) -> list[Line]:
+    return [e for e in picture.lines if e.role == "memory" and e.is_arrow == is_arrow]
 
 
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_the_memory_goes_from_the_encoders_top_to_the_decoders_keys(config: ModelConfig) -> None:
-    scene = diagram(config)
-    lines = [line for line in scene.items("memory") if not line.arrow]
-    for a, b in pairwise(lines):
+    picture = diagram(config)
+    for a, b in pairwise(memory_lines(picture, is_arrow=False)):
         assert (a.x2, a.y2) == (b.x1, b.y1)
-    arrows = [line for line in scene.items("memory") if line.arrow]
+    arrows = memory_lines(picture, is_arrow=True)
     assert len(arrows) == 2
     attention = next(
         box
-        for box in scene.items("part")
-        if all(box.x < a.x2 < box.x + box.width and a.y2 == box.y + box.height for a in arrows)
+        for box in picture.layout.boxes
+        if box.role == "part"
+        and all(box.x < a.x2 < box.x + box.width and a.y2 == box.y + box.height for a in arrows)
     )
-    label = [t for t in scene.items("label") if attention.y < t.y < attention.y + attention.height]
-    assert "Multi-head attention" in [t.text for t in label if t.x > attention.x]
+    inside = [
+        label.text
+        for label in picture.layout.labels
+        if attention.y < label.y < attention.y + attention.height and label.x > attention.x
+    ]
+    assert "Multi-head attention" in inside
 
 
 def test_info_draws_it(
     model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("matplotlib")
     out = tmp_path / "model.svg"
     dispatch(["info", str(model_directory), "--diagram", str(out)])
     assert "d_model" in capsys.readouterr().out

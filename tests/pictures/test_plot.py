@@ -1,6 +1,8 @@
-"""Training curves show the points that a run wrote, also while it goes on writing."""
+"""Training curves show the points that a run logged, also before it has finished."""
 
 import json
+import re
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -11,7 +13,6 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.pictures.curves import SERIES, Curves, label_runs, thin
 from headway.pictures.plotting import plot
-from headway.pictures.terminal import DOTS, MARGIN, chart, screen
 
 
 def line(**values: Any) -> str:
@@ -45,27 +46,19 @@ def test_points_are_those_of_the_logs(tmp_path: Path) -> None:
     assert run.points["perplexity"] == [(4, 12.5), (8, 6.25)]
     assert run.points["speed"] == [(4, 400), (8, 800)]
     assert run.averaged["bleu"] == [(9, 77)]
-    assert not run.finished
     assert run.step == 9
 
 
-def test_a_growing_run_is_followed_and_a_resumed_one_read_again(tmp_path: Path) -> None:
+def test_a_run_can_be_read_while_it_writes(tmp_path: Path) -> None:
     path = write_run(tmp_path / "a", 5)
-    run = Curves(path)
     with (path / "metrics.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"event": "step", "step": 6, "lo')
         file.flush()
-        run.update()
-        assert run.step == 5  # half a line is no line
+        assert Curves(path).step == 5  # Half a line does not count.
         file.write('ss": 0.5, "rate": 0.25}\n')
-    run.update()
+    run = Curves(path)
     assert run.points["loss"][-1] == (6, 0.5)
     assert len(run.points["rate"]) == 6
-    # Resumed from an earlier checkpoint, a run has cut its log.
-    write_run(path, 4, finished=True)
-    run.update()
-    assert run.points["rate"] == [(s, s / 1000) for s in range(1, 5)]
-    assert run.finished
 
 
 def test_what_is_no_run_is_one_line(tmp_path: Path) -> None:
@@ -111,60 +104,37 @@ def test_the_figure_has_every_series_of_every_run(tmp_path: Path, suffix: str) -
         assert "two: 9 steps" in texts
 
 
-def test_the_command_writes_and_watches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_the_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("matplotlib")
     path = write_run(tmp_path / "one", 9)
-    dispatch(["plot", str(path), "--out", str(tmp_path / "a.png"), "--live"])
+    dispatch(["plot", str(path), "--out", str(tmp_path / "a.png")])
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    drawn = capsys.readouterr().out
-    assert "one  step 9  loss 1.000  perplexity 6.25  BLEU 8.00  tokens/s 800" in drawn
-    assert all(SERIES[name] in drawn for name in ("loss", "perplexity", "bleu"))
-    for words, message in (
-        ([], "--out FILE, or --live"),
-        (["--live", "--every", "0"], "--every 0"),
-    ):
-        with pytest.raises(SystemExit) as exit_:
-            dispatch(["plot", str(path), *words])
-        assert exit_.value.code == 2
-        assert message in capsys.readouterr().err
-    with pytest.raises(HeadwayError, match="pictures end in"):
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    dispatch(["plot", str(path)])
+    captured = capsys.readouterr()
+    assert captured.err == "wrote curves.svg\n"
+    assert not captured.out
+    ElementTree.fromstring((tmp_path / "curves.svg").read_text(encoding="utf-8"))
+    with pytest.raises(HeadwayError, match="must end in"):
         dispatch(["plot", str(path), "--out", "a.gif"])
 
 
-def dots(rows: list[list[tuple[str, int | None]]], owner: int) -> set[tuple[int, int]]:
-    """Where a chart has dots of a line, in dots from the top left."""
-    found = set()
-    for y, row in enumerate(rows):
-        assert len(row[0][0]) == MARGIN
-        for x, (character, whose) in enumerate(row[1:]):
-            for i in range(2):
-                for j in range(4):
-                    if whose == owner and ord(character) - 0x2800 & DOTS[i][j]:
-                        found.add((2 * x + i, 4 * y + j))
-    return found
+@pytest.mark.parametrize("words", [["--live"], ["--live", "--every", "5"]])
+def test_live_names_tensorboard(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        dispatch(["plot", str(write_run(tmp_path / "one", 2)), *words])
+    assert exit_.value.code == 2
+    assert "--training.tensorboard true" in capsys.readouterr().err
 
 
-def test_a_chart_draws_lines_where_the_points_are() -> None:
-    columns, rows = 10, 3
-    falling = [(0.0, 1.0), (100.0, 0.0)]
-    drawn = dots(chart([falling], columns, rows, 100), 0)
-    assert {(0, 0), (19, 11)} <= drawn
-    assert len(drawn) == 20  # one in each column: no gap and nothing beside it
-    assert all(abs(y - x * 11 / 19) <= 0.5 for x, y in drawn)
-    flat, late = [(0.0, 1.0), (50.0, 1.0)], [(50.0, 0.0), (100.0, 0.0)]
-    two = chart([flat, late], columns, rows, 100)
-    assert {y for _, y in dots(two, 0)} == {0}
-    assert {y for _, y in dots(two, 1)} == {11}
-    assert max(x for x, _ in dots(two, 0)) in (9, 10)
-    assert two[0][0][0].strip() == "1"
-    assert two[-1][0][0].strip() == "0"
-    assert dots(chart([[(7.0, 3.0)]], columns, rows, 7), 0) == {(19, 0)}
-    assert "nothing yet" in chart([[]], columns, rows, 0)[0][0][0]
-
-
-def test_a_screen_fits_its_terminal(tmp_path: Path) -> None:
-    runs = [Curves(write_run(tmp_path / name, 9)) for name in ("one", "two")]
-    for width, height in ((60, 20), (133, 47)):
-        lines = screen(runs, width, height).plain.splitlines()
-        assert len(lines) <= height
-        assert all(len(text) <= width for text in lines[len(runs) :])
+def test_a_plot_without_matplotlib_names_the_way_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
+        dispatch(["plot", str(write_run(tmp_path / "one", 2))])

@@ -18,6 +18,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.page import html, style_sheet, view_script, write_html
+from headway.pictures.views import view_json
 from headway.serving.page import page_files
 
 SOURCE = Path(__file__).parents[2] / "src" / "headway"
@@ -78,7 +79,7 @@ def test_the_file_holds_the_maps_and_no_text_leaves_its_element(maps: AttentionM
     [data] = [text for a, text in page.named("script") if a.get("id") == "data"]
     assert "<" not in data
     assert data.isascii()
-    assert json.loads(data) == maps.to_json()
+    assert json.loads(data) == view_json(maps)
 
 
 def test_pages_ask_nobody_else(maps: AttentionMaps) -> None:
@@ -136,15 +137,14 @@ def test_scripts_make_no_markup_and_no_code_of_text(path: Path) -> None:
 
 
 @pytest.mark.skipif(NODE is None, reason="no node")
-def test_the_browser_merges_words_as_python_does(maps: AttentionMaps) -> None:
-    merged = maps.words().maps["cross"]
-    found = in_node("const m = headway.mergeWords(headway.decode(given.maps.cross));"
-                    " ({queries: m.queries, keys: m.keys, weights: [...m.weights]})", maps.to_json())  # fmt: skip
-    assert found["queries"] == merged.queries
-    assert found["keys"] == merged.keys
-    assert np.allclose(found["weights"], merged.weights.ravel(), atol=len(merged.keys) / 255)
+@pytest.mark.parametrize("form", ["maps", "words"])
+def test_the_browser_reads_the_weights(maps: AttentionMaps, form: str) -> None:
+    expected = (maps if form == "maps" else maps.words()).maps["cross"]
+    json_maps = view_json(maps)[form]
+    found = in_node("[...headway.decode(given.cross).weights]", json_maps)
+    assert np.allclose(found, expected.weights.ravel(), atol=0.51 / 255)
     with pytest.raises(subprocess.CalledProcessError):
-        in_node("headway.decode({...given.maps.cross, layers: 7})", maps.to_json())
+        in_node("headway.decode({...given.cross, layers: 7})", json_maps)
 
 
 @pytest.mark.skipif(NODE is None, reason="no node")
@@ -169,7 +169,7 @@ def test_arrow_keys_reach_everything_and_stay_inside(maps: AttentionMaps, view: 
     wanted = {
         "heads": [*queries, *keys],
         "paper": [*queries, *keys],
-        "alignment": queries,
+        "alignment": [*queries, *keys],
         "heat": [{**q, **k} for q in queries for k in keys],
         "grid": [{"layer": i, "head": h} for i in range(layers) for h in range(heads)],
     }[view]

@@ -1,4 +1,4 @@
-"""``headway heads``: what each attention head does, and what is lost without it."""
+"""``headway heads``: the role of each attention head, and the BLEU lost without it."""
 
 import argparse
 import json
@@ -28,37 +28,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--alignment",
         metavar="FILE",
-        help="word pairs such as 0-0 1-2, a line each; default: by what predictions hang on",
+        help="word pairs such as 0-0 1-2, one line for each sentence; default: measured by occlusion",
     )
-    parser.add_argument("--pairs", type=int, default=200, help="the first so many (default 200)")
     parser.add_argument(
-        "--no-bleu", action="store_true", help="do not translate without each head in turn"
+        "--pairs",
+        type=int,
+        metavar="N",
+        default=200,
+        help="measure on the first N pairs (default 200)",
     )
-    parser.add_argument("--out", metavar="FILE", help="also draw it: .svg, .png or .pdf")
+    parser.add_argument(
+        "--no-bleu", action="store_true", help="do not measure the BLEU lost without each head"
+    )
+    parser.add_argument("--out", metavar="FILE", help="also draw a board: .svg, .png or .pdf")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print a line for each head, and what the aligning ones are worth."""
+    """Print a line for each head, and the BLEU lost without the aligning heads."""
     from headway.cli.main import limit_threads, usage_error
     from headway.inference import Translator
     from headway.pictures.board import board
+    from headway.pictures.drawing import check_output
     from headway.pictures.roles import head_roles
-    from headway.pictures.scene import check_name
 
     if args.pairs < 1:
         usage_error(f"--pairs {args.pairs}: must be 1 or more")
     if args.out:
-        check_name(args.out)
+        check_output(args.out)
     limit_threads(args.threads)
     translator = Translator.load(args.model, args.device)
     sources, references, links = read_pairs(args, translator)
     heads = head_roles(translator, sources, references, links)
     whole, loss = None, None
     if not args.no_bleu:
-        whole, heads, loss = switch(translator, sources, references, heads)
+        whole, heads, loss = switch_off(translator, sources, references, heads)
     if args.out:
         title = f"what the heads do, on {len(sources)} sentence pairs"
         board(heads, title).save(args.out)
@@ -77,10 +83,10 @@ def run(args: argparse.Namespace) -> None:
 def read_pairs(
     args: argparse.Namespace, translator: "Translator"
 ) -> tuple[list[str], list[str], list[list[tuple[int, int]]] | None]:
-    """Read the first pairs that are neither blank nor too long to be drawn.
+    """Read the first pairs that are neither blank nor too long.
 
     Raises:
-        HeadwayError: If the files do not belong together.
+        HeadwayError: If the files have different numbers of lines.
     """
     from headway.pictures.maps import LONGEST_SOURCE, LONGEST_TARGET
     from headway.text.readers import read_lines
@@ -106,7 +112,7 @@ def read_pairs(
         if 1 < s <= LONGEST_SOURCE and 1 < t <= LONGEST_TARGET
     ][: args.pairs]
     if skipped := max(chosen, default=-1) + 1 - len(chosen):
-        print(f"{skipped} lines are blank or too long, and left out", file=sys.stderr)
+        print(f"{skipped} lines are blank or too long: left out", file=sys.stderr)
     links = None
     if args.alignment:
         links = [read_links(columns[2][row], args.alignment, row + 1) for row in chosen]
@@ -114,10 +120,10 @@ def read_pairs(
 
 
 def read_links(line: str, name: str, number: int) -> list[tuple[int, int]]:
-    """Read ``0-0 1-2``: source word and target word, from 0.
+    """Parse ``0-0 1-2``: pairs of source word and target word, from 0.
 
     Raises:
-        HeadwayError: If it is something else.
+        HeadwayError: If the line has another form.
     """
     links = []
     for pair in line.split():
@@ -128,13 +134,13 @@ def read_links(line: str, name: str, number: int) -> list[tuple[int, int]]:
     return links
 
 
-def switch(
+def switch_off(
     translator: "Translator",
     sources: Sequence[str],
     references: Sequence[str],
     heads: Sequence["Head"],
 ) -> tuple[float, list["Head"], "Loss | None"]:
-    """Translate without each head, without the aligning ones, and without others."""
+    """Measure BLEU without each head, without all aligning heads, and without others."""
     from rich.console import Console
     from rich.progress import track
 
@@ -177,7 +183,7 @@ def table(heads: Sequence["Head"]) -> str:
 
 
 def loss_words(loss: "Loss") -> str:
-    """Say what the aligning heads are worth."""
+    """Return the BLEU lost without the aligning heads, in words."""
     names = ", ".join(f"{layer + 1}.{head + 1}" for _, layer, head in loss.aligning)
     count = len(loss.aligning)
     text = f"aligning heads (layer.head): {names}\nlost without all {count}: {loss.lost:.2f}"

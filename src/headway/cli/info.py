@@ -21,7 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", action="store_true", help="print all settings as TOML, too")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
-        "--diagram", metavar="FILE", help="also draw it, as the paper's Figures 1 and 2 (.svg)"
+        "--diagram",
+        metavar="FILE",
+        help="also draw the paper's Figures 1 and 2 for it: .svg, .png or .pdf",
     )
 
 

@@ -1,4 +1,4 @@
-"""``headway picture``: what one sentence attends to, as a picture, a page, data or numbers."""
+"""``headway picture``: the attention of one sentence, as a picture, a page, data or numbers."""
 
 import argparse
 from collections.abc import Sequence
@@ -10,14 +10,15 @@ from headway.errors import HeadwayError
 if TYPE_CHECKING:
     from headway.inference import Translator
     from headway.pictures.maps import AttentionMaps
-    from headway.pictures.scene import Scene
+    from headway.pictures.picture import Picture
 
 EXAMPLE = (
     'headway picture runs/mine "A man sleeps." --out maps.html\n'
     'headway picture runs/mine "A man sleeps." --word Mann --out a.svg\n'
     'headway picture runs/mine "A man sleeps." --word Mann --explain'
 )
-SUFFIXES = (".svg", ".png", ".pdf", ".json", ".html")
+DRAWN = (".svg", ".png", ".pdf")
+SUFFIXES = (*DRAWN, ".json", ".html")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,13 +28,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="TEXT", help="its translation; default: the model's")
     parser.add_argument("--out", metavar="FILE", help="ends in .svg .png .pdf .json or .html")
     parser.add_argument(
-        "--view", choices=("head", "word", "grid", "heat", "alignment"), default="head"
+        "--view",
+        choices=("head", "word", "grid", "heat", "alignment"),
+        default="head",
+        help="default: head",
     )
     parser.add_argument("--kind", choices=("encoder", "decoder", "cross"), help="default: cross")
-    parser.add_argument("--layer", type=int, metavar="N", help="from 1; default: what aligns best")
+    parser.add_argument(
+        "--layer", type=int, metavar="N", help="from 1; default: the layer that aligns best"
+    )
     parser.add_argument("--heads", metavar="N,N", help="from 1, such as 1,3; default: all")
-    parser.add_argument("--word", metavar="WORD", help="whose lines: a token or its number, from 1")
-    parser.add_argument("--words", action="store_true", help="merge subwords to words")
+    parser.add_argument(
+        "--word", metavar="WORD", help="draw this token only: its text or its number"
+    )
+    parser.add_argument("--words", action="store_true", help="merge subwords into words")
     parser.add_argument("--orientation", choices=("columns", "paper"), default="columns")
     parser.add_argument(
         "--explain", action="store_true", help="print how one head reads one token, in numbers"
@@ -41,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Draw, or print the numbers."""
+    """Write the picture, or print the numbers."""
     from headway.cli.main import usage_error
 
     if not args.out and not args.explain:
@@ -50,6 +58,10 @@ def run(args: argparse.Namespace) -> None:
         usage_error(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
     if args.view == "word" and not args.word:
         usage_error("--view word needs --word WORD")
+    if args.out and Path(args.out).suffix in DRAWN:
+        from headway.pictures.drawing import check_output
+
+        check_output(args.out)
 
     from headway.inference import Translator
     from headway.pictures.maps import sentence_maps
@@ -66,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
-    """Write what ``--out`` asks for."""
+    """Write the file of ``--out``."""
     out = Path(args.out)
     maps = maps.words() if args.words else maps
     if out.suffix == ".html":
@@ -82,12 +94,12 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
         draw(maps, args).save(out)
 
 
-def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Scene":
+def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     """Return the picture of a view."""
     from headway.pictures.alignment import alignment_strip
+    from headway.pictures.head_view import head_view
     from headway.pictures.heat import grid, heat_map
     from headway.pictures.labels import find_token
-    from headway.pictures.lines import head_view
 
     kind = "cross" if args.view == "alignment" else args.kind
     found = maps.pick(kind)
@@ -107,7 +119,7 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Scene":
 
 
 def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace) -> str:
-    """Return the numbers of one head and token; the first of each unless asked for another."""
+    """Return the numbers of one head and one token; by default of the first head and token."""
     from headway.inference.alignment import usual_layer
     from headway.pictures.explain import explain
     from headway.pictures.labels import find_token
@@ -129,7 +141,7 @@ def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.
 
 
 def numbers(option: str, text: str, count: int) -> Sequence[int]:
-    """Read numbers from 1 to ``count``; returns them from 0."""
+    """Parse numbers from 1 to ``count``, separated by commas; returns them from 0, sorted."""
     from headway.cli.main import usage_error
 
     parts = text.split(",")

@@ -1,57 +1,68 @@
-"""The alignment strip: both texts as lines of words, tied by attention."""
+"""The alignment strip: both texts as lines of words, linked by attention."""
 
 import numpy as np
 
 from headway.inference.alignment import usual_layer
-from headway.pictures.kinds import NAMES
-from headway.pictures.labels import shown
-from headway.pictures.maps import AttentionMaps
-from headway.pictures.scene import MARGIN, Line, Scene, Shape, Text, head_colour, text_width
+from headway.pictures.labels import NAMES, display_labels
+from headway.pictures.layout import Area, Layout, Point, Side, cut, text_width
+from headway.pictures.maps import AttentionMap, AttentionMaps
+from headway.pictures.picture import Link, Picture
+from headway.pictures.style import ALIGNMENT_LEAST, ALIGNMENT_LINKS, LETTER_SIZE
+
+GAP = 14.0  # between words
+LINE = 26.0  # the height of a line of words
+ACROSS = 100.0  # from one line to the other
+LINK_WIDTH = 3.0
 
 
-def alignment_strip(maps: AttentionMaps, *, layer: int | None = None, strongest: int = 3) -> Scene:
-    """Draw the words of both texts along two lines, each target word tied to its strongest sources.
+def alignment_strip(maps: AttentionMaps, *, layer: int | None = None) -> Picture:
+    """Draw the words of both texts along two lines; link each target word to its source words.
 
-    Weights are the mean of the heads of one layer of encoder-decoder attention, subwords merged; as
-    many as ``strongest`` source words of a target word are tied to it, if they get a tenth or more.
+    Weights are the mean over the heads of one layer of encoder-decoder attention, with subwords
+    merged to words. A target word is linked to at most `ALIGNMENT_LINKS` source words, the
+    strongest, each with a weight of at least `ALIGNMENT_LEAST`.
     """
     found = maps.pick("cross").words()
-    layer = usual_layer(len(found.weights)) if layer is None else layer
+    layers = len(found.weights)
+    layer = usual_layer(layers) if layer is None else layer
     mean = found.weights[layer].mean(0)
-    sides = [[shown(label) for label in labels] for labels in (found.keys, found.queries)]
-    places: list[list[float]] = []
-    ends = []
-    for labels in sides:
-        x, middles = MARGIN, []
-        for label in labels:
-            wide = text_width(label, 15)
-            middles.append(x + wide / 2)
-            x += wide + 14
-        places.append(middles)
-        ends.append(x - 14)
-    # The shorter line is spread to the longer one's width, so that lines stay steep.
-    for side, end in enumerate(ends):
-        room = max(ends) - end
-        places[side] = [
-            x + room * (i + 0.5) / len(places[side]) for i, x in enumerate(places[side])
-        ]
-    title = f"alignment: {NAMES['cross']}, layer {layer + 1} of {len(found.weights)}, mean of heads"
-    width = max(max(ends) + MARGIN, 2 * MARGIN + 1.1 * text_width(title, 13))
-    shapes: list[Shape] = [Text(MARGIN, 18, title, 13, bold=True, name="title")]
-    up, low = 66.0, 166.0
-    for i, row in enumerate(mean):
-        for j in np.argsort(-row, kind="stable")[:strongest].tolist():
-            if row[j] >= 0.1:
-                shapes.append(
-                    Line(places[0][j], up, places[1][i], low, head_colour(0), float(row[j]), 3.0,
-                         name="weight", data={"query": i, "key": j})
-                )  # fmt: skip
-    for side, (labels, y) in enumerate(zip(sides, (up - 12, low + 12), strict=True)):
-        for i, (label, x) in enumerate(zip(labels, places[side], strict=True)):
-            name = "query" if side else "key"
-            shapes.append(Text(x, y, label, 15, "middle", name=name, data={"token": i}))
-    description = (
-        f"{maps.source} | {maps.target}. Above the source, below the target; a line's opacity is"
-        " the share of its attention that a target word gives to a source word."
+    links = [
+        Link(i, j, None, float(row[j]))
+        for i, row in enumerate(mean)
+        for j in np.argsort(-row, kind="stable")[:ALIGNMENT_LINKS].tolist()
+        if row[j] >= ALIGNMENT_LEAST
+    ]
+    return Picture(
+        f"alignment: {NAMES['cross']}, layer {layer + 1} of {layers}, mean of heads",
+        f"{maps.source} | {maps.target}. Above the source, below the target; the opacity of a line"
+        " is the attention weight that a target word gives to a source word.",
+        alignment_layout(found),
+        links=links,
+        link_width=LINK_WIDTH,
     )
-    return Scene(width, low + 36, title, description, shapes)
+
+
+def alignment_layout(found: AttentionMap) -> Layout:
+    """Place the keys along a line on top, the queries along a line below."""
+    sides = [[cut(t) for t in display_labels(labels)] for labels in (found.keys, found.queries)]
+    widths = [[text_width(text) + GAP for text in texts] for texts in sides]
+    right = max(map(sum, widths))
+    above, below = (
+        # The shorter line gets the width of the longer one, so that links stay steep.
+        _line(texts, [width + (right - sum(side)) / len(side) for width in side], top, port)
+        for texts, side, top, port in zip(
+            sides, widths, (0.0, LINE + ACROSS), (LINE, LINE + ACROSS), strict=True
+        )
+    )
+    heads = found.weights.shape[1]
+    return Layout(right, 2 * LINE + ACROSS, queries=below, keys=above, fan=[(0.0, 0.0)] * heads)
+
+
+def _line(texts: list[str], widths: list[float], top: float, port: float) -> Side:
+    """Place words one after the other; links meet them at the height ``port``."""
+    lefts = np.cumsum([0.0, *widths]).tolist()
+    middles = [left + width / 2 for left, width in zip(lefts, widths, strict=False)]
+    points: list[Point] = [(x, top + LINE / 2) for x in middles]
+    ports: list[Point] = [(x, port) for x in middles]
+    areas: list[Area] = [(x, top, width, LINE) for x, width in zip(lefts, widths, strict=False)]
+    return Side(texts, points, "middle", size=LETTER_SIZE, ports=ports, areas=areas)

@@ -1,16 +1,17 @@
-"""All heads of a model as a board: a field each, coloured by what the head does.
+"""All heads of a model as a board: a field for each head, colored by what the head does.
 
-Layers and heads are counted from 1 in what is read, from 0 in the shapes' data.
+Layers and heads count from 1 on the board.
 """
 
 from collections.abc import Sequence
 
-from headway.pictures.kinds import NAMES
+from headway.pictures.labels import NAMES
+from headway.pictures.layout import CAPTION_SIZE, Box, Label, Layout, text_width
+from headway.pictures.picture import Picture
 from headway.pictures.roles import Head
-from headway.pictures.scene import INK, MARGIN, PALE, Rect, Scene, Shape, Text, text_width
 
-WIDE, HIGH, GAP = 96.0, 40.0, 5.0
-# By habit; the word stands in the field too, so that no colour has to be told apart.
+WIDTH, HEIGHT, GAP = 96.0, 40.0, 5.0
+# The colors of the roles. The role is also written in the field, so that no color must be known.
 FILLS = {
     "aligns": "#fdd9a8",
     "previous": "#c6dcef",
@@ -20,49 +21,55 @@ FILLS = {
     "start": "#ead9d3",
     "": "#f4f4f4",
 }
-WORDS = {"end": "</s>", "start": "<start>", "following": "next", "": "mixed"}
+ROLE_LABELS = {"end": "</s>", "start": "<start>", "following": "next", "": "mixed"}
+NOTE = (
+    "heads from left to right; share of queries whose largest weight falls there; BLEU without the"
+    " head"
+)
 
 
-def board(heads: Sequence[Head], title: str) -> Scene:
-    """Draw every head's role, how often it plays it, and what BLEU is lost without it."""
-    shapes: list[Shape] = [Text(MARGIN, 20, title, 15, bold=True, name="title")]
-    left, y = MARGIN + 58, 50.0
-    right = left
+def board(heads: Sequence[Head], title: str) -> Picture:
+    """Draw the role of every head, its share of queries, and the BLEU lost without the head."""
+    boxes: list[Box] = []
+    labels: list[Label] = []
+    left, y = 58.0, 8.0
     for kind, name in NAMES.items():
-        here = [head for head in heads if head.kind == kind]
-        if not here:
+        of_kind = [head for head in heads if head.kind == kind]
+        if not of_kind:
             continue
-        shapes.append(Text(MARGIN, y, name, 13, name="kind"))
+        labels.append(Label(name, 0, y, role="kind"))
         y += 16
-        for head in here:
-            x, top = left + head.head * (WIDE + GAP), y + head.layer * (HIGH + GAP)
-            shapes += _field(head, x, top)
-            right = max(right, x + WIDE)
+        for head in of_kind:
+            x, top = left + head.head * (WIDTH + GAP), y + head.layer * (HEIGHT + GAP)
+            boxes.append(_field(head, x, top))
+            labels += _field_labels(head, x, top)
             if head.head == 0:
-                label = f"layer {head.layer + 1}"
-                shapes.append(Text(left - 8, top + HIGH / 2, label, 11, "end", colour=PALE))
-        y += (max(head.layer for head in here) + 1) * (HIGH + GAP) + 18
-    note = "heads from left to right; share of queries whose largest weight falls so; BLEU lost"
-    note += " without the head"
-    shapes.append(Text(MARGIN, y, note, 11, colour=PALE, name="note"))
-    wide = max(text_width(title, 16.5), text_width(note, 11)) + 2 * MARGIN
-    return Scene(max(right + MARGIN, wide), y + 20, title, note, shapes)
+                text = f"layer {head.layer + 1}"
+                labels.append(
+                    Label(text, left - 8, top + HEIGHT / 2, CAPTION_SIZE, "end", is_pale=True)
+                )
+        y += (max(head.layer for head in of_kind) + 1) * (HEIGHT + GAP) + 18
+    labels.append(Label(NOTE, 0, y, CAPTION_SIZE, is_pale=True, role="note"))
+    width = max(text_width(NOTE, CAPTION_SIZE), *(box.x + box.width for box in boxes))
+    return Picture(title, NOTE, Layout(width, y + 8, labels, boxes))
 
 
-def _field(head: Head, x: float, y: float) -> list[Shape]:
-    data: dict[str, int | str] = {"kind": head.kind, "layer": head.layer, "head": head.head}
-    word = WORDS.get(head.role, head.role)
+def _field(head: Head, x: float, y: float) -> Box:
+    return Box(x, y, WIDTH, HEIGHT, FILLS[head.role], outline="#cccccc", radius=3, role="head")
+
+
+def _field_labels(head: Head, x: float, y: float) -> list[Label]:
+    text = ROLE_LABELS.get(head.role, head.role)
     if head.role:
-        word += f" {head.habits[head.role]:.0%}"
-    shapes: list[Shape] = [
-        Rect(x, y, WIDE, HIGH, FILLS[head.role], outline="#cccccc", radius=3, name="head",
-             data=data),
-        Text(x + WIDE / 2, y + HIGH * 0.32, word, 12, "middle", colour=INK, name="role"),
-    ]  # fmt: skip
+        text += f" {head.habits[head.role]:.0%}"
+    has_bleu = head.bleu_lost is not None
+    height = 0.32 if has_bleu else 0.5
+    labels = [Label(text, x + WIDTH / 2, y + HEIGHT * height, 12, "middle", role="role")]
     if head.bleu_lost is not None:
-        # A true minus, and no minus before a zero.
+        # A true minus sign, and none before a zero.
         lost = f"{-head.bleu_lost:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0")
         lost = lost.replace("-", "\u2212") + " BLEU"
-        bold = head.bleu_lost >= 1
-        shapes.append(Text(x + WIDE / 2, y + HIGH * 0.72, lost, 10.5, "middle", bold=bold))
-    return shapes
+        is_bold = head.bleu_lost >= 1
+        at = x + WIDTH / 2, y + HEIGHT * 0.72
+        labels.append(Label(lost, *at, 10.5, "middle", is_bold=is_bold, role="bleu"))
+    return labels

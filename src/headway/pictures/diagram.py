@@ -1,163 +1,160 @@
-"""The paper's Figure 1, drawn from a configuration: what this very model is made of.
+"""The paper's Figure 1, drawn from the configuration of a model; Figure 2 is in `inside.py`."""
 
-Figure 2 is in `inside.py`.
-"""
-
-from dataclasses import replace
 from itertools import pairwise
 
 from headway.config import ModelConfig
 from headway.pictures.inside import inside_attention
-from headway.pictures.scene import PALE, Line, Rect, Scene, Shape, Text
-from headway.pictures.tower import COLOURS, GAP, LOW, WIDE, Tower
+from headway.pictures.layout import Anchor, Box, Label, Layout
+from headway.pictures.parts import OUTLINE, Parts
+from headway.pictures.picture import Picture
+from headway.pictures.tower import COLORS, GAP, LOW, WIDTH, Inputs, Tower
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "swish": "Swish"}
 
 
-def diagram(config: ModelConfig) -> Scene:
-    """Draw Figures 1 and 2 for a model: layers, heads, sizes, norms and mixers as they are."""
+def diagram(config: ModelConfig) -> Picture:
+    """Draw Figures 1 and 2 for a model: its layers, heads, sizes, norms and mixers."""
     encoder = Tower(0.0, -1)
     decoder = Tower(300.0, 1)
-    shapes: list[Shape] = []
-    _foot(encoder, config, "Inputs", config.source_vocab_size, "Input embedding")
-    top, _ = _stack(encoder, config, decoder=False)
-    _foot(decoder, config, "Outputs (shifted right)", config.target_vocab_size, "Output embedding")
-    _, bottom = _stack(decoder, config, decoder=True)
-    # The memory: from the encoder's top over to the decoder's keys and values.
-    between = (encoder.x + decoder.x) / 2 + 6
-    path = [(encoder.x, top), (encoder.x, top - 16), (between, top - 16)]
-    ends = decoder.x - WIDE * 0.36, decoder.x - WIDE * 0.15
-    path += [(between, bottom + 13), (ends[1], bottom + 13)]
-    shapes += [Line(*a, *b, name="memory") for a, b in pairwise(path)]
-    for end in ends:
-        shapes.append(Line(end, bottom + 13, end, bottom, arrow=True, name="memory"))
-    _head(decoder, config)
-    shapes = encoder.shapes + decoder.shapes + shapes
-    left = -WIDE / 2 - 76
-    high = max(-encoder.y, -decoder.y)
-    shapes = [moved(shape, -left, high + 56) for shape in shapes]
-    right = decoder.x + WIDE / 2 + 76 - left
-    inner, wide, tall = inside_attention(config)
-    shapes += [moved(shape, right + 24, 56) for shape in inner]
-    width, height = right + 24 + wide + 16, max(high + 56, tall + 56) + 66
-    title = f"Transformer, d_model = {config.d_model}"
-    shapes.insert(0, Text(16, 22, title, 16, bold=True, name="title"))
+    _add_foot(encoder, config, "Inputs", config.source_vocab_size, "Input embedding")
+    memory, _ = _add_stack(encoder, config, is_decoder=False)
+    outputs = "Outputs (shifted right)"
+    _add_foot(decoder, config, outputs, config.target_vocab_size, "Output embedding")
+    _, cross = _add_stack(decoder, config, is_decoder=True)
+    _add_output(decoder, config)
+    _connect_memory(encoder, decoder, memory, cross)
+    left, top = encoder.x - WIDTH / 2 - 76, min(encoder.y, decoder.y)
+    parts = Parts()
+    parts.add(encoder.parts, -left, -top)
+    parts.add(decoder.parts, -left, -top)
+    inner, inner_width, inner_height = inside_attention(config)
+    right = decoder.x + WIDTH / 2 + 76 - left + 24
+    parts.add(inner, right)
+    bottom = max(-top, inner_height) + 30
     for row, note in enumerate(_notes(config)):
-        shapes.append(Text(16, height - 36 + row * 17, note, 11, colour=PALE, name="note"))
-    description = (
+        parts.note(note, 0, bottom + row * 17, 11)
+    return Picture(
+        f"Transformer, d_model = {config.d_model}",
         f"An encoder of {config.num_encoder_layers} layers and a decoder of"
-        f" {config.num_decoder_layers}, {config.num_heads} heads, {config.norm}-norm."
+        f" {config.num_decoder_layers}, {config.num_heads} heads, {config.norm}-norm.",
+        Layout(right + inner_width, bottom + 26, parts.labels, parts.boxes),
+        lines=parts.lines,
     )
-    return Scene(width, height, title, description, shapes)
 
 
-def _foot(tower: Tower, config: ModelConfig, name: str, vocab_size: int, label: str) -> None:
+def _connect_memory(encoder: Tower, decoder: Tower, top: float, bottom: float) -> None:
+    """Draw the memory from the top of the encoder to the keys and values of the decoder."""
+    between = (encoder.x + decoder.x) / 2 + 6
+    ends = decoder.x - WIDTH * 0.36, decoder.x - WIDTH * 0.15
+    path = [
+        (encoder.x, top),
+        (encoder.x, top - 16),
+        (between, top - 16),
+        (between, bottom + 13),
+        (ends[1], bottom + 13),
+    ]
+    for start, end in pairwise(path):
+        encoder.parts.line(*start, *end, role="memory")
+    for x in ends:
+        encoder.parts.arrow(x, bottom + 13, x, bottom, role="memory")
+    encoder.y = min(encoder.y, top - 16)
+
+
+def _add_foot(tower: Tower, config: ModelConfig, name: str, vocab_size: int, label: str) -> None:
     """Draw the embedding and the positions."""
-    tower.shapes.append(Text(tower.x, tower.y, name, 13, "middle", name="end"))
+    tower.parts.text(name, tower.x, tower.y, 13)
     tower.y -= 12
-    tower.up(18, arrow=True)
+    tower.extend(18, is_arrow=True)
     width = config.d_embedding or config.d_model
     scale = f", times sqrt({config.d_model})" if config.scale_embeddings else ""
-    through = f", mapped to {config.d_model}" if width != config.d_model else ""
-    tower.box(label, f"{vocab_size:,} x {width}{scale}{through}", "embedding")
-    tower.up(14, arrow=True)
-    radius = 9.0
+    mapped = f", mapped to {config.d_model}" if width != config.d_model else ""
+    tower.box(label, f"{vocab_size:,} x {width}{scale}{mapped}", "embedding")
+    tower.extend(14, is_arrow=True)
     if config.positions != "none":
+        radius = 9.0
         tower.y -= 2 * radius
         middle, side = tower.y + radius, tower.side
-        tower.shapes.append(
-            Rect(tower.x - radius, tower.y, 2 * radius, 2 * radius, "#ffffff", outline="#555555",
-                 radius=radius - 0.01, name="sum")
-        )  # fmt: skip
-        tower.shapes.append(Text(tower.x, middle, "+", 15, "middle", name="sum"))
+        circle = Box(tower.x - radius, tower.y, 2 * radius, 2 * radius, "#ffffff",
+                     outline=OUTLINE, radius=radius, role="sum")  # fmt: skip
+        tower.parts.boxes.append(circle)
+        tower.parts.text("+", tower.x, middle, 15)
         start = tower.x + side * 62
-        tower.shapes.append(
-            Line(start, middle, tower.x + side * radius, middle, arrow=True, name="positions")
-        )
-        words = ("sinusoidal", "positions") if config.positions == "sinusoidal" else (
-            "learned", "positions",
-        )  # fmt: skip
-        for row, word in enumerate(words):
-            anchor = "end" if side < 0 else "start"
-            tower.shapes.append(
-                Text(start + side * 6, middle - 7 + 14 * row, word, 11, anchor,  # type: ignore[arg-type]
-                     name="positions")
-            )  # fmt: skip
-    tower.up(GAP)
+        tower.parts.arrow(start, middle, tower.x + side * radius, middle, role="positions")
+        kind = "sinusoidal" if config.positions == "sinusoidal" else "learned"
+        for row, word in enumerate((kind, "positions")):
+            y = middle - 7 + 14 * row
+            tower.parts.text(word, start + side * 6, y, 11, "end" if side < 0 else "start")
+    tower.extend(GAP)
 
 
-def _stack(tower: Tower, config: ModelConfig, *, decoder: bool) -> tuple[float, float]:
-    """Draw the layers; returns the height of the top and of the cross-attention's bottom."""
-    pre = config.norm == "pre"
-    start, place = tower.y, len(tower.shapes)
-    mixer = config.decoder_mixer if decoder else config.encoder_mixer
-    label, detail = mixer_words(config, mixer, causal=decoder)
-    tower.sublayer(
-        label, detail, "attention", pre=pre, inputs="three" if mixer == "attention" else "one"
-    )
+def _add_stack(tower: Tower, config: ModelConfig, *, is_decoder: bool) -> tuple[float, float]:
+    """Draw the layers; returns the y of the top and of the bottom of the cross-attention."""
+    is_pre_norm = config.norm == "pre"
+    start, first = tower.y, len(tower.parts.boxes)
+    mixer = config.decoder_mixer if is_decoder else config.encoder_mixer
+    label, detail = describe_mixer(config, mixer, is_causal=is_decoder)
+    inputs: Inputs = "three" if mixer == "attention" else "one"
+    tower.sublayer(label, detail, "attention", is_pre_norm=is_pre_norm, inputs=inputs)
     bottom = 0.0
-    if decoder:
-        bottom = tower.sublayer(
-            "Multi-head attention", head_words(config), "attention", pre=pre, inputs="query"
-        )
+    if is_decoder:
+        label, detail = "Multi-head attention", describe_heads(config)
+        bottom = tower.sublayer(label, detail, "attention", is_pre_norm=is_pre_norm, inputs="query")
     kind = "two convolutions of 1" if config.feed_forward == "convolution" else ""
     detail = f"{config.d_model} to {config.d_ff} to {config.d_model}"
     detail += f", {kind or ACTIVATIONS[config.activation]}"
-    tower.sublayer("Feed forward", detail, "feed", pre=pre)
+    tower.sublayer("Feed forward", detail, "feed", is_pre_norm=is_pre_norm)
     top = tower.y - GAP
-    edge = tower.x + tower.side * (WIDE / 2 + 24)
-    tower.shapes.insert(
-        place,
-        Rect(tower.x - WIDE / 2 - 24, top, WIDE + 48, start - top, COLOURS["stack"],
-             outline="#999999", radius=8, name="stack"),
-    )  # fmt: skip
-    count = config.num_decoder_layers if decoder else config.num_encoder_layers
-    tower.shapes.append(
-        Text(edge + tower.side * 8, (top + start) / 2, f"{count} ×", 16,
-             "end" if tower.side < 0 else "start", bold=True, name="count")
-    )  # fmt: skip
-    tower.up(GAP)
-    if pre:
-        tower.up(GAP, arrow=True)
+    frame = Box(tower.x - WIDTH / 2 - 24, top, WIDTH + 48, start - top, COLORS["stack"],
+                outline="#999999", radius=8, role="stack")  # fmt: skip
+    tower.parts.boxes.insert(first, frame)
+    count = config.num_decoder_layers if is_decoder else config.num_encoder_layers
+    x = tower.x + tower.side * (WIDTH / 2 + 32)
+    anchor: Anchor = "end" if tower.side < 0 else "start"
+    tower.parts.labels.append(
+        Label(f"{count} ×", x, (top + start) / 2, 16, anchor, is_bold=True, role="count")
+    )
+    tower.extend(GAP)
+    if is_pre_norm:
+        tower.extend(GAP, is_arrow=True)
         tower.box("Layer norm", "", "norm", LOW)
     return tower.y, bottom
 
 
-def _head(tower: Tower, config: ModelConfig) -> None:
+def _add_output(tower: Tower, config: ModelConfig) -> None:
     """Draw what turns the decoder's output into probabilities."""
-    tower.up(18, arrow=True)
+    tower.extend(18, is_arrow=True)
     width = config.d_embedding or config.d_model
     tower.box("Linear", f"{width} to {config.target_vocab_size:,}", "linear")
-    tower.up(14, arrow=True)
+    tower.extend(14, is_arrow=True)
     tower.box("Softmax", "", "softmax", LOW)
-    tower.up(18, arrow=True)
+    tower.extend(18, is_arrow=True)
     tower.y -= 12
-    tower.shapes.append(Text(tower.x, tower.y, "Output probabilities", 13, "middle", name="end"))
+    tower.parts.text("Output probabilities", tower.x, tower.y, 13)
     tower.y -= 10
 
 
-def head_words(config: ModelConfig) -> str:
-    """Say how many heads there are and how wide."""
+def describe_heads(config: ModelConfig) -> str:
+    """Return the number of heads and their sizes."""
     d_k, d_v = config.head_widths
-    widths = f"d_k = d_v = {d_k}" if d_k == d_v else f"d_k = {d_k}, d_v = {d_v}"
-    return f"{config.num_heads} heads, {widths}"
+    sizes = f"d_k = d_v = {d_k}" if d_k == d_v else f"d_k = {d_k}, d_v = {d_v}"
+    return f"{config.num_heads} heads, {sizes}"
 
 
-def mixer_words(config: ModelConfig, mixer: str, *, causal: bool) -> tuple[str, str]:
-    """Name what mixes the positions of a layer."""
+def describe_mixer(config: ModelConfig, mixer: str, *, is_causal: bool) -> tuple[str, str]:
+    """Return the name and the size of the sub-layer that mixes positions."""
     if mixer == "attention":
-        near = f", window {config.window}" if config.window else ""
-        masked = "Masked multi-head" if causal else "Multi-head"
-        return f"{masked} attention", head_words(config) + near
+        window = f", window {config.window}" if config.window else ""
+        masked = "Masked multi-head" if is_causal else "Multi-head"
+        return f"{masked} attention", describe_heads(config) + window
     if mixer in ("lstm", "gru"):
-        return mixer.upper(), "forwards" if causal else "in both directions"
+        return mixer.upper(), "forwards" if is_causal else "in both directions"
     names = {
         "convolution": "Convolution",
         "dilated": "Dilated convolution",
         "separable": "Separable convolution",
     }
-    sides = f"the last {config.kernel_size}" if causal else f"{config.kernel_size} around"
-    return names[mixer], f"sees {sides}{', gated' if config.gated else ''}"
+    reach = f"the last {config.kernel_size}" if is_causal else f"{config.kernel_size} around"
+    return names[mixer], f"sees {reach}{', gated' if config.gated else ''}"
 
 
 def _notes(config: ModelConfig) -> list[str]:
@@ -168,14 +165,5 @@ def _notes(config: ModelConfig) -> list[str]:
     }
     return [
         shared[config.tying],
-        f"Dropout {config.dropout:g} on each sub-layer's output and on the sums at the bottom.",
+        f"Dropout {config.dropout:g} on the output of each sub-layer and on the sums at the bottom.",
     ]
-
-
-def moved(shape: Shape, dx: float, dy: float) -> Shape:
-    """Return a shape elsewhere."""
-    if isinstance(shape, Line):
-        return replace(
-            shape, x1=shape.x1 + dx, y1=shape.y1 + dy, x2=shape.x2 + dx, y2=shape.y2 + dy
-        )
-    return replace(shape, x=shape.x + dx, y=shape.y + dy)

@@ -1,4 +1,4 @@
-"""One query of one head, step by step, with the model's own numbers.
+"""The attention of one query in one head, step by step, in the numbers of the model.
 
 Shapes: S keys, K d_k, V d_v. Paper: section 3.2.1, equation 1.
 """
@@ -14,8 +14,7 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.model import DotProduct
 from headway.model.attention import whole_mask
-from headway.pictures.kinds import NAMES
-from headway.pictures.labels import shown
+from headway.pictures.labels import NAMES, display_labels
 from headway.pictures.maps import read_sentence
 
 if TYPE_CHECKING:
@@ -27,21 +26,21 @@ FIRST = 4  # components of a vector that are printed
 
 @dataclass(frozen=True)
 class Explanation:
-    """How a query became its head's output.
+    """How one head turned one query into its output.
 
     Attributes:
-        title: Which query of which head.
-        query: Its label.
+        title: The kind of attention, the layer and the head.
+        query: Its label, as it is displayed.
         keys: Labels, S.
         q: The query, [K].
         k: Keys, [S, K].
         v: Values, [S, V].
-        products: q · k of each key, [S].
+        products: q · k for each key, [S].
         scale: What they are multiplied by: 1 / sqrt(d_k), or 1 in a model that does not scale.
         compatibilities: Scaled products, [S].
         visible: Keys that the query may attend to, [S].
         weights: Softmax of the compatibilities over the visible keys, [S].
-        output: The values' weighted sum, [V]; W^O then maps all heads' together.
+        output: The weighted sum of the values, [V]; W^O then maps the outputs of all heads.
     """
 
     title: str
@@ -58,13 +57,13 @@ class Explanation:
     output: Numbers
 
     def to_text(self) -> str:
-        """Return a table, a key a line, and the vectors before and after it."""
-        label = [shown(key) for key in self.keys]
+        """Return the query, a table with a line for each key, and the output."""
+        label = display_labels(self.keys)
         wide = max(5, *map(len, label))
         by = f"q.k / sqrt({len(self.q)})" if self.scale != 1 else "not scaled"
         lines = [
             self.title,
-            f"q of {shown(self.query)}: {_vector(self.q)}",
+            f"q of {self.query}: {_vector(self.q)}",
             "",
             f"{'key':<{wide}}  {'k':<{_WIDE}}  {'q.k':>9}  {by:>15}  {'softmax':>8}  v",
         ]
@@ -97,10 +96,10 @@ def explain(
     head: int = 0,
     query: int = 0,
 ) -> Explanation:
-    """Walk one query of one head through q · k, scaling, mask, softmax and the weighted sum of v.
+    """Compute one query of one head: q · k, scaling, mask, softmax and the weighted sum of v.
 
-    Queries, keys and values are those that the model's attention received; the steps are done again
-    here, one by one, in float64.
+    The queries, keys and values are those that the attention of the model received. The steps are
+    repeated here one by one, in float64.
 
     Args:
         translator: As for `sentence_maps`.
@@ -112,7 +111,7 @@ def explain(
         query: A token, from 0.
 
     Raises:
-        HeadwayError: If the attention is not there, or is no dot product.
+        HeadwayError: If the model has no such attention, or no dot products in it.
     """
     sentence = read_sentence(translator, source, target)
     core = find_core(translator, kind, layer)
@@ -138,7 +137,7 @@ def explain(
     layers = len(getattr(translator.model, "encoder" if kind == "encoder" else "decoder").layers)
     return Explanation(
         title=f"{NAMES[kind]}, layer {layer + 1} of {layers}, head {head + 1}",
-        query=queries[query],
+        query=display_labels(queries)[query],
         keys=keys,
         q=q,
         k=k,
@@ -153,10 +152,10 @@ def explain(
 
 
 def find_core(translator: "Translator", kind: str, layer: int) -> DotProduct:
-    """Return where queries meet keys in one layer.
+    """Return the module that multiplies queries and keys in one layer.
 
     Raises:
-        HeadwayError: If the layer mixes by something else than dot products.
+        HeadwayError: If the layer uses no dot products.
     """
     stack = translator.model.encoder if kind == "encoder" else translator.model.decoder
     found = stack.layers[layer]

@@ -1,6 +1,6 @@
 """Pictures in which a cell is a weight: all heads of all layers at once, and one map with its tokens.
 
-Heads and layers are counted from 0 here and in the shapes' data, from 1 in what is read.
+Heads and layers count from 0 in arguments, from 1 in what a reader sees.
 """
 
 from collections.abc import Sequence
@@ -8,118 +8,147 @@ from collections.abc import Sequence
 import numpy as np
 
 from headway.inference.alignment import usual_layer
-from headway.pictures.kinds import NAMES, SIDES
-from headway.pictures.labels import shown
-from headway.pictures.maps import AttentionMaps
-from headway.pictures.scene import (
-    MARGIN,
-    PALE,
-    SIZE,
-    Cells,
-    Rect,
-    Scene,
-    Shape,
-    Text,
+from headway.pictures.labels import NAMES, SIDES, display_labels
+from headway.pictures.layout import (
+    CAPTION_SIZE,
+    Box,
+    Label,
+    Layout,
+    MapPlace,
+    Side,
+    cut,
     text_width,
+    widest,
 )
+from headway.pictures.maps import AttentionMap, AttentionMaps
+from headway.pictures.picture import Picture
+from headway.pictures.style import LETTER_SIZE
 
-FILL = "#08306b"  # a weight of 1
-FRAME = "#c8c8c8"
+FRAME = "#b5b5b5"
+DESCRIPTION = "The darker a cell, the larger the weight."
 
 
-def grid(maps: AttentionMaps, kind: str) -> Scene:
-    """Draw a small heat map of every head, layers from top to bottom, heads from left to right."""
+def grid(maps: AttentionMaps, kind: str) -> Picture:
+    """Draw a small heat map of each head: a row for each layer, a column for each head."""
     found = maps.pick(kind)
+    layers, heads = found.weights.shape[:2]
+    return Picture(
+        f"{NAMES[kind]}: {layers} layers of {heads} heads",
+        f"{maps.source} | {maps.target}. {DESCRIPTION}",
+        grid_layout(found, kind),
+        cells=[found.weights[layer, head] for layer in range(layers) for head in range(heads)],
+    )
+
+
+def grid_layout(found: AttentionMap, kind: str) -> Layout:
+    """Place a map for each head of each layer."""
     layers, heads, rows, columns = found.weights.shape
-    cell = min(9.0, max(1.5, 110 / max(rows, columns)))
-    wide, high = columns * cell, rows * cell
-    left, top, gap = MARGIN + 58, 62.0, 12.0
-    title = f"{NAMES[kind]}: {layers} layers of {heads} heads"
-    shapes: list[Shape] = [Text(MARGIN, 20, title, 15, bold=True, name="title")]
-    for head in range(heads):
-        x = left + head * (wide + gap) + wide / 2
-        label = f"head {head + 1}" if wide > 44 else str(head + 1)
-        shapes.append(Text(x, top - 13, label, 11, "middle", colour=PALE, name="head"))
-    for layer in range(layers):
-        y = top + layer * (high + gap)
-        shapes.append(
-            Text(left - 10, y + high / 2, f"layer {layer + 1}", 11, "end", colour=PALE,
-                 name="layer")
-        )  # fmt: skip
-        for head in range(heads):
-            x = left + head * (wide + gap)
-            data: dict[str, int | str] = {"layer": layer, "head": head}
-            shapes.append(Cells(x, y, cell, found.weights[layer, head], FILL, "map", data))
-            shapes.append(Rect(x, y, wide, high, outline=FRAME, name="frame"))
-    bottom = top + layers * (high + gap)
-    note = f"rows, {SIDES[kind][0]}; columns, {SIDES[kind][1]}"
-    shapes.append(Text(MARGIN, bottom + 6, note, 11, colour=PALE, name="caption"))
-    width = left + heads * (wide + gap) - gap + MARGIN
-    width = max(width, *(2 * MARGIN + text_width(t, s) for t, s in ((title, 16.5), (note, 11))))
-    description = f"{maps.source} | {maps.target}. The darker a cell, the larger the weight."
-    return Scene(width, bottom + 14 + MARGIN, title, description, shapes)
+    cell = min(9.0, max(1.0, 110 / max(rows, columns)))
+    width, height = columns * cell, rows * cell
+    # Tokens of one side only must not make a map too small to point at.
+    width, height = max(width, 24.0), max(height, 16.0)
+    left, top, gap = 58.0, 20.0, 12.0
+    lefts = [left + head * (width + gap) for head in range(heads)]
+    tops = [top + layer * (height + gap) for layer in range(layers)]
+    labels = [
+        Label(
+            f"head {head + 1}" if width > 44 else str(head + 1),
+            x + width / 2, top - 12, CAPTION_SIZE, "middle", is_pale=True, role="head",
+        )
+        for head, x in enumerate(lefts)
+    ]  # fmt: skip
+    labels += [
+        Label(f"layer {layer + 1}", left - 10, y + height / 2, CAPTION_SIZE, "end", is_pale=True)
+        for layer, y in enumerate(tops)
+    ]
+    bottom = tops[-1] + height
+    labels.append(_caption(kind, bottom + 18))
+    places = [
+        MapPlace((x, y, width, height), layer, head)
+        for layer, y in enumerate(tops)
+        for head, x in enumerate(lefts)
+    ]
+    return Layout(
+        max(lefts[-1] + width, text_width(labels[-1].text, CAPTION_SIZE)),
+        bottom + 26,
+        labels,
+        [Box(*place.area, outline=FRAME, role="frame") for place in places],
+        maps=places,
+    )
 
 
 def heat_map(
     maps: AttentionMaps, kind: str, *, layer: int | None = None, heads: Sequence[int] | None = None
-) -> Scene:
-    """Draw one large heat map with its tokens: a head's, or the mean of several.
+) -> Picture:
+    """Draw one large heat map with its tokens, of one head or of the mean of several.
 
     Args:
         maps: Of a sentence.
         kind: encoder, decoder or cross.
-        layer: From 0; None: the one that aligns best.
-        heads: From 0; None: the mean of all.
+        layer: None: the one that aligns best.
+        heads: None: the mean of all.
     """
     found = maps.pick(kind)
     layers, count = found.weights.shape[:2]
     layer = usual_layer(layers) if layer is None else layer
     heads = list(range(count)) if heads is None else list(heads)
+    if len(heads) == 1:
+        name = f"head {heads[0] + 1}"
+    elif len(heads) == count:
+        name = "mean of all heads"
+    else:
+        name = "mean of heads " + ", ".join(str(head + 1) for head in heads)
     mean = found.weights[layer, heads].mean(0).astype(np.float32)
-    queries, keys = [shown(q) for q in found.queries], [shown(k) for k in found.keys]
-    cell = 22.0 if max(mean.shape) <= 60 else 14.0
-    size = min(SIZE, cell - 3)
-    left = MARGIN + max(text_width(q, size) for q in queries) + 10
-    top = 52 + max(text_width(k, size) for k in keys) + 8
-    who = (
-        f"head {heads[0] + 1}"
-        if len(heads) == 1
-        else "mean of all heads"
-        if len(heads) == count
-        else "mean of heads " + ", ".join(str(head + 1) for head in heads)
+    return Picture(
+        f"{NAMES[kind]}, layer {layer + 1} of {layers}, {name}",
+        f"{maps.source} | {maps.target}. {DESCRIPTION}",
+        heat_layout(found, kind),
+        heads if len(heads) == 1 else (),
+        cells=[mean],
     )
-    title = f"{NAMES[kind]}, layer {layer + 1} of {layers}, {who}"
-    wide, high = len(keys) * cell, len(queries) * cell
-    note = f"rows, {SIDES[kind][0]}; columns, {SIDES[kind][1]}"
-    shapes: list[Shape] = [
-        Text(MARGIN, 20, title, 15, bold=True, name="title"),
-        Text(MARGIN, 40, note, 11, colour=PALE, name="caption"),
-        Cells(left, top, cell, mean, FILL, "map", {"layer": layer}),
-        Rect(left, top, wide, high, outline=FRAME, name="frame"),
-    ]
-    for i, label in enumerate(queries):
-        y = top + (i + 0.5) * cell
-        shapes.append(Text(left - 6, y, label, size, "end", name="query", data={"token": i}))
-    for j, label in enumerate(keys):
-        x = left + (j + 0.5) * cell
-        shapes.append(Text(x, top - 6, label, size, turn=-90, name="key", data={"token": j}))
-    below = top + high + 20
-    shapes += _scale(left, below)
-    width = max(
-        left + wide + MARGIN,
-        left + 5 * 26 + 40,
-        *(2 * MARGIN + text_width(t, s) for t, s in ((title, 16.5), (note, 11))),
-    )
-    description = f"{maps.source} | {maps.target}. The darker a cell, the larger the weight."
-    return Scene(width, below + 12 + MARGIN, title, description, shapes)
 
 
-def _scale(x: float, y: float) -> list[Shape]:
-    """Draw what darkness means."""
-    shapes: list[Shape] = [Text(x, y, "0", 11, colour=PALE, name="scale")]
+def heat_layout(found: AttentionMap, kind: str) -> Layout:
+    """Place one map with its tokens: the queries on the left, the keys on top."""
+    queries, keys = ([cut(t) for t in display_labels(side)] for side in (found.queries, found.keys))
+    cell = 22.0 if max(len(queries), len(keys)) <= 60 else 14.0
+    size = min(LETTER_SIZE, cell - 3)
+    left, top = widest(queries, size) + 10, 18 + widest(keys, size) + 10
+    width, height = len(keys) * cell, len(queries) * cell
+    caption = _caption(kind, 6)
+    scale_boxes, scale_labels = _scale(left, top + height + 20)
+    return Layout(
+        max(left + width, left + 140, text_width(caption.text, CAPTION_SIZE)),
+        top + height + 30,
+        [caption, *scale_labels],
+        [Box(left, top, width, height, outline=FRAME, role="frame"), *scale_boxes],
+        queries=Side(
+            queries,
+            [(left - 6, top + (i + 0.5) * cell) for i in range(len(queries))],
+            "end",
+            size=size,
+        ),
+        keys=Side(
+            keys,
+            [(left + (j + 0.5) * cell, top - 6) for j in range(len(keys))],
+            "start",
+            is_turned=True,
+            size=size,
+        ),
+        maps=[MapPlace((left, top, width, height))],
+    )
+
+
+def _caption(kind: str, y: float) -> Label:
+    text = f"rows, {SIDES[kind][0]}; columns, {SIDES[kind][1]}"
+    return Label(text, 0, y, CAPTION_SIZE, is_pale=True, role="caption")
+
+
+def _scale(x: float, y: float) -> tuple[list[Box], list[Label]]:
+    """Place the scale that shows how dark weights from 0 to 1 are."""
+    labels = [Label("0", x, y, CAPTION_SIZE, is_pale=True, role="scale")]
     x += 12
-    for step in range(5):
-        shapes.append(Rect(x + step * 22, y - 6, 22, 12, FILL, (step + 1) / 5, name="scale"))
-    shapes.append(Rect(x, y - 6, 110, 12, outline=FRAME, name="scale"))
-    shapes.append(Text(x + 116, y, "1", 11, colour=PALE, name="scale"))
-    return shapes
+    boxes = [Box(x + i * 22, y - 6, 22, 12, "cells", (i + 1) / 5, role="scale") for i in range(5)]
+    boxes.append(Box(x, y - 6, 110, 12, outline=FRAME, role="scale"))
+    labels.append(Label("1", x + 116, y, CAPTION_SIZE, is_pale=True, role="scale"))
+    return boxes, labels

@@ -1,109 +1,100 @@
-"""The paper's Figure 2, drawn from a configuration: how one head attends, and how many do."""
+"""The paper's Figure 2, drawn from a configuration: one head, and all heads of an attention."""
 
 from headway.config import ModelConfig
-from headway.pictures.scene import INK, PALE, Line, Rect, Shape, Text, text_width
+from headway.pictures.layout import text_width
+from headway.pictures.parts import Parts
 
-HIGH = 24.0
-STEP = 46.0
-OUTLINE = "#555555"
+HEIGHT = 24.0  # of a box
+STEP = 46.0  # from box to box
 PINK, YELLOW, GREEN, VIOLET = "#fbdde2", "#f3f5c4", "#cfe9cd", "#dde0f1"
 BLUE, ORANGE = "#c6e9f7", "#fde3be"
 
 
-def inside_attention(config: ModelConfig) -> tuple[list[Shape], float, float]:
-    """Draw Figure 2; returns its shapes from (0, 0) on, its width and its height."""
-    shapes, high = _one_head(config)
-    more, higher = _many_heads(config, high + 40)
-    return [*shapes, *more], max(350.0, *_rights(shapes)), higher
+def inside_attention(config: ModelConfig) -> tuple[Parts, float, float]:
+    """Return the parts of Figure 2, from (0, 0) on, with their width and height."""
+    one, height = _one_head(config)
+    many, many_height = _many_heads(config)
+    one.add(many, 0, height + 40)
+    ends = [label.x + text_width(label.text, label.size) for label in one.labels
+            if label.anchor == "start"]  # fmt: skip
+    return one, max(350.0, *ends), height + 40 + many_height
 
 
-def _rights(shapes: list[Shape]) -> list[float]:
-    return [s.x + text_width(s.text, s.size) for s in shapes if isinstance(s, Text)]
-
-
-def _one_head(config: ModelConfig) -> tuple[list[Shape], float]:
-    """Draw equation 1 from the bottom up, below its title."""
+def _one_head(config: ModelConfig) -> tuple[Parts, float]:
+    """Draw equation 1 from the bottom up; returns the height."""
     d_k, d_v = config.head_widths
-    additive = config.compatibility == "additive"
-    hidden = "the mask hides padding and, in the decoder, what comes later"
+    is_additive = config.compatibility == "additive"
+    hidden = "the mask hides padding and, in the decoder, later positions"
     hidden += f"; all but {config.window} positions" if config.window else ""
     steps = [
-        ("energy · tanh(q + k)", YELLOW) if additive else ("q · k", BLUE),
+        ("energy · tanh(q + k)", YELLOW) if is_additive else ("q · k", BLUE),
         (f"times 1 / sqrt({d_k})", YELLOW) if config.scale_attention else ("", ""),
         ("mask", PINK),
         ("softmax", GREEN),
         ("weighted sum of v", BLUE),
     ]
     steps = [step for step in steps if step[0]]
-    name = "Additive attention" if additive else "Scaled dot-product attention"
-    if not additive and not config.scale_attention:
+    name = "Additive attention" if is_additive else "Scaled dot-product attention"
+    if not is_additive and not config.scale_attention:
         name = "Dot-product attention"
-    shapes: list[Shape] = [Text(0, 8, name, 14, bold=True, name="title")]
+    parts = _titled(name)
     foot = 34 + len(steps) * STEP + 14
-    x, wide = 90.0, 170.0
+    x, width = 90.0, 170.0
     for row, (label, fill) in enumerate(steps):
-        top = foot - 30 - row * STEP - HIGH
-        shapes += _box(x - wide / 2, top, wide, label, fill)
-        if row < len(steps) - 1:
-            shapes.append(Line(x, top, x, top - STEP + HIGH, arrow=True))
-        else:
-            shapes.append(Line(x, top, x, top - 16, arrow=True))
-    first, last = foot - 30, foot - 30 - (len(steps) - 1) * STEP - HIGH / 2
+        top = foot - 30 - row * STEP - HEIGHT
+        parts.box((x - width / 2, top, width, HEIGHT), label, fill)
+        parts.arrow(x, top, x, top - (STEP - HEIGHT if row < len(steps) - 1 else 16))
+    first, last = foot - 30, foot - 30 - (len(steps) - 1) * STEP - HEIGHT / 2
     for letter, at in (("q", x - 50), ("k", x + 50)):
-        shapes.append(Line(at, foot - 8, at, first, arrow=True))
-        shapes.append(Text(at, foot, letter, 14, "middle", name="end"))
-    out = x + wide / 2 + 34
-    shapes += [
-        Line(out, foot - 8, out, last),
-        Line(out, last, x + wide / 2, last, arrow=True),
-        Text(out, foot, "v", 14, "middle", name="end"),
-        Text(out + 12, foot, f"q, k: {d_k}   v: {d_v}", 10, colour=PALE, name="note"),
-        Text(0, foot + 22, hidden, 10, colour=PALE, name="note"),
-    ]
-    return shapes, foot + 26
+        parts.arrow(at, foot - 8, at, first)
+        parts.text(letter, at, foot, 14)
+    out = x + width / 2 + 34
+    parts.line(out, foot - 8, out, last)
+    parts.arrow(out, last, x + width / 2, last)
+    parts.text("v", out, foot, 14)
+    parts.note(f"d_k = {d_k}, d_v = {d_v}", out + 12, foot, 10)
+    parts.note(hidden, 0, foot + 22, 10)
+    return parts, foot + 26
 
 
-def _many_heads(config: ModelConfig, top: float) -> tuple[list[Shape], float]:
-    """Draw equation 5 from ``top`` on."""
+def _many_heads(config: ModelConfig) -> tuple[Parts, float]:
+    """Draw equation 5 from the bottom up; returns the height."""
     d_k, d_v = config.head_widths
     heads, width = config.num_heads, config.d_model
-    shapes: list[Shape] = [Text(0, top + 8, "Multi-head attention", 14, bold=True, name="title")]
+    parts = _titled("Multi-head attention")
     core = "additive attention" if config.compatibility == "additive" else "dot-product attention"
     middle, wide = 150.0, 290.0
-    rows = [top + 48 + i * 58 for i in range(4)]
-    bias = ", with biases" if config.attention_bias else ""
-    shapes.append(Line(middle, rows[0], middle, rows[0] - 18, arrow=True))
-    shapes += _box(middle - 80, rows[0], 160, f"linear W^O: {heads * d_v} to {width}", VIOLET)
-    shapes.append(Line(middle, rows[1], middle, rows[0] + HIGH, arrow=True))
-    shapes += _box(middle - 80, rows[1], 160, f"concatenate {heads} heads", YELLOW)
-    for back in (2, 1, 0):  # as many sheets as can be told apart
-        shift = 5.0 * back
-        if back < heads:
-            if back == 0:
-                shapes.append(Line(middle, rows[2], middle, rows[1] + HIGH, arrow=True))
-            label = core if back == 0 else ""
-            shapes += _box(middle - wide / 2 + shift, rows[2] - shift, wide - 10, label, ORANGE)
-    foot = rows[3] + HIGH + 30
+    rows = [48.0 + i * 58 for i in range(4)]
+    parts.arrow(middle, rows[0], middle, rows[0] - 18)
+    parts.box((middle - 80, rows[0], 160, HEIGHT), f"linear W^O: {heads * d_v} to {width}", VIOLET)
+    parts.arrow(middle, rows[1], middle, rows[0] + HEIGHT)
+    parts.box((middle - 80, rows[1], 160, HEIGHT), f"concatenate {heads} heads", YELLOW)
+    parts.arrow(middle, rows[2], middle, rows[1] + HEIGHT)
+    _add_sheets(parts, (middle - wide / 2, rows[2], wide - 10, HEIGHT), core, ORANGE, heads)
+    foot = rows[3] + HEIGHT + 30
     for letter, size, place in (("V", d_v, -1), ("K", d_k, 0), ("Q", d_k, 1)):
         x = middle + place * 98 - 5
-        shapes.append(Line(x, rows[3], x, rows[2] + HIGH, arrow=True))
-        for back in (2, 1, 0):
-            if back < heads:
-                shift = 5.0 * back
-                label = f"{width} to {size}" if back == 0 else ""
-                shapes += _box(x - 42 + shift, rows[3] - shift, 84, label, VIOLET)
-        shapes.append(Line(x, foot - 8, x, rows[3] + HIGH, arrow=True))
-        shapes.append(Text(x, foot, letter, 14, "middle", name="end"))
-    words = f"{heads} heads{bias}"
-    shapes.append(Text(middle + wide / 2 + 8, rows[2] + 4, f"h = {heads}", 11, name="note"))
-    shapes.append(Text(0, foot + 20, f"linear maps of {words}", 10, colour=PALE, name="note"))
-    return shapes, foot + 30
+        parts.arrow(x, rows[3], x, rows[2] + HEIGHT)
+        _add_sheets(parts, (x - 42, rows[3], 84, HEIGHT), f"{width} to {size}", VIOLET, heads)
+        parts.arrow(x, foot - 8, x, rows[3] + HEIGHT)
+        parts.text(letter, x, foot, 14)
+    bias = ", with biases" if config.attention_bias else ""
+    parts.text(f"h = {heads}", middle + wide / 2 + 8, rows[2] + 4, 11, "start")
+    parts.note(f"linear maps of {heads} heads{bias}", 0, foot + 20, 10)
+    return parts, foot + 30
 
 
-def _box(x: float, y: float, wide: float, label: str, fill: str) -> list[Shape]:
-    box = Rect(x, y, wide, HIGH, fill, outline=OUTLINE, radius=4, name="part" if label else "sheet")
-    if not label:
-        return [box]
-    size = 12 * min(1.0, (wide - 6) / text_width(label, 12))
-    text = Text(x + wide / 2, y + HIGH / 2, label, size, "middle", colour=INK, name="label")
-    return [box, text]
+def _titled(title: str) -> Parts:
+    parts = Parts()
+    parts.title(title, 0, 8)
+    return parts
+
+
+def _add_sheets(
+    parts: Parts, area: tuple[float, float, float, float], label: str, fill: str, heads: int
+) -> None:
+    """Add a box for the first head and, behind it, boxes for at most two others."""
+    x, y, width, height = area
+    for back in range(min(heads, 3) - 1, -1, -1):
+        place = (x + 5.0 * back, y - 5.0 * back, width, height)
+        parts.box(place, "" if back else label, fill)

@@ -1,6 +1,7 @@
-"""What stands beside the rows and columns of a map: pieces as they stand in the text, and words.
+"""The words beside the rows and columns of attention maps: subwords, whole words, and their kinds.
 
-A label that begins a word begins with a space, so that labels, joined, are the text.
+A label is a subword as it stands in the text. A label that begins a word begins with a space, so
+that the labels of a sentence, joined, are its text. Paper: section 3.2.3.
 """
 
 import re
@@ -9,68 +10,105 @@ from collections.abc import Iterable, Sequence
 from headway.errors import HeadwayError
 from headway.text.vocabulary import SPACE
 
-START = "<start>"  # what the decoder reads first; it is no piece of any vocabulary
+KINDS = ("encoder", "decoder", "cross")
+NAMES = {
+    "encoder": "encoder self-attention",
+    "decoder": "decoder self-attention",
+    "cross": "encoder-decoder attention",
+}
+# What the rows and the columns of each kind are.
+SIDES = {
+    "encoder": ("queries: source", "keys: source"),
+    "decoder": ("queries: decoder input, each to predict the next", "keys: decoder input"),
+    "cross": ("queries: target tokens to predict", "keys: source"),
+}
+START = "<start>"  # The decoder's first input; no vocabulary has it.
 END = "</s>"
 CONTROL = frozenset({START, END, "<pad>"})
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def readable(pieces: Sequence[str]) -> list[str]:
-    """Write pieces as they stand in text: a plain space for sentencepiece's mark."""
-    return [piece.replace(SPACE, " ") for piece in pieces]
+def readable(subwords: Sequence[str]) -> list[str]:
+    """Replace sentencepiece's mark for a space by a space."""
+    return [subword.replace(SPACE, " ") for subword in subwords]
 
 
 def word_groups(labels: Sequence[str]) -> list[list[int]]:
-    """Return the tokens of each word; words are what spaces separate."""
+    """Return the tokens of each word; words are separated by spaces."""
     groups: list[list[int]] = []
-    blank = False  # the word so far is nothing but spaces: what comes next still belongs to it
+    is_blank = False  # The word so far is only spaces: the next token still belongs to it.
     for i, label in enumerate(labels):
-        alone = label in CONTROL
-        after = bool(groups) and labels[groups[-1][-1]] in CONTROL
-        if not groups or alone or after or (label.startswith(" ") and not blank):
+        is_control = label in CONTROL
+        follows_control = bool(groups) and labels[groups[-1][-1]] in CONTROL
+        begins_word = label.startswith(" ") and not is_blank
+        if not groups or is_control or follows_control or begins_word:
             groups.append([])
-            blank = True
+            is_blank = True
         groups[-1].append(i)
-        blank = blank and not label.strip(" ")
+        is_blank = is_blank and not label.strip(" ")
     return groups
 
 
 def word_label(labels: Sequence[str]) -> str:
-    """Label a word as its pieces are, with one space before it: words merge to themselves."""
+    """Return the label of a word from the labels of its tokens."""
     return labels[0] if labels[0] in CONTROL else f" {spell(labels)}"
 
 
 def spell(labels: Iterable[str]) -> str:
-    """Join the labels of a word; bytes that were spelled out become their characters."""
+    """Join the tokens of a word; tokens that stand for bytes become characters."""
     parts = [bytes.fromhex(p[3:5]) if _BYTE.fullmatch(p) else p.encode() for p in labels]
     return b"".join(parts).decode("utf-8", "replace").strip(" ")
 
 
-def shorten(text: str, longest: int = 24) -> str:
-    """Cut a long text; an ellipsis says so."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+def display_labels(labels: Sequence[str]) -> list[str]:
+    """Return the labels as pictures show them.
+
+    A dot stands before a subword that continues a word. A language without spaces gets no dots.
+    Spaces and control characters inside a label become visible, since XML cannot hold them all.
+    """
+    has_spaces = any(label.startswith(" ") for label in labels)
+    return [_display(label, has_spaces) for label in labels]
 
 
-def shown(label: str) -> str:
-    """Write a token's label for a picture: a dot before a piece that goes on with a word."""
-    if label.startswith(" "):
-        return shorten(label.strip(" ") or "␣")
-    return label if label in ("</s>", "<start>") else "·" + shorten(label)
+def _display(label: str, has_spaces: bool) -> str:
+    if label in CONTROL:
+        return label
+    text = printable(label.removeprefix(" "))
+    continues = has_spaces and not label.startswith(" ") and any(c.isalnum() for c in label)
+    return (f"·{text}" if continues else text) or "␣"
+
+
+def printable(text: str) -> str:
+    """Replace white space and control characters by ``␣``, and what XML cannot hold by U+FFFD."""
+    return xml_text("".join("␣" if c.isspace() or _is_control(c) else c for c in text))
+
+
+def xml_text(text: str) -> str:
+    """Replace characters that XML cannot hold by U+FFFD."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _is_control(character: str) -> bool:
+    return ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 or character == "\ufeff"
 
 
 def find_token(labels: Sequence[str], word: str) -> int:
-    """Return the token that a user names, by its text or by its number from 1.
+    """Return the token with this text, or with this number, counted from 1.
 
     Raises:
-        HeadwayError: If there is none, or more than one.
+        HeadwayError: If no token matches, or several do.
     """
-    found = [i for i, label in enumerate(labels) if word in (label.strip(" "), shown(label))]
+    displayed = display_labels(labels)
+    found = [
+        i for i, label in enumerate(labels) if word in (label.strip(" "), displayed[i])
+    ]  # fmt: skip
     if len(found) == 1:
         return found[0]
     if found:
         numbers = ", ".join(str(i + 1) for i in found)
-        raise HeadwayError(f"--word {word}: stands here {len(found)} times: give {numbers}")
+        raise HeadwayError(f"--word {word}: matches {len(found)} tokens: give a number: {numbers}")
     if word.isdecimal() and 1 <= int(word) <= len(labels):
         return int(word) - 1
-    tokens = " ".join(f"{i}:{shown(label)}" for i, label in enumerate(labels, 1))
-    raise HeadwayError(f"--word {word}: none of {tokens}")
+    tokens = " ".join(f"{i}:{label}" for i, label in enumerate(displayed, 1))
+    raise HeadwayError(f"--word {word}: must be one of {tokens}")

@@ -1,4 +1,4 @@
-"""The attention maps of a batch, and of one sentence with its tokens written beside them.
+"""The attention maps of a batch, and of one sentence with a label for each token.
 
 Shapes: L layers, B batch, H heads, S source tokens, T target tokens. Paper: section 3.2.3.
 """
@@ -16,8 +16,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.model import Transformer, watch
-from headway.pictures.kinds import KINDS, NAMES
-from headway.pictures.labels import START, readable, word_groups, word_label
+from headway.pictures.labels import KINDS, NAMES, START, readable, word_groups, word_label
 from headway.text.batches import Batch
 
 if TYPE_CHECKING:

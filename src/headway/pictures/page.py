@@ -1,6 +1,6 @@
-"""Attention as a web page: one file that works offline, and the script that the server shows too.
+"""Attention as a web page: one file that works offline, and the script and style that the server uses.
 
-The view draws SVG by a script of our own, which is kept in ``page/`` and never fetched from anywhere.
+The script stands in ``page/``. It draws the layouts of `view_json`; nothing is loaded from elsewhere.
 """
 
 import base64
@@ -11,12 +11,13 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
+from headway.pictures.style import style_json
+from headway.pictures.views import view_json
 
-# Each adds to the one name `headway`; later ones use what earlier ones added.
+# Each script adds to the object `headway`; later scripts use earlier ones.
 _SCRIPTS = (
     "maps.js",
-    "writers.js",
-    "scenes.js",
+    "draw.js",
     "reading.js",
     "fragment.js",
     "attention.js",
@@ -36,7 +37,7 @@ _PAGE = """<!doctype html>
 <main>
 <h1 id="source" dir="auto">Attention</h1>
 <p id="target" dir="auto"></p>
-<div id="view"><noscript>This picture is drawn by a script: allow scripts to see it.</noscript></div>
+<div id="view"><noscript>A script draws this picture: allow scripts to see it.</noscript></div>
 </main>
 <script type="application/json" id="data">{data}</script>
 <script>{script}</script>
@@ -46,10 +47,10 @@ _PAGE = """<!doctype html>
 
 
 def html(maps: AttentionMaps) -> str:
-    """Return a page that shows attention and needs nothing else: script, style and data are in it.
+    """Return a page that shows attention and contains its script, style and data.
 
-    Its content security policy names script and style by their hashes, so that no text in the data
-    can run, and allows no connection.
+    The content security policy of the page names script and style by their hashes, so that no text
+    in the data can run. It allows no connection.
 
     Args:
         maps: Of one sentence and its translation.
@@ -64,7 +65,7 @@ def html(maps: AttentionMaps) -> str:
 
 
 def write_html(path: str | Path, maps: AttentionMaps) -> None:
-    """Write the page that `html` makes.
+    """Write the page of `html`.
 
     Raises:
         HeadwayError: If the file cannot be written.
@@ -76,18 +77,22 @@ def write_html(path: str | Path, maps: AttentionMaps) -> None:
 
 
 def view_script() -> str:
-    """Return the script of the view: it adds ``headway.attention(root, json, options)``."""
-    return "".join(_read(name) for name in _SCRIPTS)
+    """Return the script of the view, which defines ``headway.attention(root, json, options)``.
+
+    The colors and dashes of `style.py` are written into it.
+    """
+    style = f"globalThis.headway = {{ style: {json.dumps(style_json())} }};\n"
+    return style + "".join(_read(name) for name in _SCRIPTS)
 
 
 def style_sheet() -> str:
-    """Return the style of the view, which takes the colours of the page around it."""
+    """Return the style sheet of the view, which takes the colors of the page around it."""
     return _read("attention.css")
 
 
 def _data(maps: AttentionMaps) -> str:
-    # All but ASCII is escaped, so that broken surrogates stay data; "<" could end the element.
-    return json.dumps(maps.to_json(), separators=(",", ":")).replace("<", "\\u003c")
+    # ASCII alone keeps broken surrogates; a plain "<" could end the element.
+    return json.dumps(view_json(maps), separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _hash(text: str) -> str:

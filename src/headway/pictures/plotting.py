@@ -1,49 +1,46 @@
-"""Training curves of several runs in one figure, by matplotlib; equal runs give equal bytes."""
+"""Training curves of several runs in one figure; equal runs give equal bytes."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from headway.pictures.curves import SERIES, Curves, label_runs, thin
-from headway.pictures.drawing import families, matplotlib, save
-from headway.pictures.scene import check_name, head_colour, head_dash
+from headway.pictures.curves import SERIES, Curves, Points, label_runs, thin
+from headway.pictures.drawing import check_output, drawing_settings, save_figure
+from headway.pictures.style import head_color, head_dash
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 INCHES = (12.0, 6.6)
+MARKED = 40  # points; a curve of more has no mark on each
+LineStyle = str | tuple[int, tuple[float, ...]]
 
 
 def plot(runs: Sequence[Curves], path: str | Path) -> None:
     """Write the figure: ``.png``, ``.svg`` or ``.pdf``.
 
-    Training loss and speed are means over stretches of steps where there are many. Averages of
-    checkpoints are single points.
+    A curve of very many points shows the means of neighboring points. Averages of checkpoints are
+    single points.
 
     Raises:
         HeadwayError: If the name ends otherwise, or matplotlib is missing.
     """
-    path = check_name(path)
-    library = matplotlib()
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    path = check_output(path)
+    with drawing_settings():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
 
-    fixed = {
-        "pdf.fonttype": 42,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "headway",
-        "font.family": families(),
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
-    with library.rc_context(fixed):
         figure = Figure(figsize=INCHES, dpi=120, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(2, 3).flatten()
         for place, name in zip(axes, SERIES, strict=False):
-            _draw(place, name, runs)
-        _legend(axes[-1], runs)
-        save(figure, path, "training curves")
+            _draw_series(place, name, runs)
+        _draw_legend(axes[-1], runs)
+        save_figure(figure, path, "training curves")
 
 
-def _draw(axes: Any, name: str, runs: Sequence[Curves]) -> None:
+def _draw_series(axes: "Axes", name: str, runs: Sequence[Curves]) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(SERIES[name], fontsize=11, loc="left")
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
@@ -51,9 +48,11 @@ def _draw(axes: Any, name: str, runs: Sequence[Curves]) -> None:
     axes.tick_params(labelsize=9)
     for number, run in enumerate(runs):
         points, averaged = thin(run.points[name]), run.averaged[name]
-        mark = "o" if 0 < len(points) <= 40 else None
-        axes.plot(*_columns(points), marker=mark, markersize=3, linewidth=1.5, **_look(number))
-        axes.plot(*_columns(averaged), "*", markersize=11, color=head_colour(number))
+        color = head_color(number)
+        mark = "o" if 0 < len(points) <= MARKED else None
+        axes.plot(*_columns(points), marker=mark, markersize=3, linewidth=1.5, color=color,
+                  linestyle=_line_style(number))  # fmt: skip
+        axes.plot(*_columns(averaged), "*", markersize=11, color=color)
     if name == "speed":
         axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:g}" if name in ("rate", "perplexity") else "{x:,.6g}")
@@ -62,31 +61,36 @@ def _draw(axes: Any, name: str, runs: Sequence[Curves]) -> None:
     axes.locator_params(axis="x", nbins=6)
     values = [y for run in runs for _, y in run.points[name]]
     if name == "perplexity" and values and max(values) > 4 * min(values):
-        # From hundreds down to five: the interesting part is small.
-        from matplotlib.ticker import LogLocator, NullLocator
-
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_formatter("{x:g}")
+        _use_log_scale(axes)
 
 
-def _look(number: int) -> dict[str, Any]:
+def _use_log_scale(axes: "Axes") -> None:
+    """Perplexity falls from hundreds to a few; the interesting part is small."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter("{x:g}")
+
+
+def _line_style(number: int) -> LineStyle:
     dash = head_dash(number)
-    return {"color": head_colour(number), "linestyle": (0, dash) if dash else "-"}
+    return (0, dash) if dash else "-"
 
 
-def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+def _columns(points: Points) -> tuple[list[float], list[float]]:
     return [x for x, _ in points], [y for _, y in points]
 
 
-def _legend(axes: Any, runs: Sequence[Curves]) -> None:
-    """Name the runs where there is no sixth series, with the best BLEU of each."""
+def _draw_legend(axes: "Axes", runs: Sequence[Curves]) -> None:
+    """Name the runs in the place of a sixth series, with the best BLEU of each."""
     axes.set_axis_off()
     for number, (run, name) in enumerate(zip(runs, label_runs(runs), strict=True)):
         found = [bleu for _, bleu in run.points["bleu"] + run.averaged["bleu"]]
         best = f", best BLEU {max(found):.2f}" if found else ""
-        axes.plot([], [], label=f"{name}: {run.step:,} steps{best}", **_look(number))
+        label = f"{name}: {run.step:,} steps{best}"
+        axes.plot([], [], label=label, color=head_color(number), linestyle=_line_style(number))
     if any(any(run.averaged.values()) for run in runs):
         axes.plot([], [], "*", markersize=10, color="#444444", label="average of checkpoints")
     axes.legend(loc="center left", frameon=False, fontsize=10, handlelength=3)

@@ -1,18 +1,19 @@
 """A column of boxes with residual lines, as in the paper's Figure 1, built from the bottom up.
 
-Towers grow from y = 0, so y is negative until a scene is made.
+A tower starts at y = 0 and grows upwards: its y is negative.
 """
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from headway.pictures.scene import INK, PALE, Line, Rect, Shape, Text, text_width
+from headway.pictures.parts import Parts
 
-WIDE = 196.0  # of a box
-HIGH = 38.0
-LOW = 22.0  # of a box with one word
+WIDTH = 196.0  # of a box
+HEIGHT = 38.0
+LOW = 22.0  # the height of a box with one line of text
 GAP = 10.0
 BRANCH = 26.0  # from an incoming line to a box
-COLOURS = {
+COLORS = {
     "embedding": "#fbdde2",
     "attention": "#fde3be",
     "norm": "#f3f5c4",
@@ -21,6 +22,7 @@ COLOURS = {
     "softmax": "#cfe9cd",
     "stack": "#f4f4f4",
 }
+Inputs = Literal["one", "three", "query"]
 
 
 @dataclass
@@ -30,78 +32,69 @@ class Tower:
     Attributes:
         x: Its middle.
         side: -1 if residual lines pass on the left, 1 on the right.
-        y: Where the line that goes up has come to.
-        shapes: What has been drawn.
+        y: The upper end of the tower so far.
+        parts: The tower so far.
     """
 
     x: float
     side: int
     y: float = 0.0
-    shapes: list[Shape] = field(default_factory=list)
+    parts: Parts = field(default_factory=Parts)
 
-    def up(self, by: float, *, arrow: bool = False) -> None:
-        """Draw the line further up."""
-        self.shapes.append(Line(self.x, self.y, self.x, self.y - by, arrow=arrow))
+    def extend(self, by: float, *, is_arrow: bool = False) -> None:
+        """Draw the line on top of the tower further up."""
+        self.parts.line(self.x, self.y, self.x, self.y - by, is_arrow=is_arrow)
         self.y -= by
 
-    def box(self, label: str, detail: str, colour: str, high: float = HIGH) -> float:
-        """Put a box on top; returns the height of its middle."""
-        self.y -= high
-        self.shapes += boxed(self.x - WIDE / 2, self.y, WIDE, high, label, detail, COLOURS[colour])
-        return self.y + high / 2
+    def box(self, label: str, detail: str, color: str, height: float = HEIGHT) -> float:
+        """Put a box on top; returns the y of its middle."""
+        self.y -= height
+        area = self.x - WIDTH / 2, self.y, WIDTH, height
+        self.parts.box(area, label, COLORS[color], detail=detail, size=13, radius=5)
+        return self.y + height / 2
 
     def sublayer(
-        self, label: str, detail: str, colour: str, *, pre: bool, inputs: str = "one"
+        self, label: str, detail: str, color: str, *, is_pre_norm: bool, inputs: Inputs = "one"
     ) -> float:
-        """Add a sub-layer with its residual and layer norm; returns the bottom of its box.
+        """Add a sub-layer with its residual connection and layer norm.
 
-        ``inputs``: "one" arrow, "three" for queries, keys and values, or "query" alone, on the
-        outer side, where a memory gives the other two.
+        Args:
+            label: Of its box.
+            detail: The second line in its box.
+            color: A name of `COLORS`.
+            is_pre_norm: Whether the layer norm stands before the sub-layer.
+            inputs: The arrows into the box: "one", "three" for queries, keys and values, or
+                "query" alone, on the outer side, where the memory gives keys and values.
+
+        Returns:
+            The y of the bottom of its box.
         """
-        self.up(GAP)
+        self.extend(GAP)
         branch = self.y
-        if pre:
-            self.up(GAP, arrow=True)
+        if is_pre_norm:
+            self.extend(GAP, is_arrow=True)
             self.box("Layer norm", "", "norm", LOW)
         bottom = self.y - BRANCH
-        self._feed(inputs, bottom)
+        self._add_inputs(inputs, bottom)
         self.y = bottom
-        self.box(label, detail, colour)
-        self.up(GAP)
-        middle = self.box("Add" if pre else "Add & layer norm", "", "norm", LOW)
-        edge = self.x + self.side * WIDE / 2
+        self.box(label, detail, color)
+        self.extend(GAP)
+        middle = self.box("Add" if is_pre_norm else "Add & layer norm", "", "norm", LOW)
+        edge = self.x + self.side * WIDTH / 2
         out = edge + self.side * 14
-        self.shapes += [
-            Line(self.x, branch, out, branch),
-            Line(out, branch, out, middle),
-            Line(out, middle, edge, middle, arrow=True),
-        ]
+        self.parts.line(self.x, branch, out, branch)
+        self.parts.line(out, branch, out, middle)
+        self.parts.arrow(out, middle, edge, middle)
         return bottom
 
-    def _feed(self, inputs: str, bottom: float) -> None:
+    def _add_inputs(self, inputs: Inputs, bottom: float) -> None:
         if inputs == "one":
-            self.shapes.append(Line(self.x, self.y, self.x, bottom, arrow=True))
+            self.parts.arrow(self.x, self.y, self.x, bottom)
             return
         fork = self.y - BRANCH / 2
-        self.shapes.append(Line(self.x, self.y, self.x, fork))
-        places = (-WIDE / 4, 0.0, WIDE / 4) if inputs == "three" else (self.side * WIDE / 4,)
+        self.parts.line(self.x, self.y, self.x, fork)
+        places = (-WIDTH / 4, 0.0, WIDTH / 4) if inputs == "three" else (self.side * WIDTH / 4,)
         for place in places:
             end = self.x + place
-            self.shapes.append(Line(self.x, fork, end, fork))
-            self.shapes.append(Line(end, fork, end, bottom, arrow=True))
-
-
-def boxed(
-    x: float, y: float, wide: float, high: float, label: str, detail: str, fill: str
-) -> list[Shape]:
-    """Draw a box with a label and, smaller, a detail; letters shrink to fit."""
-    shapes: list[Shape] = [Rect(x, y, wide, high, fill, outline="#555555", radius=5, name="part")]
-    lines = [(label, 13.0), (detail, 10.5)] if detail else [(label, 13.0)]
-    for row, (text, size) in enumerate(lines):
-        at = y + high * (row + 0.5 + (0.22 if row == 0 else -0.12) * (len(lines) - 1)) / len(lines)
-        size *= min(1.0, (wide - 6) / max(text_width(text, size), 1))
-        colour = PALE if row else INK
-        shapes.append(
-            Text(x + wide / 2, at, text, size, "middle", colour=colour, name="label")
-        )  # fmt: skip
-    return shapes
+            self.parts.line(self.x, fork, end, fork)
+            self.parts.arrow(end, fork, end, bottom)

@@ -170,8 +170,9 @@ def _words(text: str, spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
 
 
 async def attention(asked: Asked) -> dict[str, Any]:
-    """``POST /attention``: the maps of one sentence, as ``headway picture`` writes them to JSON."""
+    """``POST /attention``: the maps of one sentence, and the layouts in which the page draws them."""
     from headway.pictures.maps import LONGEST_TARGET, sentence_maps, source_ids
+    from headway.pictures.views import view_json
 
     text = asked.one()
     if not translatable(text):
@@ -193,7 +194,7 @@ async def attention(asked: Asked) -> dict[str, Any]:
             target = found.text
         size = len(tokens) + min(len(target), LONGEST_TARGET)
         draw = partial(sentence_maps, translator, source, target)
-        [maps] = await batcher.work([lambda: draw().to_json()], [size], begun=given is None)
+        [maps] = await batcher.work([lambda: view_json(draw())], [size], begun=given is None)
     except HeadwayError as error:  # the sentence is too long
         raise Refusal(400, f"Invalid request: {error}") from None
     return maps

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.inference import Translator
+from headway.paper.charts import has_matplotlib
 from headway.paper.experiments.figures3to5_links import Link, anaphora, clauses, distant
 from headway.paper.results import Cell, Claim, Figure, Result, Table, say, verdict
 from headway.paper.running.bitext import Bitext, Pairs
 from headway.paper.running.work import Job, Work
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
-from headway.pictures.lines import head_view
+from headway.pictures.head_view import head_view
 
 TITLE = "What attention heads look at"
 SECTION = "Figures 3 to 5"
@@ -169,7 +170,8 @@ def best(seen: Sequence[Seen], count: int) -> list[Place]:
 
 
 def _draw(shown: Seen, number: str, what: str, layer: int, head: int) -> Figure:
-    scene = head_view(
+    picture = head_view(
         shown.maps, "encoder", layer=layer, heads=[head], query=shown.asks, orientation="paper"
     )
-    return Figure(f"{number}, {what}: layer {layer + 1}, head {head + 1}", scene.svg())
+    svg = picture.svg() if has_matplotlib() else ""
+    return Figure(f"{number}, {what}: layer {layer + 1}, head {head + 1}", svg)

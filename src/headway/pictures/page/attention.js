@@ -1,6 +1,6 @@
-/* The attention view: controls, a figure that answers to pointer and keyboard, a table, downloads.
- * headway.attention(root, json, {fragment}) builds it inside root; it
- * returns {set, tokens}: set changes what is shown, tokens() is the map on show. */
+/* The attention view: controls, a figure that reacts to pointer and keyboard, a table, downloads.
+ * headway.attention(root, json, {fragment}) builds it inside root and returns {set, tokens}:
+ * set changes the state, tokens() returns the map that is shown. */
 (function (headway) {
   "use strict";
 
@@ -10,14 +10,14 @@
   };
   const NOTES = {
     encoder: "Each source token attends to the source.",
-    decoder: "Tokens are what the decoder has read: each row predicts the token after it.",
-    cross: "Each target token, while it is predicted, attends to the source.",
+    decoder: "Tokens are the inputs of the decoder: each row predicts the token after it.",
+    cross: "Each target token attends to the source while it is predicted.",
   };
   const KEYS = [
-    ["Arrow keys", "from token to token, and from one side to the other"],
-    ["Enter or Space", "pin the token; open a small map of the grid"],
-    ["Escape", "let go"],
-    ["1 to 9", "switch a head on or off; with Shift: this head alone; 0: all heads"],
+    ["Arrow keys", "move from token to token, and to the other side"],
+    ["Enter or Space", "pin the token; open a map of the grid"],
+    ["Escape", "unpin the token"],
+    ["1 to 9", "show or hide a head; with Shift: show this head alone; 0: show all heads"],
     ["L and Shift+L", "next and previous layer"],
     ["K, V, W", "next kind of attention, next view, whole words"],
   ];
@@ -31,17 +31,22 @@
 
   function attention(root, json, { fragment = false } = {}) {
     const name = `attention-${document.querySelectorAll(".attention").length}`;
-    const maps = {};
-    for (const kind of Object.keys(KINDS))
-      if (json.maps[kind]) maps[kind] = { false: headway.decode(json.maps[kind]) }; // by `words`
-    const kinds = Object.keys(maps);
+    const kinds = Object.keys(KINDS).filter((kind) => json.maps[kind]);
     if (!kinds.length) return void root.replaceChildren("This model has no attention to show.");
     const state = { kind: kinds.at(-1), view: "heads", layer: 0, heads: [], words: false, pin: null };
-    let [hovered, cursor, scene] = [null, null, null];
+    let [hovered, cursor, svg] = [null, null, null];
 
-    const current = () => (maps[state.kind][state.words] ??= headway.mergeWords(maps[state.kind].false));
+    const decoded = {};
+    /** Return the map that is shown, with the labels and layouts of its view. */
+    function current() {
+      const form = state.words ? "words" : "maps";
+      decoded[form] ??= {};
+      return (decoded[form][state.kind] ??=
+        { ...headway.decode(json[form][state.kind]), ...json.views[form][state.kind] });
+    }
     const allHeads = () => Array.from({ length: current().heads }, (_, i) => i);
     const spot = () => hovered ?? cursor ?? state.pin;
+    const title = () => `${caption()}: ${json.source} – ${json.target}`;
     const caption = () => {
       const name = `${KINDS[state.kind]} attention`;
       if (state.view === "grid") return `${name}, all layers and heads`;
@@ -51,7 +56,7 @@
       return `${name}, layer ${state.layer + 1}, ${heads}`;
     };
 
-    // ---- what there is to press
+    // ---- controls
     const radios = (key, choices, label) =>
       html("fieldset", { className: "choices" }, html("legend", {}, label),
         ...choices.map(([value, text]) => {
@@ -76,7 +81,7 @@
     });
     const figure = html("div", { className: "figure", tabIndex: 0 });
     figure.setAttribute("role", "application");
-    figure.setAttribute("aria-label", "Attention. Arrow keys go from token to token; keys are listed below.");
+    figure.setAttribute("aria-label", "Attention. Arrow keys move from token to token; all keys are listed below.");
     const reading = html("p", { className: "reading" });
     reading.setAttribute("role", "status");
     const table = html("table", {});
@@ -94,7 +99,7 @@
       note, reading, figure, tableBox, help);
 
     // ---- state
-    /** Change what is shown; nonsense in a value falls back to what can be shown. */
+    /** Change the state; a value that cannot be shown falls back to one that can. */
     function set(changes) {
       const { kind, view, words } = state;
       Object.assign(state, changes);
@@ -138,13 +143,10 @@
         headChoice.replaceChildren(...allHeads().map((head) => {
           const press = (event) => (event.shiftKey ? solo : toggle)(head);
           const made = button(String(head + 1), `Head ${head + 1}`, press);
-          made.title = `Head ${head + 1}: click to switch, double click or S for this head alone`;
+          made.title = `Head ${head + 1}: click to show or hide it, double click or press S to show it alone`;
           made.addEventListener("dblclick", () => solo(head));
           made.addEventListener("keydown", (event) => event.key.toLowerCase() === "s" && solo(head));
-          const look = { stroke: headway.colour(head), dash: headway.dash(head), width: 3, opacity: 1 };
-          const sample = headway.svg({ width: 26, height: 6, items: [{ line: [0, 3, 26, 3], ...look }] });
-          sample.setAttribute("aria-hidden", "true");
-          made.append(sample);
+          made.append(headway.sample(head));
           return made;
         }), button("All", "All heads", () => set({ heads: allHeads() })));
       }
@@ -158,13 +160,22 @@
     const solo = (head) => set({ heads: [head] });
 
     function drawFigure() {
-      const width = Math.max(260, figure.clientWidth - 4);
-      scene = headway.scenes[state.view](current(), { ...state, spot: spot(), width });
-      figure.replaceChildren(headway.svg(scene, `${caption()}: ${json.source} – ${json.target}`));
-      const left = scene.left ? ` The faintest ${scene.left.toLocaleString()} lines are left out.` : "";
+      const made = headway.draw(current(), { ...state, spot: spot() }, title());
+      svg = made.svg;
+      figure.replaceChildren(svg);
+      fit();
+      const left = made.left ? ` The faintest ${made.left.toLocaleString()} lines are left out.` : "";
       note.textContent = `${caption()}. ${NOTES[state.kind]}${left}`;
       const hint = state.view === "grid" ? "Choose a map." : "Point at a token, or tap it.";
       reading.textContent = headway.reading(current(), state, spot()) || hint;
+    }
+
+    /** Scale the figure to the page, but only as far as its letters stay readable. */
+    function fit() {
+      const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+      const scale = Math.min(1.2, Math.max(0.7, (figure.clientWidth - 4) / width));
+      svg.setAttribute("width", Math.floor(width * scale));
+      svg.setAttribute("height", Math.floor(height * scale));
     }
 
     function drawTable() {
@@ -183,7 +194,7 @@
       const place = target.closest?.(".hit");
       if (!place) return null;
       const data = { ...place.dataset };
-      if (data.rows) { // a heat map is one thing to hit: which cell, the place says
+      if (data.rows) { // A heat map is one target: the cell follows from the place.
         const box = place.getBoundingClientRect();
         const part = (at, size, count) => Math.max(0, Math.min(count - 1, Math.floor((at / size) * count)));
         return {
@@ -245,28 +256,23 @@
     });
 
     async function download(type) {
-      const label = `${caption()}: ${json.source} – ${json.target}`;
-      const parts = {
-        SVG: async () => new Blob([headway.svgFile(scene, label)], { type: "image/svg+xml" }),
-        PNG: () => new Promise((done) => headway.canvas(scene, 2).toBlob(done, "image/png")),
+      const make = {
+        SVG: async () => new Blob([headway.svgFile(svg, title())], { type: "image/svg+xml" }),
+        PNG: () => headway.pngFile(svg, title()),
         JSON: async () => new Blob([JSON.stringify(json)], { type: "application/json" }),
       };
-      const address = URL.createObjectURL(await parts[type]());
+      const address = URL.createObjectURL(await make[type]());
       const file = `attention-${state.kind}-${state.view}-layer${state.layer + 1}.${type.toLowerCase()}`;
       html("a", { href: address, download: file }).click();
       setTimeout(() => URL.revokeObjectURL(address), 10000);
     }
 
-    let drawn = 0;
-    new ResizeObserver(() => {
-      if (figure.clientWidth !== drawn) drawFigure();
-      drawn = figure.clientWidth;
-    }).observe(figure);
+    new ResizeObserver(fit).observe(figure);
     if (fragment)
       addEventListener("hashchange", () =>
-        root.isConnected && set({ heads: [], pin: null, words: false, ...headway.readState(maps, VIEWS) }));
-    // What aligns best: the last layer but one in models of the paper's depth, else the last.
-    set({ layer: current().layers - (current().layers < 6 ? 1 : 2), ...(fragment ? headway.readState(maps, VIEWS) : {}) });
+        root.isConnected && set({ heads: [], pin: null, words: false, ...headway.readState(json.maps, VIEWS) }));
+    // Start with the layer that aligns best: the last but one in models of the paper's depth, else the last.
+    set({ layer: current().layers - (current().layers < 6 ? 1 : 2), ...(fragment ? headway.readState(json.maps, VIEWS) : {}) });
     return { set, tokens: current };
   }
 

@@ -1,4 +1,4 @@
-/* The self-contained file: the data beside this script, the text above, the view below. */
+/* Start the page of one file: write its texts, and build the view from the data in the page. */
 (function (headway) {
   "use strict";
   const json = JSON.parse(document.getElementById("data").textContent);

@@ -1,20 +1,20 @@
-/* What is shown, as the fragment of the page's address: to share a view, and never seen by a server. */
+/* The view as the fragment of the page's address: a link shares it, and browsers send it to no server. */
 (function (headway) {
   "use strict";
 
   const given = () => new URLSearchParams(location.hash.slice(1));
 
-  /** Change names in the fragment and leave the others; null takes a name away. */
+  /** Set names in the fragment and leave the others; null removes a name. */
   function setFragment(values) {
     const names = given();
     for (const [name, value] of Object.entries(values))
       value === null ? names.delete(name) : names.set(name, value);
     try {
       history.replaceState(history.state, "", `#${names}`);
-    } catch { /* a notebook's frame has no address to change */ }
+    } catch { /* the frame of a notebook has no address */ }
   }
 
-  /** Read what the attention view should show; only what is there and can be, counted from 0. */
+  /** Read the state of the attention view, counted from 0; ignore kinds and views that do not exist. */
   function readState(kinds, views) {
     const names = given();
     const found = {};
@@ -29,7 +29,7 @@
     return found;
   }
 
-  /** Write what the attention view shows, counted from 1 as people do. */
+  /** Write the state of the attention view, counted from 1. */
   function keepState({ kind, view, layer, heads, words, pin }, count) {
     setFragment({
       kind,

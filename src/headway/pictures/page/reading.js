@@ -1,10 +1,10 @@
-/* Attention in words: what the line above the figure says, and the table below it. */
+/* Attention in words: the line above the figure, the table below it, and the moves of the keyboard. */
 (function (headway) {
   "use strict";
 
-  /** Say what is looked at: a token with what it attends to, or who attends to it. */
+  /** Describe the token at a spot: the keys that it attends to, or the queries that attend to it. */
   function reading(map, { layer, heads }, spot) {
-    const [queries, keys] = [headway.shown(map.queries), headway.shown(map.keys)];
+    const { queries, keys } = map;
     const { query, key, head } = spot ?? {};
     if (head !== undefined) return `Layer ${spot.layer + 1}, head ${head + 1}: Enter or a click opens it.`;
     const mean = heads.length > 1 ? ` (mean of ${heads.length} heads)` : "";
@@ -21,9 +21,9 @@
     return `${keys[key]} ← ${list(from.slice(0, 3))}`;
   }
 
-  /** For each query the key that each head looks at most: the figure for those who cannot see it. */
+  /** List for each query the key with the largest weight of each head, for readers who cannot see the figure. */
   function table(map, { layer, heads }) {
-    const [queries, keys] = [headway.shown(map.queries), headway.shown(map.keys)];
+    const { queries, keys } = map;
     const columns = heads.map((head) => [`Head ${head + 1}`, [head]]);
     if (heads.length > 1) columns.unshift(["Mean", heads]);
     const rows = queries.map((label, query) => [
@@ -38,7 +38,7 @@
 
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-  /** Where an arrow key, Home or End leads from a spot; null if the key is none of these. */
+  /** Return the spot to which an arrow key, Home or End leads; null for another key. */
   function moved(map, { view, layer, heads, pin }, spot, pressed) {
     const [dx, dy] = ARROWS[pressed] ?? [0, 0];
     const end = { Home: -1e9, End: 1e9 }[pressed] ?? 0;
@@ -55,9 +55,8 @@
     }
     const at = spot ?? pin;
     if (!at) return { query: 0 };
-    if (view === "alignment") return { query: keep((at.query ?? 0) + dx + dy + end, rows) };
     // Along the tokens of a side, or across to the other side.
-    const [along, across] = view === "paper" ? [dx, dy] : [dy, dx];
+    const [along, across] = view === "paper" ? [dx, dy] : view === "alignment" ? [dx, -dy] : [dy, dx];
     const before = across < 0 || (across === 0 && at.query !== undefined);
     const to = keep((at.query ?? at.key) + along + end, before ? rows : columns);
     return before ? { query: to } : { key: to };

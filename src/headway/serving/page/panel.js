@@ -49,7 +49,7 @@
     /** Pin the word that was chosen: the one of its spelling that is nearest to its place. */
     function pin(view, word) {
       view.set({ words: true });
-      const found = headway.shown(view.tokens().queries).map((label, query) => ({ label, query }))
+      const found = view.tokens().queries.map((label, query) => ({ label, query }))
         .filter(({ label }) => label === word.text)
         .sort((a, b) => Math.abs(a.query - word.place) - Math.abs(b.query - word.place));
       if (found.length) view.set({ pin: { query: found[0].query } });

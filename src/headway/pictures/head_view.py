@@ -1,0 +1,166 @@
+"""The head view: a line for each weight, of all heads of a layer or of one word.
+
+Heads, layers and tokens count from 0 in arguments, from 1 in what a reader sees.
+Paper: Figures 3 to 5.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from headway.inference.alignment import usual_layer
+from headway.pictures.labels import NAMES, SIDES, display_labels
+from headway.pictures.layout import (
+    CAPTION_SIZE,
+    Area,
+    Label,
+    Layout,
+    Point,
+    Side,
+    cut,
+    text_width,
+    widest,
+)
+from headway.pictures.maps import AttentionMap, AttentionMaps
+from headway.pictures.picture import Link, Picture, Share
+from headway.pictures.style import FAINTEST, LINK_WIDTH
+
+STEP = 22.0  # from token to token
+GAP = 8.0  # between a label and its links
+ACROSS = {"columns": 240.0, "paper": 190.0}  # from queries to keys
+CAPTION = 22.0  # the height of a caption
+Orientation = Literal["columns", "paper"]
+
+
+def head_view(
+    maps: AttentionMaps,
+    kind: str,
+    *,
+    layer: int | None = None,
+    heads: Sequence[int] | None = None,
+    query: int | None = None,
+    orientation: Orientation = "columns",
+) -> Picture:
+    """Draw a line from each query to each key, for each head; its opacity is the weight.
+
+    Weights below `FAINTEST` are not drawn. With ``query``, only the lines of that token are drawn,
+    and behind each key stands a box for each head, as opaque as its weight.
+
+    Args:
+        maps: Of a sentence.
+        kind: encoder, decoder or cross.
+        layer: None: the one that aligns best.
+        heads: None: all.
+        query: A token.
+        orientation: Tokens in two columns, or turned along top and bottom as in the paper.
+    """
+    found = maps.pick(kind)
+    layers, count = found.weights.shape[:2]
+    layer = usual_layer(layers) if layer is None else layer
+    heads = list(range(count)) if heads is None else list(heads)
+    weights = found.weights[layer]
+    title = f"{NAMES[kind]}, layer {layer + 1} of {layers}"
+    shares: list[Share] = []
+    if query is not None:
+        title += f", from {display_labels(found.queries)[query]}"
+        shares = [
+            Share(key, head, float(weights[head, query, key]))
+            for head in heads
+            for key in range(len(found.keys))
+        ]
+    links = [
+        Link(i, j, head, float(weights[head, i, j]))
+        for head in heads
+        for i, j in np.argwhere(weights[head] >= FAINTEST).tolist()
+        if query in (None, i)
+    ]
+    return Picture(
+        title,
+        f"{maps.source} | {maps.target}. Each line goes from a query to a key. Its opacity is the"
+        " attention weight; its color and dashes are those of the head.",
+        head_layout(found, kind, orientation),
+        heads,
+        links,
+        LINK_WIDTH,
+        shares,
+        query=query,
+    )
+
+
+def head_layout(found: AttentionMap, kind: str, orientation: Orientation) -> Layout:
+    """Place the tokens of both sides and the ends of their links."""
+    if orientation == "paper":
+        return _rows(found, kind)
+    return _columns(found, kind)
+
+
+def _fan(heads: int) -> list[float]:
+    """Return how far the links of each head are moved along the tokens."""
+    room = min(2.0, (STEP - 7) / heads)
+    return [room * (head - (heads - 1) / 2) for head in range(heads)]
+
+
+def _columns(found: AttentionMap, kind: str) -> Layout:
+    """Place the queries in a column on the left, the keys in a column on the right."""
+    queries, keys = ([cut(t) for t in display_labels(side)] for side in (found.queries, found.keys))
+    start = widest(queries) + GAP
+    stop = start + ACROSS["columns"]
+    right = stop + GAP + widest(keys) + GAP
+
+    def side(texts: list[str], x: float, port: float, area: tuple[float, float]) -> Side:
+        tops = [CAPTION + STEP * i for i in range(len(texts))]
+        points: list[Point] = [(x, top + STEP / 2) for top in tops]
+        ports: list[Point] = [(port, top + STEP / 2) for top in tops]
+        areas: list[Area] = [(area[0], top, area[1] - area[0], STEP) for top in tops]
+        return Side(texts, points, "end" if x < port else "start", False, ports=ports, areas=areas)
+
+    before, after = SIDES[kind]
+    # A caption that is wider than its column starts at the left edge instead of ending at the links.
+    fits = text_width(before, CAPTION_SIZE) <= start
+    captions = [
+        _caption(before, start if fits else 0, 8, "end" if fits else "start"),
+        _caption(after, stop, 8),
+    ]
+    return Layout(
+        max(right, stop + text_width(after, CAPTION_SIZE)),
+        CAPTION + STEP * max(len(queries), len(keys)),
+        captions,
+        queries=side(queries, start - GAP, start, (0, start - GAP / 2)),
+        keys=side(keys, stop + GAP, stop, (stop + GAP / 2, right)),
+        fan=[(0.0, aside) for aside in _fan(found.weights.shape[1])],
+    )
+
+
+def _rows(found: AttentionMap, kind: str) -> Layout:
+    """Place the queries in a row on top, the keys in a row below, all turned upwards."""
+    queries, keys = ([cut(t) for t in display_labels(side)] for side in (found.queries, found.keys))
+    start = CAPTION + widest(queries) + GAP
+    stop = start + ACROSS["paper"]
+    bottom = stop + GAP + widest(keys) + GAP
+
+    def side(texts: list[str], y: float, port: float, area: tuple[float, float]) -> Side:
+        lefts = [STEP * i for i in range(len(texts))]
+        points: list[Point] = [(left + STEP / 2, y) for left in lefts]
+        ports: list[Point] = [(left + STEP / 2, port) for left in lefts]
+        areas: list[Area] = [(left, area[0], STEP, area[1] - area[0]) for left in lefts]
+        return Side(texts, points, "start" if y < port else "end", True, ports=ports, areas=areas)
+
+    before, after = (
+        f"{text} ({place})" for text, place in zip(SIDES[kind], ("top", "bottom"), strict=True)
+    )
+    return Layout(
+        max(
+            STEP * max(len(queries), len(keys)),
+            *(text_width(t, CAPTION_SIZE) for t in (before, after)),
+        ),
+        bottom + CAPTION,
+        [_caption(before, 0, 8), _caption(after, 0, bottom + 8)],
+        queries=side(queries, start - GAP, start, (CAPTION, start - GAP / 2)),
+        keys=side(keys, stop + GAP, stop, (stop + GAP / 2, bottom)),
+        fan=[(aside, 0.0) for aside in _fan(found.weights.shape[1])],
+    )
+
+
+def _caption(text: str, x: float, y: float, anchor: Literal["start", "end"] = "start") -> Label:
+    return Label(text, x, y, CAPTION_SIZE, anchor, is_pale=True, role="caption")

@@ -1,0 +1,143 @@
+"""A layout with the numbers that are drawn in it: one picture, to be written to a file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.pictures.layout import CAPTION_SIZE, Label, Layout, text_width
+from headway.pictures.style import INK, head_color, head_dash
+
+MARGIN = 16.0
+LEGEND_STEP = 52.0  # a head's place in the legend
+
+
+@dataclass(frozen=True)
+class Link:
+    """A line from a query to a key; its opacity is the weight.
+
+    Attributes:
+        query: A token.
+        key: A token.
+        head: None: the weight is a mean over heads.
+        weight: From 0 to 1.
+    """
+
+    query: int
+    key: int
+    head: int | None
+    weight: float
+
+
+@dataclass(frozen=True)
+class Share:
+    """A box behind a key: the weight that one head gives it, for one query."""
+
+    key: int
+    head: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a diagram or a legend, or an arrow to its second end."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    is_arrow: bool = False
+    color: str = INK
+    width: float = 1.0
+    dash: tuple[float, ...] = ()
+    role: str = "line"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture; a notebook shows it by itself.
+
+    Attributes:
+        title: Stands above the picture.
+        description: What is drawn, in words, for readers who cannot see it.
+        layout: Where everything is.
+        heads: The heads that are drawn, in the order of the legend; empty: there is no legend.
+        links: The lines between tokens.
+        link_width: Of these lines.
+        shares: The boxes behind keys.
+        cells: The weights [queries, keys] of each of the layout's maps.
+        query: The query that is set in bold; None: all queries look the same.
+        lines: Further lines, in the layout's coordinates.
+    """
+
+    title: str
+    description: str
+    layout: Layout
+    heads: Sequence[int] = ()
+    links: Sequence[Link] = ()
+    link_width: float = 1.0
+    shares: Sequence[Share] = ()
+    cells: Sequence[NDArray[np.float32]] = ()
+    query: int | None = None
+    lines: Sequence[Line] = ()
+
+    @property
+    def width(self) -> float:
+        """The width of the file in pixels: the layout or the title, with margins."""
+        return max(self.layout.width, 1.1 * text_width(self.title, 15)) + 2 * MARGIN
+
+    @property
+    def header_height(self) -> float:
+        """The height of title and legend above the layout, with the upper margin."""
+        rows = -(-len(self.heads) // self._heads_a_row)
+        return 44.0 + rows * 16
+
+    @property
+    def height(self) -> float:
+        """The height of the file in pixels."""
+        return self.header_height + self.layout.height + MARGIN
+
+    @property
+    def _heads_a_row(self) -> int:
+        return max(1, int((self.width - 2 * MARGIN - 40) // LEGEND_STEP))
+
+    def header(self) -> tuple[list[Label], list[Line]]:
+        """Return the title and the legend, above the layout: their y is negative."""
+        top = -self.header_height
+        labels = [Label(self.title, 0, top + 20, 15, is_bold=True, role="title")]
+        lines: list[Line] = []
+        top += 44
+        if self.heads:
+            labels.append(Label("head", 0, top, CAPTION_SIZE, is_pale=True, role="legend"))
+        for place, head in enumerate(self.heads):
+            x = 40 + place % self._heads_a_row * LEGEND_STEP
+            y = top + place // self._heads_a_row * 16
+            dash = head_dash(head) if len(self.heads) > 1 else ()
+            lines.append(Line(x, y, x + 24, y, False, head_color(head), 3.0, dash, "legend"))
+            labels.append(Label(str(head + 1), x + 29, y, CAPTION_SIZE, role="legend"))
+        return labels, lines
+
+    def svg(self) -> str:
+        """Return the picture as SVG; the same picture gives the same bytes.
+
+        Raises:
+            HeadwayError: If matplotlib is missing.
+        """
+        from headway.pictures.drawing import svg_text
+
+        return svg_text(self)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def save(self, path: str | Path) -> None:
+        """Write ``.svg``, ``.png`` or ``.pdf``.
+
+        Raises:
+            HeadwayError: If the name ends otherwise, or matplotlib is missing.
+        """
+        from headway.pictures.drawing import write_picture
+
+        write_picture(self, path)
