@@ -89,7 +89,7 @@ def test_every_line_is_a_weight(
         assert float(looks.get("stroke-opacity", 1)) == pytest.approx(link.weight, abs=6e-5)
         ends = np.array(re.findall(r"-?[\d.]+", str(line.get("d"))), float).reshape(2, 2)
         wanted = np.array(picture.layout.link_ends(link.query, link.key, link.head))
-        moved = (wanted + [16, picture.header_height]) * pixel
+        moved = (wanted + np.array([16, picture.header_height])) * pixel
         assert ends == pytest.approx(moved, abs=0.01)
     # Heads of the same color differ in their dashes.
     cues = {(style(line)["stroke"], style(line).get("stroke-dasharray")) for line in lines}
