@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from headway.serving import endpoints
+from headway.serving import app as application
 from headway.serving.app import Server, make_app
+from headway.serving.messages import DetectRequest
 from headway.serving.models import load_models
+from headway.serving.routes import Context
 from support.runs import SETTINGS, words, write_corpus
 from support.server import SHORT, Running
 
@@ -115,7 +117,9 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(
         metrics = str(server.metric("headway_requests_total"))
     finally:
         server.stop()
-    assert {tuple(event) for event in events(heard)} == {("socket.bind", "127.0.0.1")}
+    # The server connects to itself once, to learn that it listens.
+    here = {("socket.bind", "127.0.0.1"), ("socket.connect", "127.0.0.1")}
+    assert {tuple(event) for event in events(heard)} == here
     assert server.text().count("POST /translate ") == 7
     for word in (text, key):
         assert word not in server.text() + metrics
@@ -124,10 +128,10 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(
 def test_an_error_of_ours_tells_no_text(
     model_directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def fail(asked: endpoints.Asked) -> None:
-        raise ValueError(f"cannot read {asked.fields['q']}")
+    async def fail(request: DetectRequest, context: Context) -> None:
+        raise ValueError(f"cannot read {request.q}")
 
-    monkeypatch.setattr(endpoints, "detect", fail)
+    monkeypatch.setitem(application.POSTS, "/detect", fail)
     app = make_app(Server(load_models([model_directory])))
     with caplog.at_level(logging.DEBUG), TestClient(app, raise_server_exceptions=False) as client:
         answer = client.post("/detect", json={"q": "zebra"})

@@ -137,7 +137,8 @@ def test_native_code_that_is_missing_or_takes_seconds_is_told(
     monkeypatch.setattr(build, "library", lambda name: None)
     monkeypatch.setattr(build, "pending", lambda name: name == "decoding")
     monkeypatch.setattr(build, "why_not", lambda name: f"no {name} today")
-    monkeypatch.setattr("headway.serving.running.serve", lambda *args: args[1].close())
+    monkeypatch.setattr("headway.serving.process.configure_process", lambda config: None)
+    monkeypatch.setattr("headway.serving.process.run_server", lambda *args: args[1].close())
     text = tmp_path / "text"
     text.write_text("the cat\n")
     options = {"evaluate": [f"--{side}={text}" for side in ("source", "reference")]}

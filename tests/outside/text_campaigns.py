@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from headway.config import SearchConfig
 from headway.inference import Translator
 from headway.serving.passages import Passage
-from headway.serving.tags import parse
+from headway.serving.tags import parse_html
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import WORDS, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral
@@ -78,8 +78,8 @@ def hostile_campaign(model: str, size: float, _text: Path | None) -> None:
             tokenizer.encode_source([text])[0]
         ),
         "cutting into parts": translator.cut,
-        "taking passages apart": lambda text: Passage.of(text, "en"),
-        "taking HTML apart": parse,
+        "taking passages apart": lambda text: Passage.split(text, "en"),
+        "taking HTML apart": parse_html,
     }.items():
         broken, most = growth(work, 20_000)  # type: ignore[arg-type]
         tell(f"{name}: time(2n) / time(n) at most (target <= 2.3)", f"{most:.2f}", broken)

@@ -14,7 +14,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
-    parser.add_argument("--only", metavar="SECTION", choices=SETTINGS, help="one section")
+    parser.add_argument(
+        "--only", metavar="SECTION", choices=(*SETTINGS, "server"), help="one section, or server"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -16,39 +16,50 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("models", nargs="+", metavar="MODEL", help="run or model directories")
     parser.add_argument("--host", help="address (default: 127.0.0.1, this machine only)")
     parser.add_argument("--port", help="port (default: 5000; 0: any free)")
-    parser.add_argument("--pivot", default="", metavar="CODE", help="go through this language")
+    parser.add_argument(
+        "--pivot", default="", metavar="CODE", help="language that joins two directions to a third"
+    )
     parser.add_argument("--config", metavar="FILE", help="TOML file with a table [server]")
-    parser.add_argument("--keys", metavar="FILE", help="API keys, one a line; one is required then")
+    parser.add_argument(
+        "--keys", metavar="FILE", help="API keys, one a line; every request then needs one"
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", help="processor threads (default: all)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Serve until a signal ends it."""
+    """Serve until a signal ends the process."""
+    from headway import config
     from headway.cli.main import limit_threads, native_code, usage_error
     from headway.errors import HeadwayError
-    from headway.serving.settings import load, unused, whole
+    from headway.serving.environment import parse_whole_number, read_variables, unused_variables
 
-    def chosen(name: str, default: str) -> tuple[str, str]:
-        # What says it, and what it says: the option, or LibreTranslate's variable.
+    def option(name: str, default: str) -> tuple[str, str]:
+        """Return the name and the text of an option, or of LibreTranslate's variable for it."""
         given, variable = getattr(args, name), f"LT_{name.upper()}"
         if given is not None:
             return f"--{name}", given
         return variable, os.environ.get(variable) or default
 
-    own = {n: v for n, v in args.overrides.items() if n.startswith("server.")}
+    overrides = {n: v for n, v in args.overrides.items() if n.startswith("server.")}
     search = {n: v for n, v in args.overrides.items() if n.startswith("search.")}
     try:
-        _, host = chosen("host", "127.0.0.1")
-        port = whole(*chosen("port", "5000"), 65535)
-        threads = whole(*chosen("threads", "0"), 4096)
-        limits = load(args.config, own)
+        _, host = option("host", "127.0.0.1")
+        port = parse_whole_number(*option("port", "5000"), largest=65535)
+        threads = parse_whole_number(*option("threads", "0"), largest=4096)
+        settings = config.load(
+            files=[args.config] if args.config else [],
+            overrides=overrides,
+            sections=("server",),
+            variables=read_variables(os.environ),
+        ).server
     except HeadwayError as error:
         usage_error(str(error))
     limit_threads(threads)
     try:
         from headway.serving.app import Server
-        from headway.serving.running import Reloader, listener, log, serve, start_logging
+        from headway.serving.process import configure_process, log, reserve_address, run_server
+        from headway.serving.reload import Reloader
     except ImportError as error:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
@@ -59,13 +70,13 @@ def run(args: argparse.Namespace) -> None:
     from headway.serving.models import load_models
 
     keys = Keys(args.keys) if args.keys else None
-    sock = listener(host, port)  # before the models: a port in use is told at once
+    reserved = reserve_address(host, port)  # before the models: a port in use fails at once
     native_code("decoding", resolve_device(args.device))
     models = load_models(args.models, args.pivot, args.device, search)
-    workers = (threads or processors()) if models.threads else 1
-    server = Server(models, limits, keys, workers)
+    workers = (threads or processors()) if models.is_parallel else 1
+    server = Server(models, settings, keys, workers)
     reloader = Reloader(server, args.models, args.pivot, args.device, search)
-    start_logging()
-    if ignored := unused(os.environ):
+    configure_process(settings)
+    if ignored := unused_variables(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))
-    serve(server, sock, reloader)
+    run_server(server, reserved, reloader)

@@ -11,22 +11,26 @@ from headway.config.loading import (
 )
 from headway.config.presets import PRESETS
 from headway.config.sections import (
+    UNLIMITED,
     Config,
     Kind,
     Mixer,
     ModelConfig,
     SearchConfig,
+    ServerConfig,
     TextConfig,
     TrainingConfig,
 )
 
 __all__ = [
     "PRESETS",
+    "UNLIMITED",
     "Config",
     "Kind",
     "Mixer",
     "ModelConfig",
     "SearchConfig",
+    "ServerConfig",
     "TextConfig",
     "TrainingConfig",
     "describe",

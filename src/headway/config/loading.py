@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from headway.config.presets import PRESETS
-from headway.config.sections import SECTIONS, Config, raise_all
+from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, raise_all
 from headway.errors import HeadwayError, nearest
 
 
@@ -17,14 +17,18 @@ def load(
     overrides: Mapping[str, str] | None = None,
     *,
     shape: Config | None = None,
+    sections: Sequence[str] = RUN_SECTIONS,
+    variables: Mapping[str, tuple[str, str]] | None = None,
 ) -> Config:
-    """Resolve a preset, TOML files and command-line overrides, later ones winning.
+    """Resolve a preset, TOML files, the environment and the command line, later ones winning.
 
     Args:
         preset: A name in `PRESETS`.
-        files: TOML files with the tables text, model, training and search.
+        files: TOML files; their tables are ``sections``.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
         shape: Take the sections text and model from here, not from the preset.
+        sections: The tables that the files may have.
+        variables: Settings from the environment: ``{"server.char_limit": (variable, text)}``.
 
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
@@ -37,9 +41,21 @@ def load(
     config = PRESETS[preset]
     if shape is not None:
         config = replace(config, text=shape.text, model=shape.model)
+    problems: list[str] = []
     for path in files:
-        config = merge(config, read_toml(path), where=str(path))
-    return merge_overrides(config, overrides or {})
+        try:
+            config = merge(config, read_toml(path), str(path), sections)
+        except HeadwayError as error:
+            problems += str(error).splitlines()
+    texts = [(variable, key, text) for key, (variable, text) in (variables or {}).items()]
+    command_line = [(f"--{option}", option, text) for option, text in (overrides or {}).items()]
+    for given, where in ((texts, "environment"), (command_line, "command line")):
+        try:
+            config = _merge_texts(config, given, where)
+        except HeadwayError as error:
+            problems += str(error).splitlines()
+    raise_all(problems)
+    return config
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -56,15 +72,20 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise HeadwayError(f"{path}: not TOML: {error}") from None
 
 
-def merge(config: Config, values: Mapping[str, Any], where: str) -> Config:
+def merge(
+    config: Config,
+    values: Mapping[str, Any],
+    where: str,
+    sections: Sequence[str] = RUN_SECTIONS,
+) -> Config:
     """Return ``config`` with the nested ``values`` set; ``where`` names their origin in errors."""
     problems: list[str] = []
-    sections: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
     for section, table in values.items():
-        if section not in SECTIONS:
+        if section not in sections:
             problems.append(
-                f"{where}: [{section}] is not a section{nearest(section, SECTIONS)};"
-                f" there are {', '.join(SECTIONS)}"
+                f"{where}: [{section}] is not a section here{nearest(section, sections)};"
+                f" there is {', '.join(f'[{known}]' for known in sections)}"
             )
         elif not isinstance(table, Mapping):
             problems.append(f"{where}: {section} must be a table: write [{section}]")
@@ -83,29 +104,35 @@ def merge(config: Config, values: Mapping[str, Any], where: str) -> Config:
                     problems.append(f"{where}: {section}.{key} {wrong}")
                 else:
                     changes[key] = float(value) if hints[key] is float else value
-            sections[section] = changes
+            changed[section] = changes
     raise_all(problems)
-    return _rebuild(config, sections, where)
+    return _rebuild(config, changed, where)
 
 
 def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
+    texts = [(f"--{option}", option, text) for option, text in overrides.items()]
+    return _merge_texts(config, texts, "command line")
+
+
+def _merge_texts(config: Config, texts: Iterable[tuple[str, str, str]], where: str) -> Config:
+    """Set settings from (name in errors, ``section.name``, text)."""
     problems: list[str] = []
     sections: dict[str, dict[str, Any]] = {}
     known = setting_types(SECTIONS)
-    for option, text in overrides.items():
+    for shown, option, text in texts:
         key = option.replace("-", "_")
         if key not in known:
             close = nearest(key, known).replace("_", "-").replace("'", "--", 1).replace("'", "")
-            problems.append(f"--{option} is not a setting{close}")
+            problems.append(f"{shown} is not a setting{close}")
             continue
         try:
             section, name = key.split(".")
             sections.setdefault(section, {})[name] = parse(text, known[key])
         except ValueError as error:
-            problems.append(f"--{option} {error}")
+            problems.append(f"{shown} {error}")
     raise_all(problems)
-    return _rebuild(config, sections, "command line")
+    return _rebuild(config, sections, where)
 
 
 def setting_types(sections: Iterable[str]) -> dict[str, Any]:
@@ -145,7 +172,7 @@ def parse(text: str, hint: Any) -> Any:
     return text
 
 
-def describe(config: Config, sections: Iterable[str] = SECTIONS) -> str:
+def describe(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
     """Return the settings as a commented TOML file that `load` reads back to the same config."""
     lines: list[str] = []
     for section in sections:

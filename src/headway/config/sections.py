@@ -1,4 +1,4 @@
-"""The settings: four frozen sections that make one `Config`.
+"""The settings: five frozen sections that make one `Config`.
 
 The defaults are the paper's (Vaswani et al., 2017), unless a line says otherwise. The text beside
 each setting is what `headway config` prints.
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from headway.errors import HeadwayError
 
+UNLIMITED = 1_000_000_000  # the largest limit of a server: no request reaches it
 LARGEST = 1_000_000  # of any one size: a damaged file must not ask for all the memory there is
 Kind = Literal["translator", "language-model", "classifier"]
 Mixer = Literal["attention", "lstm", "gru", "convolution", "dilated", "separable"]
@@ -333,13 +334,64 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ServerConfig:
+    """Limits and times of ``headway serve``; the paper has no server."""
+
+    char_limit: Annotated[int, "characters of one text"] = 10_000
+    batch_limit: Annotated[int, "texts in one request"] = 64
+    alternatives_limit: Annotated[int, "alternatives of one text"] = 10
+    body_limit: Annotated[int, "bytes of a request's body"] = 1_000_000
+    req_limit: Annotated[int, "texts a minute for each client; 0: any number"] = 0
+    queue_tokens: Annotated[int, "source tokens that may wait"] = 50_000
+    queue_texts: Annotated[int, "texts that may wait or be translated"] = 500
+    batch_tokens: Annotated[int, "padded source tokens translated at once"] = 2_000
+    wait_ms: Annotated[float, "milliseconds that a batch waits for more requests under load"] = 3.0
+    deadline: Annotated[float, "seconds from a request to its answer; then it gets 503"] = 30.0
+    idle_seconds: Annotated[float, "seconds for a header, for a body, and between requests"] = 8.0
+    connections: Annotated[int, "open connections; further ones wait to be accepted"] = 2_000
+    split_sentences: Annotated[bool, "translate each sentence of a line by itself"] = True
+    trusted_proxies: Annotated[
+        str, "addresses whose X-Forwarded-For is believed, separated by commas"
+    ] = ""
+    metrics_token: Annotated[str, "bearer token that /metrics requires; empty: none"] = ""
+    watch_seconds: Annotated[
+        float, "seconds between two looks for changed models; 0: only on SIGHUP"
+    ] = 0.0
+
+    def problems(self) -> list[str]:
+        """Return a line for each value that cannot work."""
+        may_be_zero = ("req_limit", "alternatives_limit", "wait_ms", "watch_seconds")
+        words = ("split_sentences", "trusted_proxies", "metrics_token")
+        names = [f.name for f in dataclasses.fields(self) if f.name not in words]
+        found = _bounds(
+            self,
+            positive=[name for name in names if name not in may_be_zero],
+            not_negative=may_be_zero,
+        )
+        found += [
+            f"{name} = {getattr(self, name)} must be at most {UNLIMITED}"
+            for name in names
+            if not getattr(self, name) <= UNLIMITED
+        ]
+        if self.batch_tokens > self.queue_tokens:
+            found.append(
+                f"batch_tokens = {self.batch_tokens} is more than queue_tokens = {self.queue_tokens}"
+            )
+        return found
+
+    def __post_init__(self) -> None:
+        raise_all(self.problems())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
-    """All settings of a run."""
+    """All settings. Those of a run are `RUN_SECTIONS`; a server has its own."""
 
     text: TextConfig = field(default_factory=TextConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    server: ServerConfig = field(default_factory=ServerConfig)
 
     def __post_init__(self) -> None:
         learned = self.model.positions == "learned"
@@ -350,10 +402,12 @@ class Config:
             )
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return plain nested dictionaries, section -> name -> value."""
-        return dataclasses.asdict(self)
+        """Return the settings of a run as nested dictionaries, section -> name -> value."""
+        return {section: dataclasses.asdict(getattr(self, section)) for section in RUN_SECTIONS}
 
 
 SECTIONS: dict[str, Any] = {
     "text": TextConfig, "model": ModelConfig, "training": TrainingConfig, "search": SearchConfig,
+    "server": ServerConfig,
 }  # fmt: skip
+RUN_SECTIONS = ("text", "model", "training", "search")  # what config.json of a run holds

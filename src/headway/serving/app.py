@@ -1,220 +1,212 @@
-"""The server as an ASGI application: addresses, limits, errors, headers, logs."""
+"""The server as an ASGI application: addresses, error answers, and the wiring of its parts."""
 
-import asyncio
 import hmac
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_type_hints
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from headway.errors import HeadwayError
-from headway.serving import endpoints
-from headway.serving.answers import Events, answer_json, gone, until_gone
-from headway.serving.batcher import Batcher
-from headway.serving.clients import Keys, Rates
-from headway.serving.endpoints import Asked
-from headway.serving.gate import Gate
-from headway.serving.interpreter import Interpreter
+from headway.config import ServerConfig
+from headway.serving import routes
+from headway.serving.admission import Admission, RequestLog
+from headway.serving.answers import EventStream, json_response, run_while_connected
+from headway.serving.clients import Keys
+from headway.serving.messages import parse_request
 from headway.serving.metrics import Metrics
 from headway.serving.models import Models
-from headway.serving.refusal import LEFT, Refusal
-from headway.serving.requests import read_fields
-from headway.serving.settings import ServerConfig
-from headway.serving.spec import specification
+from headway.serving.openapi import Handler, OpenAPI
+from headway.serving.page import page_files
+from headway.serving.queue import TranslationQueue
+from headway.serving.rejection import CLIENT_LEFT, Rejection
+from headway.serving.routes import Context
 
 log = logging.getLogger("headway.serving")
-Endpoint = Callable[[Asked], Awaitable[Any]]
-HINT = (
-    "Headway translates here. POST /translate with q, source and target; GET /languages lists the"
-    " languages; GET /spec describes everything.\n"
-)
+Endpoint = Callable[[Request], Awaitable[Response]]
+POSTS: dict[str, Handler] = {
+    "/translate": routes.translate,
+    "/detect": routes.detect,
+    "/align": routes.align,
+    "/attention": routes.attention,
+}
+GETS: dict[str, Handler] = {
+    "/languages": routes.languages,
+    "/frontend/settings": routes.frontend_settings,
+    "/health": routes.health,
+}
+DISABLED = {
+    "/translate_file": "Files translation are disabled on this server.",
+    "/suggest": "Suggestions are disabled on this server.",
+}
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @dataclass
 class Server:
-    """What the endpoints share.
+    """The parts of a server.
 
     Attributes:
-        models: Replaced as a whole when models are read again.
-        limits: What clients may do.
-        keys: Who may ask; None: everybody.
+        models: A reload replaces the whole object.
+        config: Limits and times.
+        keys: The valid API keys; None: everybody may send requests.
         workers: Threads that translate.
     """
 
     models: Models
-    limits: ServerConfig = field(default_factory=ServerConfig)
+    config: ServerConfig = field(default_factory=ServerConfig)
     keys: Keys | None = None
     workers: int = 1
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
-        self.rates = Rates(self.limits.req_limit)
-        self.batcher = Batcher(self.workers, self.limits, self.metrics)
-        self.metrics.gauges["headway_queue_tokens"] = lambda: self.batcher.tokens
-        self.metrics.gauges["headway_queue_texts"] = lambda: self.batcher.texts
-
-    async def asked(self, request: Request) -> Asked:
-        """Read a request and let its client in.
-
-        Raises:
-            Refusal: If it is malformed, too large, one too many, or without a key.
-        """
-        fields, typed = await read_fields(request, self.limits)
-        client = request.client.host if request.client else "?"
-        if self.keys is not None:
-            client = self.keys.check(fields.get("api_key"))
-        q = fields.get("q")
-        self.rates.take(client, max(1, len(q)) if isinstance(q, list) else 1)
-        interpreter = Interpreter(self.batcher, self.limits.split_sentences)
-        return Asked(fields, typed, self.models, interpreter, self.limits)
-
-
-def make_app(server: Server) -> Gate:
-    """Return the application."""
-
-    def posted(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
-            async with deadline(server):
-                asked = await server.asked(request)
-                found = await until_gone(wrapped(endpoint(asked)), gone(request.receive))
-            return Response(status_code=LEFT) if found is None else answer_json(found[0])
-
-        return answer
-
-    async def stream(request: Request) -> Response:
-        async with deadline(server):
-            asked = await server.asked(request)
-            bits = await endpoints.stream(asked)
-        return Events(bits, server.limits.deadline)
-
-    def told(answer: Callable[[], Any]) -> Callable[[Request], Awaitable[Response]]:
-        async def get(request: Request) -> Response:
-            return answer_json(answer())
-
-        return get
-
-    async def metrics(request: Request) -> Response:
-        wanted = f"Bearer {server.limits.metrics_token}".encode()
-        given = request.headers.get("authorization", "").encode()
-        if server.limits.metrics_token and not hmac.compare_digest(given, wanted):
-            raise Refusal(401, "Unauthorized", {"WWW-Authenticate": "Bearer"})
-        return PlainTextResponse(
-            server.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8"
+        self.queue = TranslationQueue(self.workers, self.config, self.metrics)
+        self.admission = Admission(self.config, self.keys, self.queue, self.metrics)
+        add_gauge = self.metrics.add_gauge
+        add_gauge("headway_queue_tokens", "Source tokens waiting.", lambda: self.queue.tokens)
+        add_gauge(
+            "headway_queue_texts", "Texts waiting or being translated.", lambda: self.queue.texts
+        )
+        add_gauge(
+            "headway_pending_requests",
+            "Requests without an answer.",
+            lambda: self.admission.pending,
         )
 
-    def refused(message: str) -> Callable[[Request], Awaitable[Response]]:
-        async def refuse(request: Request) -> Response:
-            raise Refusal(403, message)
+    @property
+    def context(self) -> Context:
+        """What the handlers of a request work with."""
+        return Context(self.models, self.queue, self.config, self.keys is not None)
 
-        return refuse
+
+def make_app(server: Server) -> RequestLog:
+    """Return the application."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
-        await server.batcher.close()
-        log.info("stopped: %d requests came, %d were answered", *gate.counted)
+        await server.queue.close()
+        log.info("stopped: %d requests came, %d were answered", app.received, app.answered)
 
-    routes = [
-        Route("/translate", posted(endpoints.translate), methods=["POST"]),
-        Route("/detect", posted(endpoints.detect), methods=["POST"]),
-        Route("/align", posted(endpoints.align), methods=["POST"]),
-        Route("/attention", posted(endpoints.attention), methods=["POST"]),
-        Route("/stream", stream, methods=["POST"]),
-        Route("/languages", told(lambda: endpoints.languages(server.models)), methods=["GET"]),
-        Route(
-            "/frontend/settings",
-            told(lambda: endpoints.frontend_settings(server.models, server.limits, server.keys)),
-            methods=["GET"],
-        ),
-        Route("/health", told(lambda: {"status": "ok"}), methods=["GET"]),
-        Route(
-            "/spec",
-            told(
-                lambda: specification(server.models.codes, server.limits, server.keys is not None)
-            ),
-            methods=["GET"],
-        ),
-        Route("/metrics", metrics, methods=["GET"]),
-        Route(
-            "/translate_file",
-            refused("Files translation are disabled on this server."),
-            methods=["POST"],
-        ),
-        Route("/suggest", refused("Suggestions are disabled on this server."), methods=["POST"]),
-        *pages(),
+    table = [
+        *(_route(path, _post(server, handler), "POST") for path, handler in POSTS.items()),
+        *(_route(path, _get(server, handler), "GET") for path, handler in GETS.items()),
+        *(_route(path, _reject(message), "POST") for path, message in DISABLED.items()),
+        *(_route(path, _file(*file), "GET") for path, file in page_files().items()),
+        _route("/stream", _stream(server), "POST"),
+        _route("/spec", _spec(server), "GET"),
+        _route("/metrics", _metrics(server), "GET"),
     ]
-    app = Starlette(
-        routes=routes,
+    starlette = Starlette(
+        routes=table,
         lifespan=lifespan,
-        exception_handlers={HTTPException: http_error, Refusal: refusal, Exception: own_error},
+        exception_handlers={
+            HTTPException: _answer_http_error,
+            Rejection: _answer_rejection,
+            Exception: _answer_own_error,
+        },
     )
-    app.router.redirect_slashes = False
-    gate = Gate(app, server.metrics, {route.path for route in routes}, server.batcher)
-    return gate
+    starlette.router.redirect_slashes = False
+    app = RequestLog(starlette, server.metrics, {route.path for route in table})
+    return app
 
 
-def pages() -> list[Route]:
-    """Return the routes of the page and its files, or of a hint if there is none."""
-    try:
-        from headway.serving.page import page_files
-    except ImportError:
-
-        async def hint(request: Request) -> Response:
-            return PlainTextResponse(HINT)
-
-        return [Route("/", hint, methods=["GET"])]
-
-    def file(content: bytes, kind: str) -> Callable[[Request], Awaitable[Response]]:
-        async def get(request: Request) -> Response:
-            return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
-
-        return get
-
-    return [
-        Route("/" + path.lstrip("/"), file(content, kind), methods=["GET"])
-        for path, (content, kind) in page_files().items()
-    ]
+def describe(server: Server) -> dict[str, Any]:
+    """Return the OpenAPI description, with the languages and limits of this server."""
+    api = OpenAPI(server.models.codes, server.config, server.keys is not None)
+    for path, handler in POSTS.items():
+        api.add_post(path, handler)
+    api.add_post("/stream", routes.stream, "text/event-stream")
+    for path, handler in GETS.items():
+        api.add_get(path, handler)
+    api.add_get("/metrics", _metrics(server), METRICS_TYPE.partition(";")[0])
+    api.add_get("/spec", describe)
+    api.add_disabled("/translate_file", "Files are not translated.")
+    api.add_disabled("/suggest", "Suggestions are not taken.")
+    return api.to_dict()
 
 
-@asynccontextmanager
-async def deadline(server: Server) -> AsyncIterator[None]:
-    """Give a request so long, and turn what goes wrong in the models into an answer."""
-    try:
-        async with asyncio.timeout(server.limits.deadline):
-            yield
-    except TimeoutError:
-        raise Refusal(
-            503, f"This took more than {server.limits.deadline:g} seconds", {"Retry-After": "10"}
-        ) from None
-    except HeadwayError as error:
-        log.error("cannot translate: %s", error)
-        raise Refusal(500, str(error).splitlines()[0]) from None
+def _route(path: str, endpoint: Endpoint, method: str) -> Route:
+    return Route("/" + path.lstrip("/"), endpoint, methods=[method])
 
 
-async def wrapped(work: Awaitable[Any]) -> tuple[Any]:
-    """Return an answer in a tuple, so that it is never None."""
-    return (await work,)
+def _post(server: Server, handler: Handler) -> Endpoint:
+    kind = next(iter(get_type_hints(handler).values()))
+
+    async def post(request: Request) -> Response:
+        async with server.admission.admit(request) as fields:
+            work = handler(parse_request(kind, fields, server.config), server.context)
+            task = await run_while_connected(work, request.receive)
+        return Response(status_code=CLIENT_LEFT) if task is None else json_response(task.result())
+
+    return post
 
 
-async def refusal(_request: Request, error: Exception) -> Response:
-    """Answer with a `Refusal`."""
-    assert isinstance(error, Refusal)
-    return answer_json({"error": error.message}, error.status, error.headers)
+def _stream(server: Server) -> Endpoint:
+    kind = next(iter(get_type_hints(routes.stream).values()))
+
+    async def stream(request: Request) -> Response:
+        async with server.admission.admit(request) as fields:
+            parts = await routes.stream(parse_request(kind, fields, server.config), server.context)
+        return EventStream(parts, server.config.deadline)
+
+    return stream
 
 
-async def own_error(_request: Request, _error: Exception) -> Response:
-    """Answer a mistake of ours; the gate tells its place in the log."""
-    return answer_json({"error": "Internal Server Error"}, 500)
+def _get(server: Server, handler: Handler) -> Endpoint:
+    async def get(request: Request) -> Response:
+        return json_response(handler(server.context))
+
+    return get
 
 
-async def http_error(_request: Request, error: Exception) -> Response:
-    """Answer an address or method that is not served."""
+def _spec(server: Server) -> Endpoint:
+    async def spec(request: Request) -> Response:
+        return json_response(describe(server))
+
+    return spec
+
+
+def _metrics(server: Server) -> Endpoint:
+    async def metrics(request: Request) -> Response:
+        """Return counters for Prometheus."""
+        token = server.config.metrics_token
+        given = request.headers.get("authorization", "").encode()
+        if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
+            raise Rejection(401, "Unauthorized", {"WWW-Authenticate": "Bearer"})
+        return Response(server.metrics.to_text(), media_type=METRICS_TYPE)
+
+    return metrics
+
+
+def _reject(message: str) -> Endpoint:
+    async def reject(request: Request) -> Response:
+        raise Rejection(403, message)
+
+    return reject
+
+
+def _file(content: bytes, media_type: str) -> Endpoint:
+    async def get(request: Request) -> Response:
+        return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
+
+    return get
+
+
+async def _answer_rejection(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, Rejection)
+    return json_response({"error": error.message}, error.status, error.headers)
+
+
+async def _answer_own_error(_request: Request, _error: Exception) -> Response:
+    return json_response({"error": "Internal Server Error"}, 500)
+
+
+async def _answer_http_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return answer_json({"error": error.detail}, error.status_code, dict(error.headers or {}))
+    return json_response({"error": error.detail}, error.status_code, dict(error.headers or {}))

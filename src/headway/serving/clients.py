@@ -1,4 +1,4 @@
-"""Who asks, and how often he may."""
+"""API keys, and how many texts each client may send."""
 
 import hashlib
 import hmac
@@ -8,19 +8,19 @@ from pathlib import Path
 from time import monotonic
 
 from headway.errors import HeadwayError
-from headway.serving.refusal import Refusal
+from headway.serving.rejection import Rejection
 
-REMEMBERED = 10_000  # clients; the one not seen for longest is forgotten first
+MAX_CLIENTS = 10_000  # remembered; the client that was not seen for longest is forgotten first
 
 
 class Keys:
-    """API keys; only their hashes are held.
+    """API keys; only their hashes stay in memory.
 
     Args:
-        file: One key a line; empty lines and those that begin with ``#`` do not count.
+        file: One key a line; empty lines and lines that begin with ``#`` are ignored.
 
     Raises:
-        HeadwayError: If it is not text, or holds no key.
+        HeadwayError: If the file is not UTF-8, or holds no key.
     """
 
     def __init__(self, file: str | Path) -> None:
@@ -29,11 +29,11 @@ class Keys:
         self.read()
 
     def read(self) -> None:
-        """Read the file again; if that fails the keys stay as they are.
+        """Read the file again; if that fails, the old keys stay valid.
 
         Raises:
-            HeadwayError: If it is not text, or holds no key.
-            OSError: If it cannot be read.
+            HeadwayError: If the file is not UTF-8, or holds no key.
+            OSError: If the file cannot be read.
         """
         try:
             lines = self.file.read_text(encoding="utf-8").splitlines()
@@ -45,64 +45,63 @@ class Keys:
         self._hashes = [_hash(key) for key in keys]
 
     def check(self, key: object) -> str:
-        """Return a name for whoever has this key, which does not tell the key.
+        """Return a name for the owner of a key. The name does not reveal the key.
 
-        Every key takes the same time to compare, whatever it has in common with a right one.
+        Each comparison takes the same time, however much of the key is right.
 
         Raises:
-            Refusal: 400 if there is none, 403 if it is wrong.
+            Rejection: 400 if there is no key, 403 if it is wrong.
         """
         if not key:
-            raise Refusal(400, "Please contact the server operator to get an API key")
+            raise Rejection(400, "Please contact the server operator to get an API key")
         if not isinstance(key, str):
-            raise Refusal(403, "Invalid API key")
-        given, right = _hash(key), False
+            raise Rejection(403, "Invalid API key")
+        given, is_valid = _hash(key), False
         for known in self._hashes:
-            right |= hmac.compare_digest(given, known)
-        if not right:
-            raise Refusal(403, "Invalid API key")
-        return f"key {given.hex()}"  # the same after the file has changed
+            is_valid |= hmac.compare_digest(given, known)
+        if not is_valid:
+            raise Rejection(403, "Invalid API key")
+        return f"key {given.hex()}"  # the name stays the same when the file is read again
 
 
 def _hash(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "replace")).digest()
 
 
-class Rates:
-    """Lets each client ask so many times a minute; unused minutes are not saved up.
+class RateLimit:
+    """Limits the texts a minute of each client; unused minutes are not saved up.
 
     Args:
-        limit: Requests a minute; 0: any number.
+        limit: Texts a minute; 0: any number.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        # For each client what is left, and when that was.
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        # For each client: the texts left, and the time of that count in seconds.
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, client: str, cost: int = 1) -> None:
-        """Count a request.
+    def take(self, client: str, texts: int = 1) -> None:
+        """Count the texts of a request.
 
         Args:
-            client: His key's name or his address.
-            cost: Texts in it.
+            client: The name of the client's key, or its address.
+            texts: Texts in the request.
 
         Raises:
-            Refusal: 429 if it is one too many.
+            Rejection: 429 if the client has too few texts left.
         """
         if not self.limit:
             return
         now = monotonic()
-        left, then = self._left.pop(client, (float(self.limit), now))
+        left, then = self._clients.pop(client, (float(self.limit), now))
         left = min(self.limit, left + (now - then) * self.limit / 60)
-        # A list longer than the limit passes when nothing else has been asked for a minute.
-        needed = min(cost, self.limit)
-        allowed = left >= needed
-        self._left[client] = (left - needed if allowed else left, now)
-        if len(self._left) > REMEMBERED:
-            self._left.popitem(last=False)
-        if not allowed:
-            wait = math.ceil((needed - left) * 60 / self.limit)
-            raise Refusal(
-                429, f"Slowdown: {self.limit} per 1 minute", {"Retry-After": str(max(1, wait))}
-            )
+        # A list longer than the limit passes if the client has sent nothing else for a minute.
+        needed = min(texts, self.limit)
+        is_allowed = left >= needed
+        self._clients[client] = (left - needed if is_allowed else left, now)
+        if len(self._clients) > MAX_CLIENTS:
+            self._clients.popitem(last=False)
+        if not is_allowed:
+            wait = max(1, math.ceil((needed - left) * 60 / self.limit))
+            headers = {"Retry-After": str(wait)}
+            raise Rejection(429, f"Slowdown: {self.limit} per 1 minute", headers)

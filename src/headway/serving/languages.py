@@ -1,4 +1,4 @@
-"""Which language a text is in."""
+"""Language codes, and the detection of a text's language."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -6,28 +6,28 @@ from typing import Any
 
 from headway.errors import HeadwayError
 
-# Other codes that clients of LibreTranslate have for some languages.
-SAME = {"pb": "pt-br", "zt": "zh-hant", "zh-hans": "zh"}
+# Codes that clients of LibreTranslate use, and the codes that models use for the same language.
+SYNONYMS = {"pb": "pt-br", "zt": "zh-hant", "zh-hans": "zh"}
 UNSPACED = {"zh", "zh-Hans", "zh-Hant", "ja", "th", "lo", "km", "my"}  # no space after a sentence
-READ = 3_000  # characters that are looked at: the rest of a long text says nothing new
+EXAMINED = 3_000  # characters at the beginning of a text; the rest of a long text adds nothing
 
 
-def plain(code: str) -> str:
-    """Return what two codes of one language have in common: case is nothing, some have two names."""
+def normalize_code(code: str) -> str:
+    """Return a language code in lower case, and one of its synonyms for all."""
     lowered = code.lower()
-    return SAME.get(lowered, lowered)
+    return SYNONYMS.get(lowered, lowered)
 
 
-def translatable(text: str) -> bool:
-    """Whether there is anything to translate: a letter or a digit."""
+def is_translatable(text: str) -> bool:
+    """Return whether a text has a letter or a digit."""
     return any(character.isalnum() for character in text)
 
 
-class Detector:
-    """Tells languages apart, among those served only.
+class LanguageDetector:
+    """Detects the language of a text among the served languages.
 
     Args:
-        codes: Of the languages served; the first is what a text without letters counts as.
+        codes: Codes of the served languages.
     """
 
     def __init__(self, codes: Sequence[str]) -> None:
@@ -36,19 +36,21 @@ class Detector:
         self._lock = threading.Lock()
 
     def rank(self, text: str) -> list[tuple[str, float]]:
-        """Return (code, confidence from 0 to 100) of each likely language, the likeliest first.
+        """Return (code, confidence from 0 to 100) of each language, the likeliest first.
+
+        A text without letters and digits counts as English, or as the first served language.
 
         Raises:
             HeadwayError: If a package is missing.
         """
-        if not translatable(text):
+        if not is_translatable(text):
             first = "en" if "en" in self.codes else self.codes[0]
             return [(first, 0.0)]
         with self._lock:
             if self._identifier is None:
-                self._identifier = _identifier(self.codes)
-        # One language leaves nothing to compare, and none nothing to ask.
-        ranked = self._identifier.rank(text[:READ]) if self._identifier.labels else []
+                self._identifier = _make_identifier(self.codes)
+        # py3langid may know none of the served languages.
+        ranked = self._identifier.rank(text[:EXAMINED]) if self._identifier.labels else []
         known: dict[str, float] = dict(ranked)
         found = [(code, 100 * known[code.partition("-")[0]]) for code in self._known(known)]
         found.sort(key=lambda pair: -pair[1])
@@ -59,12 +61,12 @@ class Detector:
         return [code for code in self.codes if code.partition("-")[0] in labels]
 
 
-def _identifier(codes: Sequence[str]) -> Any:
+def _make_identifier(codes: Sequence[str]) -> Any:
     try:
         from py3langid import langid
     except ImportError:
         raise HeadwayError(
-            'telling languages apart needs py3langid: pip install "headway[serve]"'
+            'language detection needs py3langid: pip install "headway[serve]"'
         ) from None
     found = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
     wanted = {code.partition("-")[0] for code in codes} & set(found.labels)

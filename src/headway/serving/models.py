@@ -1,28 +1,28 @@
-"""The models a server speaks with, and the ways from one language to another."""
+"""The models of a server, and the routes from one language to another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from headway.config import SearchConfig, merge_overrides
+from headway.config import merge_overrides
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
-from headway.serving.languages import Detector, plain
-from headway.serving.refusal import Refusal
+from headway.serving.languages import LanguageDetector, normalize_code
+from headway.serving.rejection import Rejection
 from headway.text.languages import name_of
 
-Stamp = tuple[tuple[str, int, int], ...]
+FileVersions = tuple[tuple[str, int, int], ...]
 
 
 class Models:
-    """Translators by direction; never changed, only replaced by another.
+    """Translators by direction. A reload makes a new object, so that a request sees one state.
 
     Args:
         translators: One for each direction.
-        pivot: Code of the language that joins two others; empty: none.
+        pivot: Code of the language that joins two directions; empty: none.
 
     Raises:
-        HeadwayError: If two have the same direction, or none speaks the pivot.
+        HeadwayError: If two models have the same direction, or no model knows the pivot.
     """
 
     def __init__(self, translators: Sequence[Translator], pivot: str = "") -> None:
@@ -37,49 +37,48 @@ class Models:
             self.pairs[translator.languages] = translator
         self.codes = list(dict.fromkeys(code for pair in self.pairs for code in pair))
         if pivot and pivot not in self.codes:
+            known = ", ".join(self.codes)
             raise HeadwayError(
-                f"--pivot {pivot}: no model speaks it; there are {', '.join(self.codes)}"
+                f"--pivot {pivot}: no model translates this language; there are {known}"
             )
         self.pivot = pivot
-        self._codes = {plain(code): code for code in self.codes}
-        self.detector = Detector(self.codes)
+        self._codes = {normalize_code(code): code for code in self.codes}
+        self.detector = LanguageDetector(self.codes)
 
-    def route(self, source: str, target: str) -> list[Translator] | None:
-        """Return the translators to go through, none if the languages are one; None: no way."""
+    def find_route(self, source: str, target: str) -> list[Translator] | None:
+        """Return the models from source to target: none if they are equal; None: no route."""
         if source == target:
             return []
         if (source, target) in self.pairs:
             return [self.pairs[source, target]]
-        first, second = (
-            self.pairs.get((source, self.pivot)),
-            self.pairs.get((self.pivot, target)),
-        )
+        first = self.pairs.get((source, self.pivot))
+        second = self.pairs.get((self.pivot, target))
         return [first, second] if first and second else None
 
     def targets(self, source: str) -> list[str]:
         """Return the codes that a language can be translated into, itself included."""
-        return [code for code in self.codes if self.route(source, code) is not None]
+        return [code for code in self.codes if self.find_route(source, code) is not None]
 
-    def served(self, code: str) -> str:
-        """Return the code, as the models write it, of a language that a client asks for.
+    def served_code(self, code: str) -> str:
+        """Return the code that the models use for a language that a client names.
 
         Raises:
-            Refusal: If it is not served.
+            Rejection: 400 if the language is not served.
         """
-        found = self._codes.get(plain(code))
+        found = self._codes.get(normalize_code(code))
         if found is None:
-            raise Refusal(400, f"{code[:20]} is not supported")
+            raise Rejection(400, f"{code[:20]} is not supported")
         return found
 
-    def ways(self, source: str, target: str) -> list[Translator]:
-        """`route`, for what a client asks.
+    def require_route(self, source: str, target: str) -> list[Translator]:
+        """Return the models from source to target.
 
         Raises:
-            Refusal: Naming the direction that is not served.
+            Rejection: 400 if there is no route; the message names the direction.
         """
-        found = self.route(source, target)
+        found = self.find_route(source, target)
         if found is None:
-            raise Refusal(
+            raise Rejection(
                 400,
                 f"{name_of(target)} ({target}) is not available as a target language"
                 f" from {name_of(source)} ({source})",
@@ -87,8 +86,8 @@ class Models:
         return found
 
     @property
-    def threads(self) -> bool:
-        """Whether all engines let several batches run at once."""
+    def is_parallel(self) -> bool:
+        """Whether all engines can run several batches at once."""
         return all(
             t.token_search.engine(t.search.precision).is_parallel for t in self.pairs.values()
         )
@@ -104,44 +103,37 @@ def load_models(
 
     Args:
         paths: Run or model directories.
-        pivot: See `Models`.
+        pivot: As for `Models`.
         device: auto, cpu, cuda or cuda:N.
-        overrides: ``{"search.beam": "2"}``, instead of the models' own settings.
+        overrides: ``{"search.beam": "2"}``: search settings instead of the models' own.
 
     Raises:
-        HeadwayError: Naming the directory or file that is missing or damaged, or a package.
+        HeadwayError: If a file or package is missing or damaged; the message names it.
     """
-    found = []
+    translators = []
     for path in paths:
         for _ in range(3):
-            before = stamp([path])
+            before = file_versions([path])
             model = load_model(path)
-            if stamp([path]) == before:  # else it was replaced while it was read: read it again
-                break
+            if file_versions([path]) == before:
+                break  # otherwise the model was replaced while it was read
         search = merge_overrides(model.config, overrides or {}).search
+        # A request starts from one translation and never samples.
+        search = replace(search, n_best=1, sample=False)
         translator = Translator(
-            model.transformer,
-            model.tokenizer,
-            server_search(search),
-            device,
-            model.languages,
-            model.path,
+            model.transformer, model.tokenizer, search, device, model.languages, model.path
         )
-        # Weights are packed and the first memory taken before a client waits.
-        translator.translate("1", replace(translator.search, max_extra=20))
-        found.append(translator)
-    models = Models(found, pivot)
-    models.detector.rank("a")  # reads its tables
+        # The first translation packs the weights, and the first alignment may compile native code:
+        # neither must delay a client.
+        list(translator.stream(["1"], replace(search, max_extra=20), align=True))
+        translators.append(translator)
+    models = Models(translators, pivot)
+    models.detector.rank("a")  # loads the tables of the detector
     return models
 
 
-def server_search(search: SearchConfig) -> SearchConfig:
-    """Return the settings a request starts from: a search for one translation, never a sample."""
-    return replace(search, n_best=1, sample=False)
-
-
-def stamp(paths: Sequence[str | Path]) -> Stamp:
-    """Return what changes when a model's files do: their names, sizes and times."""
+def file_versions(paths: Sequence[str | Path]) -> FileVersions:
+    """Return the names, sizes and times of models' files, which change when a model does."""
     found = []
     for path in paths:
         for name in ("config.json", "model.safetensors", "tokenizer.model", "source.model"):

@@ -1,11 +1,11 @@
-"""The translation page: the static files that the server shows, the attention view among them."""
+"""The static files of the translation page and of its attention view."""
 
 from importlib.resources import files
 
 from headway.pictures.page import style_sheet, view_script
 
-# What a browser asks for, beside "/": no other file of the folder is shown.
-_FILES = {
+# No other file of the folder is served.
+FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
     "/words.js": ("words.js", "text/javascript; charset=utf-8"),
@@ -17,15 +17,15 @@ _FILES = {
 
 
 def page_files() -> dict[str, tuple[bytes, str]]:
-    """Return the page's files: by path, their bytes and media type.
+    """Return the bytes and the media type of each file, by its path on the server.
 
-    The page asks for everything by relative addresses, so that it works below any path that ends
-    in "/". It needs no more than ``Content-Security-Policy: default-src 'self'``: no inline script
-    or style, nothing from elsewhere.
+    The page uses relative addresses, so that it works below any path that ends in "/". It has no
+    inline script or style and loads nothing from other servers, so that
+    ``Content-Security-Policy: default-src 'self'`` allows all of it.
     """
     folder = files("headway.serving").joinpath("page")
     found = {
-        path: (folder.joinpath(name).read_bytes(), kind) for path, (name, kind) in _FILES.items()
+        path: (folder.joinpath(name).read_bytes(), kind) for path, (name, kind) in FILES.items()
     }
     found["/attention.js"] = view_script().encode(), "text/javascript; charset=utf-8"
     found["/attention.css"] = style_sheet().encode(), "text/css; charset=utf-8"

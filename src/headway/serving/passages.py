@@ -1,146 +1,223 @@
-"""Texts of any length to sentences and back: what stands between them stays as it is."""
+"""Texts of any length split into sentences and segments, and joined again.
+
+What stands between the sentences (white space, marks, emoji) stays as it is.
+"""
 
 import re
-import sys
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from headway.config import SearchConfig
+from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.splitting import split_sentences
-from headway.serving.languages import UNSPACED, translatable
+from headway.inference.translation import WordPairs
+from headway.serving.languages import UNSPACED, is_translatable
+from headway.serving.links import WordLinks
+from headway.serving.rejection import too_long
 
-# A run of white space is looked at once, from its beginning, however long it is.
-_BREAKS = re.compile(r"((?<!\s)\s*[\n\r]\s*)")
-_ENDS = re.compile(r"[.!?…。！？।؟][^\w\s]*\s*\S")
-WORDS = re.compile(r"\S+")
-Span = tuple[int, int]
+# A run of white space is matched once, from its beginning: the time is linear in its length.
+_LINE_BREAKS = re.compile(r"((?<!\s)\s*[\n\r]\s*)")
+_SENTENCE_END = re.compile(r"[.!?…。！？।؟][^\w\s]*\s*\S")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text taken apart: ``glue[0] + cores[0] + glue[1] + ... + glue[n]`` is the text.
+    """A text split into sentences: ``gaps[0] + sentences[0] + gaps[1] + ...`` is the text.
 
     Attributes:
-        glue: White space, and what has no letters or digits.
-        cores: Sentences or lines, to be translated.
+        gaps: White space, and what has no letters or digits; one more than sentences.
+        sentences: What is translated.
     """
 
-    glue: list[str]
-    cores: list[str]
+    gaps: list[str]
+    sentences: list[str]
 
     @classmethod
-    def of(cls, text: str, language: str, split: bool = True) -> "Passage":
-        """Take a text apart.
+    def split(cls, text: str, language: str, is_split: bool = True) -> "Passage":
+        """Split a text.
 
         Args:
-            text: Anything.
-            language: Code; its abbreviations do not end sentences.
-            split: Whether each sentence of a line is translated by itself.
+            text: Any text.
+            language: Language code; abbreviations of the language do not end sentences.
+            is_split: Split lines into sentences; if false, a line counts as one sentence.
         """
-        glue, cores = [""], []
-        for number, line in enumerate(_BREAKS.split(text)):
+        gaps, sentences = [""], []
+        for number, line in enumerate(_LINE_BREAKS.split(text)):
             if number % 2:
-                glue[-1] += line
+                gaps[-1] += line
                 continue
-            pieces = split_sentences(line, language) if split and _ENDS.search(line) else [line]
-            for piece in pieces:
-                core = piece.strip()
-                if not translatable(core):
-                    glue[-1] += piece
+            has_several = is_split and _SENTENCE_END.search(line)
+            for part in split_sentences(line, language) if has_several else [line]:
+                sentence = part.strip()
+                if not is_translatable(sentence):
+                    gaps[-1] += part
                     continue
-                before, _, after = piece.partition(core)
-                glue[-1] += before
-                cores.append(core)
-                glue.append(after)
-        return cls(glue, cores)
+                before, _, after = part.partition(sentence)
+                gaps[-1] += before
+                sentences.append(sentence)
+                gaps.append(after)
+        return cls(gaps, sentences)
 
     def join(self, translations: Sequence[str], language: str) -> tuple[str, list[int]]:
         """Put translations in the places of the sentences.
 
         Args:
-            translations: One for each core.
-            language: Code of theirs: most put a space between sentences that had none.
+            translations: One for each sentence.
+            language: Language code of the translations.
 
         Returns:
-            The text, and where in it each translation starts.
+            The text, and where each translation starts in it.
         """
-        gaps = self.gaps(language)
+        gaps = self.target_gaps(language)
         text, starts = gaps[0], []
         for translation, gap in zip(translations, gaps[1:], strict=True):
             starts.append(len(text))
             text += translation + gap
         return text, starts
 
-    def gaps(self, language: str) -> list[str]:
-        """Return what stands before, between and behind the translations."""
-        inner = self.glue[1:-1]
+    def target_gaps(self, language: str) -> list[str]:
+        """Return what stands before, between and after the translations.
+
+        Sentences without a space between them get one if the target language writes it.
+        """
+        if not self.sentences:
+            return self.gaps
+        inner = self.gaps[1:-1]
         if language not in UNSPACED:
             inner = [gap or " " for gap in inner]
-        return [self.glue[0], *inner, self.glue[-1]] if self.cores else self.glue
+        return [self.gaps[0], *inner, self.gaps[-1]]
 
     def starts(self) -> list[int]:
-        """Return where in the text each core starts."""
-        found, at = [], len(self.glue[0])
-        for core, glue in zip(self.cores, self.glue[1:], strict=True):
+        """Return where each sentence starts in the text."""
+        found, at = [], len(self.gaps[0])
+        for sentence, gap in zip(self.sentences, self.gaps[1:], strict=True):
             found.append(at)
-            at += len(core) + len(glue)
+            at += len(sentence) + len(gap)
         return found
 
 
-@dataclass
-class Links:
-    """Which words belong together.
+@dataclass(frozen=True)
+class SplitText:
+    """A text of a request, ready for the queue.
 
     Attributes:
-        source: Where each source word starts and ends, in characters.
-        target: The same of the translation.
-        pairs: (source word, target word).
+        text: The text as the client sent it.
+        passage: The sentences, without the name of a target language.
+        language_name: The name of a target language at the text's beginning (``>>deu<<``), or "".
+        lines: For each sentence the segments that the model takes; each starts with the name.
     """
 
-    source: list[Span] = field(default_factory=list)
-    target: list[Span] = field(default_factory=list)
-    pairs: list[tuple[int, int]] = field(default_factory=list)
+    text: str
+    passage: Passage
+    language_name: str
+    lines: list[list[Segment]]
 
-    @classmethod
-    def between(cls, text: str, translation: str) -> "Links":
-        """Begin with the words of two texts, none linked."""
-        return cls(words(text), words(translation))
-
-    def add(
-        self, core: str, start: int, text: str, begins: int, pairs: Sequence[tuple[int, int]]
-    ) -> None:
-        """Link the words of a sentence and its translation, given where they start."""
-        own, theirs = words(core, start), words(text, begins)
-        self.pairs += dict.fromkeys(
-            (_at(self.source, own[source][0]), _at(self.target, theirs[target][0]))
-            for source, target in pairs
-            if source < len(own) and target < len(theirs)
-        )
-
-    def then(self, other: "Links") -> "Links":
-        """Go on through links from this target text to a third text."""
-        sources: dict[int, list[int]] = {}
-        for source, target in self.pairs:
-            sources.setdefault(target, []).append(source)
-        through = dict.fromkeys(
-            (source, last)
-            for middle, last in other.pairs
-            for source in sources.get(_at(self.target, other.source[middle][0]), [])
-        )
-        return Links(self.source, other.target, list(through))
-
-    @classmethod
-    def same(cls, text: str) -> "Links":
-        """Link each word of a text that stays as it is to itself."""
-        found = words(text)
-        return cls(found, list(found), [(i, i) for i in range(len(found))])
+    @property
+    def segments(self) -> list[Segment]:
+        """The segments of all sentences."""
+        return [segment for line in self.lines for segment in line]
 
 
-def _at(spans: Sequence[Span], place: int) -> int:
-    """Return the number of the word that a character belongs to."""
-    return bisect_right(spans, (place, sys.maxsize)) - 1
+@dataclass
+class TextTranslation:
+    """The translation of a text.
+
+    Attributes:
+        text: The best translation.
+        score: The length-normalized log-probability, summed over the sentences.
+        alternatives: (text, score) of the next best translations.
+        links: Words that belong together; None unless they were requested.
+    """
+
+    text: str
+    score: float = 0.0
+    alternatives: list[tuple[str, float]] = field(default_factory=list)
+    links: WordLinks | None = None
 
 
-def words(text: str, start: int = 0) -> list[Span]:
-    """Return where each word of a text starts and ends, counted from ``start``."""
-    return [(start + m.start(), start + m.end()) for m in WORDS.finditer(text)]
+def split_texts(
+    translator: Translator,
+    search: SearchConfig,
+    texts: Sequence[str],
+    is_split: bool,
+    max_tokens: int,
+) -> list[SplitText]:
+    """Split and tokenize the texts of a request.
+
+    Args:
+        translator: The model that will translate them.
+        search: Search settings, which limit the tokens of a segment.
+        texts: Texts of any length.
+        is_split: Translate each sentence of a line by itself.
+        max_tokens: Tokens that all texts may have together.
+
+    Raises:
+        Rejection: 400 as soon as the texts have more tokens.
+    """
+    found, total = [], 0
+    for text in texts:
+        stripped = text.lstrip()
+        name = translator.tokenizer.named_language(stripped)
+        rest = text[: len(text) - len(stripped)] + stripped[len(name) :] if name else text
+        passage = Passage.split(rest, translator.languages[0], is_split)
+        lines = []
+        for sentence in passage.sentences:
+            segments = translator.split(name + sentence, search)
+            lines.append(segments)
+            total += sum(len(segment.ids) for segment in segments)
+            if total > max_tokens:
+                raise too_long(total, max_tokens)
+        found.append(SplitText(text, passage, name, lines))
+    return found
+
+
+def join_text(
+    translator: Translator,
+    split: SplitText,
+    found: Sequence[list[Hypothesis]],
+    links: Sequence[WordPairs] | None,
+) -> TextTranslation:
+    """Join the translations of a text's segments, best with best.
+
+    Args:
+        translator: The model that made them.
+        split: The text.
+        found: For each segment its n best hypotheses.
+        links: For each segment the word links of its best hypothesis; None: not requested.
+    """
+    if not found:
+        same = None if links is None else WordLinks.identity(split.text)
+        return TextTranslation(split.text, links=same)
+    lines, at = [], 0
+    for segments in split.lines:
+        here = slice(at, at + len(segments))
+        at += len(segments)
+        linked = None if links is None else [[pairs] for pairs in links[here]]
+        lines.append(translator.join(segments, list(found[here]), linked))
+    versions = []
+    for rank in range(max(len(line) for line in lines)):
+        # A sentence with fewer versions repeats its last one.
+        chosen = [line[min(rank, len(line) - 1)] for line in lines]
+        texts = [translation.text for translation in chosen]
+        joined, starts = split.passage.join(texts, translator.languages[1])
+        versions.append((joined, sum(t.score for t in chosen), starts))
+    best, score, target_starts = versions[0]
+    alternatives: dict[str, float] = {}
+    for version, value, _ in versions[1:]:
+        if version.strip() and version != best:
+            alternatives.setdefault(version, value)
+    result = TextTranslation(best, score, list(alternatives.items()))
+    if links is not None:
+        result.links = WordLinks.between(split.text, best)
+        sentences, starts = split.passage.sentences, split.passage.starts()
+        for sentence, start, line, target_start in zip(
+            sentences, starts, lines, target_starts, strict=True
+        ):
+            result.links.add_sentence(
+                sentence,
+                start + len(split.language_name),
+                line[0].text,
+                target_start,
+                line[0].alignment or [],
+            )
+    return result

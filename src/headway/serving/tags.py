@@ -1,6 +1,6 @@
-"""HTML taken apart: block tags, and runs of text with the inline elements in them.
+"""HTML split into block tags and blocks of text with inline elements.
 
-Nothing is validated: what is no tag is text.
+Nothing is validated: what is not a tag is text.
 """
 
 import html
@@ -8,16 +8,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# A tag, without what follows an unclosed quote; possessive, so that no input takes long.
+# A tag; an unclosed quote ends it. Possessive repeats keep the time linear.
 _TAG = re.compile(r"""<(/?)([a-zA-Z][\w:-]*+)((?:[^<>"']|"[^"]*+"|'[^']*+')*+)>""")
-# Its attributes: names, and values with quotes or none; quotes without a name are none.
+# An attribute with or without a value. Quotes without a name are not an attribute.
 _ATTRIBUTE = re.compile(
     r""""[^"]*"|'[^']*'|([^\s"'=/]++)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+)))?"""
 )
-_NUMBER = re.compile(r"&#0*([0-9]{1,8})[0-9]*")  # of a character; eight digits are none's already
-_BREAK = re.compile(
-    r"(?<!\s)\s*[\n\r]\s*"
-)  # begins with its run of white space, so that it is quick
+_NUMBER = re.compile(
+    r"&#0*([0-9]{1,8})[0-9]*"
+)  # a character reference; no character has eight digits
+_LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center",
     "col", "colgroup", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption",
@@ -30,7 +30,7 @@ KEPT = frozenset({
     "script", "style", "code", "kbd", "samp", "var", "pre", "textarea", "svg", "math", "template",
     "noscript", "iframe", "object",
 })  # fmt: skip
-DEEPEST = 64  # inline elements in one another; tags further in stay at their places
+MAX_DEPTH = 64  # nested inline elements; deeper tags stay where they are
 VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
     "wbr",
@@ -39,14 +39,14 @@ VOID = frozenset({
 
 @dataclass
 class Element:
-    """An inline element, or a place in the text where something stands that is no text.
+    """An inline element, or a tag or comment without text.
 
     Attributes:
-        start: Where in the block's text it begins.
+        start: Where the element starts in the block's text.
         end: Where it ends.
-        before: Its opening tag, or all of it.
-        after: Its closing tag.
-        inner: The elements in it.
+        before: The opening tag, or the whole element if it has no text.
+        after: The closing tag.
+        inner: The elements inside.
     """
 
     start: int
@@ -64,8 +64,8 @@ class Block:
     root: Element
 
 
-def tokens(source: str) -> list[tuple[str, str, str]]:
-    """Cut HTML into (kind, name, text): kinds are text, open, close, void, kept and block."""
+def scan(source: str) -> list[tuple[str, str, str]]:
+    """Split HTML into (kind, name, text): kinds are text, open, close, void, kept and block."""
     found: list[tuple[str, str, str]] = []
     at = 0
     closed = source.rfind("-->")
@@ -92,8 +92,8 @@ def tokens(source: str) -> list[tuple[str, str, str]]:
             continue
         at, name = tag.end(), tag[2].lower()
         void = name in VOID or tag[3].endswith("/")
-        if not (tag[1] or void) and (name in KEPT or _says_no(tag[3])):
-            at = _closing(source, at, name)
+        if not (tag[1] or void) and (name in KEPT or _is_untranslated(tag[3])):
+            at = _find_end(source, at, name)
             found.append(("kept", name, source[start:at]))
         elif name in BLOCKS:
             found.append(("block", name, source[start:at]))
@@ -104,8 +104,8 @@ def tokens(source: str) -> list[tuple[str, str, str]]:
     return found
 
 
-def _says_no(attributes: str) -> bool:
-    """Whether ``translate="no"`` or ``class="notranslate"`` is among a tag's attributes."""
+def _is_untranslated(attributes: str) -> bool:
+    """Return whether a tag has the attribute ``translate="no"`` or ``class="notranslate"``."""
     for name, *values in _ATTRIBUTE.findall(attributes):
         name, value = name.lower(), "".join(values)
         if name == "translate" and value.lower() == "no":
@@ -115,8 +115,8 @@ def _says_no(attributes: str) -> bool:
     return False
 
 
-def _closing(source: str, at: int, name: str) -> int:
-    """Return where the element that begins before ``at`` ends; the end of the text if nowhere."""
+def _find_end(source: str, at: int, name: str) -> int:
+    """Return where the element ends whose opening tag ends at ``at``; an unclosed one: at the end."""
     depth = 1
     same = re.compile(rf"<(/?){re.escape(name)}(?![\w:-])[^<>]*+>", re.IGNORECASE)
     for tag in same.finditer(source, at):
@@ -126,29 +126,29 @@ def _closing(source: str, at: int, name: str) -> int:
     return len(source)
 
 
-def parse(source: str) -> list[str | Block]:
-    """Take HTML apart into block tags, as they are, and the blocks of text between them."""
-    pieces: list[str | Block] = []
+def parse_html(source: str) -> list[str | Block]:
+    """Split HTML into block tags, which stay as they are, and the blocks of text between them."""
+    nodes: list[str | Block] = []
     run: list[tuple[str, str, str]] = []
-    for token in [*tokens(source), ("block", "", "")]:
-        if token[0] != "block":
-            run.append(token)
+    for part in [*scan(source), ("block", "", "")]:
+        if part[0] != "block":
+            run.append(part)
             continue
         if any(kind == "text" and text.strip() for kind, _, text in run):
-            pieces.append(_block(run))
+            nodes.append(_make_block(run))
         else:
-            pieces.append("".join(text for _, _, text in run))
-        pieces.append(token[2])
+            nodes.append("".join(text for _, _, text in run))
+        nodes.append(part[2])
         run = []
-    return pieces
+    return nodes
 
 
-def _block(run: Sequence[tuple[str, str, str]]) -> Block:
-    # Which tags find their partner; one without stays a tag, at its place.
+def _make_block(run: Sequence[tuple[str, str, str]]) -> Block:
+    # Opening and closing tags find their partners; a tag without one stays where it is.
     partner: dict[int, int] = {}
     stack: list[tuple[str, int]] = []
     for number, (kind, name, _) in enumerate(run):
-        if kind == "open" and len(stack) < DEEPEST:
+        if kind == "open" and len(stack) < MAX_DEPTH:
             stack.append((name, number))
         elif kind == "close" and any(known == name for known, _ in stack):
             while stack:
@@ -162,7 +162,7 @@ def _block(run: Sequence[tuple[str, str, str]]) -> Block:
     path = [root]
     for number, (kind, _, raw) in enumerate(run):
         if kind == "text":
-            text += _BREAK.sub(" ", html.unescape(_NUMBER.sub(r"&#\1", raw)))
+            text += _LINE_BREAK.sub(" ", html.unescape(_NUMBER.sub(r"&#\1", raw)))
         elif number in partner and kind == "open":
             element = Element(len(text), 0, before=raw)
             path[-1].inner.append(element)

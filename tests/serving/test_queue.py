@@ -1,4 +1,4 @@
-"""Who shares a batch with whom, who waits, who is refused, and what stops when nobody listens."""
+"""The queue: which requests share batches, wait or are rejected, and what stops when clients leave."""
 
 import asyncio
 import random
@@ -12,61 +12,60 @@ import pytest
 from starlette.testclient import TestClient
 
 from conftest import sentences
-from headway.config import SearchConfig
+from headway.config import SearchConfig, ServerConfig
 from headway.errors import HeadwayError
-from headway.serving.answers import until_gone
+from headway.inference import Segment
+from headway.serving.answers import run_while_connected
 from headway.serving.app import Server, make_app
-from headway.serving.batcher import Batcher
 from headway.serving.metrics import Metrics
 from headway.serving.models import load_models
-from headway.serving.refusal import Refusal
-from headway.serving.settings import ServerConfig
+from headway.serving.queue import TranslationQueue
+from headway.serving.rejection import Rejection
 
 SEARCH = SearchConfig()
 
 
 class Model:
-    """Answers each text with itself; a step takes as long as the test wants."""
+    """Returns each text unchanged; a step takes as long as the test wants."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.seconds = seconds
         self.batches: list[list[str]] = []
-        self.open = threading.Event()  # closed, all batches stand still
+        self.open = threading.Event()  # while it is not set, all batches stand still
         self.open.set()
         self.steps = 0
 
-    def length(self, text: str) -> int:
-        return len(text)
-
     def search_batch(
-        self, parts: Sequence[str], search: SearchConfig, wanted: Callable[[int], bool]
+        self, segments: Sequence[Segment], search: SearchConfig, is_wanted: Callable[[int], bool]
     ) -> list[str]:
-        self.batches.append(list(parts))
+        texts = [segment.text for segment in segments]
+        self.batches.append(texts)
         time.sleep(self.seconds)
-        while not self.open.wait(0.001) and any(map(wanted, range(len(parts)))):
+        while not self.open.wait(0.001) and any(map(is_wanted, range(len(texts)))):
             self.steps += 1
-        if "bad" in parts:
+        if "bad" in texts:
             raise HeadwayError("bad")
-        return list(parts)
+        return texts
 
 
 def run(
-    work: Callable[[Batcher], Coroutine[Any, Any, None]], workers: int = 1, **limits: Any
-) -> Batcher:
-    async def main() -> Batcher:
-        batcher = Batcher(workers, ServerConfig(**limits), Metrics())
-        await work(batcher)
-        await batcher.close()
-        assert batcher.queue == []
-        assert (batcher.tokens, batcher.texts, batcher.idle) == (0, 0, workers)
-        return batcher
+    work: Callable[[TranslationQueue], Coroutine[Any, Any, None]], workers: int = 1, **limits: Any
+) -> TranslationQueue:
+    async def main() -> TranslationQueue:
+        queue = TranslationQueue(workers, ServerConfig(**limits), Metrics())
+        await work(queue)
+        await queue.close()
+        assert queue.jobs == []
+        assert (queue.tokens, queue.texts, queue.idle_workers) == (0, 0, workers)
+        return queue
 
     return asyncio.run(main())
 
 
-def find(batcher: Batcher, model: Model, *parts: str, search: SearchConfig = SEARCH) -> Any:
-    found = batcher.find(model, search, parts, [*map(len, parts)])  # type: ignore[arg-type]
-    return asyncio.ensure_future(found)
+def find(queue: TranslationQueue, model: Model, *texts: str, search: SearchConfig = SEARCH) -> Any:
+    """Queue texts; a character counts as a token."""
+    segments = [Segment(text, [0] * len(text)) for text in texts]
+    return asyncio.ensure_future(queue.translate(model, search, segments))  # type: ignore[arg-type]
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -80,24 +79,24 @@ async def until(holds: Callable[[], bool]) -> None:
 def test_a_lone_request_does_not_wait() -> None:
     model, times = Model(), []
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         for _ in range(20):
             started = time.perf_counter()
-            assert await find(batcher, model, "text") == ["text"]
+            assert await find(queue, model, "text") == ["text"]
             times.append(time.perf_counter() - started)
 
     run(work, wait_ms=500.0)
     assert sorted(times)[10] < 0.4
 
 
-def test_who_comes_while_a_batch_runs_shares_the_next() -> None:
+def test_requests_that_come_while_a_batch_runs_share_the_next() -> None:
     model = Model()
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         model.open.clear()
-        first = find(batcher, model, "first")
+        first = find(queue, model, "first")
         await until(lambda: model.batches == [["first"]])
-        others = [find(batcher, model, f"text {i}") for i in range(9)]
+        others = [find(queue, model, f"text {i}") for i in range(9)]
         await asyncio.sleep(0.01)
         model.open.set()
         assert await first == ["first"]
@@ -108,13 +107,13 @@ def test_who_comes_while_a_batch_runs_shares_the_next() -> None:
     assert sorted(model.batches[1]) == [f"text {i}" for i in range(9)]
 
 
-def test_a_crowd_waits_a_moment_to_be_complete() -> None:
+def test_under_load_a_batch_waits_for_more_requests() -> None:
     model = Model(0.001)
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         async def client() -> None:
             for _ in range(20):
-                assert await find(batcher, model, "text") == ["text"]
+                assert await find(queue, model, "text") == ["text"]
 
         await asyncio.gather(*(client() for _ in range(8)))
 
@@ -126,14 +125,14 @@ def test_a_crowd_waits_a_moment_to_be_complete() -> None:
 def test_batches_hold_like_lengths_models_and_settings() -> None:
     model, other = Model(), Model()
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         model.open.clear()
-        first = find(batcher, model, "first")
+        first = find(queue, model, "first")
         await until(lambda: bool(model.batches))
         lengths = [10, 90, 12, 80, 11, 85]
-        found = [find(batcher, model, "x" * length) for length in lengths]
-        found += [find(batcher, model, "beam", search=SearchConfig(beam=2))]
-        found += [find(batcher, other, "other")]
+        found = [find(queue, model, "x" * length) for length in lengths]
+        found += [find(queue, model, "beam", search=SearchConfig(beam=2))]
+        found += [find(queue, other, "other")]
         await asyncio.sleep(0.01)
         model.open.set()
         await asyncio.gather(first, *found)
@@ -150,13 +149,13 @@ def test_batches_hold_like_lengths_models_and_settings() -> None:
 def test_a_short_request_overtakes_the_rest_of_a_long_one() -> None:
     model = Model()
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         model.open.clear()
-        first = find(batcher, model, "first")
+        first = find(queue, model, "first")
         await until(lambda: bool(model.batches))
-        long = find(batcher, model, *["x" * 50] * 40)
+        long = find(queue, model, *["x" * 50] * 40)
         await asyncio.sleep(0.01)
-        short = find(batcher, model, "y")
+        short = find(queue, model, "y")
         await asyncio.sleep(0.01)
         model.open.set()
         await asyncio.gather(first, long, short)
@@ -168,9 +167,9 @@ def test_a_short_request_overtakes_the_rest_of_a_long_one() -> None:
 def test_a_failing_text_fails_alone() -> None:
     model = Model()
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         model.open.clear()
-        found = [find(batcher, model, text) for text in ("first", "good", "bad", "fine")]
+        found = [find(queue, model, text) for text in ("first", "good", "bad", "fine")]
         await asyncio.sleep(0.01)
         model.open.set()
         answers = await asyncio.gather(*found, return_exceptions=True)
@@ -186,20 +185,20 @@ def test_a_failing_text_fails_alone() -> None:
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-def test_work_nobody_waits_for_stops(waiting: bool) -> None:
+def test_cancelled_work_stops(waiting: bool) -> None:
     model = Model()
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         model.open.clear()
-        running = find(batcher, model, "running")
+        running = find(queue, model, "running")
         await until(lambda: bool(model.batches))
-        late = find(batcher, model, "late", "later")
+        late = find(queue, model, "late", "later")
         await asyncio.sleep(0.01)
         (late if waiting else running).cancel()
         await asyncio.sleep(0.02)
         if waiting:
-            assert batcher.queue == []
-            assert batcher.tokens == 0
+            assert queue.jobs == []
+            assert queue.tokens == 0
             model.open.set()
             assert await running == ["running"]
         else:
@@ -213,31 +212,31 @@ def test_work_nobody_waits_for_stops(waiting: bool) -> None:
     assert len(model.batches) == (1 if waiting else 2)
 
 
-def test_a_full_queue_refuses_at_once() -> None:
+def test_a_full_queue_rejects_at_once() -> None:
     model = Model()
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         model.open.clear()
-        found = [find(batcher, model, "x" * 10) for _ in range(11)]
+        found = [find(queue, model, "x" * 10) for _ in range(11)]
         await asyncio.sleep(0.02)
         started = time.perf_counter()
-        with pytest.raises(Refusal) as caught:
-            await asyncio.wait_for(find(batcher, model, "x"), 5)
+        with pytest.raises(Rejection) as caught:
+            await asyncio.wait_for(find(queue, model, "x"), 5)
         assert time.perf_counter() - started < 1  # the model still holds all others
         assert caught.value.status == 429
         assert int(caught.value.headers["Retry-After"]) >= 1
-        with pytest.raises(Refusal) as caught:
-            await find(batcher, model, "x" * 101)
+        with pytest.raises(Rejection) as caught:
+            await find(queue, model, "x" * 101)
         assert caught.value.status == 400  # it would never fit: no use in coming again
         model.open.set()
         await asyncio.gather(*found)
-        assert await find(batcher, model, "x" * 100) == ["x" * 100]
-        batcher.speed = 20.0  # tokens a second
+        assert await find(queue, model, "x" * 100) == ["x" * 100]
+        queue.tokens_per_second = 20.0  # tokens a second
         model.open.clear()
-        some = [find(batcher, model, "x" * 10) for _ in range(3)]
+        some = [find(queue, model, "x" * 10) for _ in range(3)]
         await asyncio.sleep(0.02)
-        with pytest.raises(Refusal) as caught:  # 30 tokens at twenty a second: too late
-            await asyncio.wait_for(find(batcher, model, "x" * 10), 5)
+        with pytest.raises(Rejection) as caught:  # 30 tokens at twenty a second: too late
+            await asyncio.wait_for(find(queue, model, "x" * 10), 5)
         assert caught.value.headers["Retry-After"] == "2"
         model.open.set()
         await asyncio.gather(*some)
@@ -245,15 +244,15 @@ def test_a_full_queue_refuses_at_once() -> None:
     run(work, queue_tokens=100, batch_tokens=10, deadline=2.88)
 
 
-def test_other_work_takes_its_turn_and_stops_too() -> None:
-    async def work(batcher: Batcher) -> None:
-        assert await batcher.work([lambda: 5, lambda: 7], [1, 1]) == [5, 7]
+def test_other_calls_take_their_turn_and_stop_too() -> None:
+    async def work(queue: TranslationQueue) -> None:
+        assert await queue.run([lambda: 5, lambda: 7], [1, 1]) == [5, 7]
         with pytest.raises(ZeroDivisionError):
-            await batcher.work([lambda: 1 // 0], [1])
+            await queue.run([lambda: 1 // 0], [1])
         begun = threading.Event()
-        blocked = asyncio.ensure_future(batcher.work([lambda: begun.wait(5)], [1]))
+        blocked = asyncio.ensure_future(queue.run([lambda: begun.wait(5)], [1]))
         done: list[int] = []
-        waiting = asyncio.ensure_future(batcher.work([lambda: done.append(1)], [1]))
+        waiting = asyncio.ensure_future(queue.run([lambda: done.append(1)], [1]))
         await asyncio.sleep(0.01)
         waiting.cancel()
         await asyncio.sleep(0)
@@ -264,34 +263,34 @@ def test_other_work_takes_its_turn_and_stops_too() -> None:
     run(work)
 
 
-def test_other_work_says_nothing_of_how_fast_searches_are() -> None:
+def test_other_calls_do_not_change_the_measured_speed() -> None:
     model = Model(0.01)
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         for _ in range(20):
-            await find(batcher, model, "x" * 50)
-        before = batcher.speed
+            await find(queue, model, "x" * 50)
+        before = queue.tokens_per_second
         assert before > 0
         # With others in the queue, when the time between two ends is what counts, and without.
         jobs = [lambda: time.sleep(0.05)] * 4
-        await asyncio.gather(batcher.work(jobs, [1] * 4), find(batcher, model, "x" * 50))
-        await batcher.work(jobs, [1] * 4)
-        await find(batcher, model, "x" * 50)
-        assert batcher.speed > before / 2
+        await asyncio.gather(queue.run(jobs, [1] * 4), find(queue, model, "x" * 50))
+        await queue.run(jobs, [1] * 4)
+        await find(queue, model, "x" * 50)
+        assert queue.tokens_per_second > before / 2
 
     run(work)
 
 
-def test_who_has_been_let_in_is_not_refused_halfway() -> None:
+def test_an_admitted_request_is_not_rejected_halfway() -> None:
     model = Model()
 
-    async def work(batcher: Batcher) -> None:
+    async def work(queue: TranslationQueue) -> None:
         model.open.clear()
-        some = [find(batcher, model, "x" * 10) for _ in range(11)]
+        some = [find(queue, model, "x" * 10) for _ in range(11)]
         await asyncio.sleep(0.02)
-        with pytest.raises(Refusal):
-            await batcher.work([lambda: 5], [10])
-        begun = asyncio.ensure_future(batcher.work([lambda: 5], [10], begun=True))
+        with pytest.raises(Rejection):
+            await queue.run([lambda: 5], [10])
+        begun = asyncio.ensure_future(queue.run([lambda: 5], [10], is_admitted=True))
         await asyncio.sleep(0.02)
         model.open.set()
         assert await begun == [5]
@@ -300,22 +299,31 @@ def test_who_has_been_let_in_is_not_refused_halfway() -> None:
     run(work, queue_tokens=100, batch_tokens=10)
 
 
-def test_who_leaves_gets_nothing_and_leaves_nothing() -> None:
+def test_work_is_cancelled_when_the_client_leaves() -> None:
     async def main() -> None:
-        async def never() -> None:
+        async def never() -> dict[str, Any]:
             await asyncio.sleep(100)
+            return {}
 
-        async def soon() -> None:
+        async def soon() -> dict[str, Any]:
             await asyncio.sleep(0.01)
+            return {"type": "http.disconnect"}
 
         async def answer() -> int:
             return 5
 
-        assert await until_gone(answer(), never()) == 5
-        assert await until_gone(never(), soon()) is None
+        async def fail() -> int:
+            raise ZeroDivisionError
+
+        task = await run_while_connected(answer(), never)
+        assert task is not None
+        assert task.result() == 5
+        assert await run_while_connected(never(), soon) is None
+        with pytest.raises(ZeroDivisionError):
+            await run_while_connected(fail(), never)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await until_gone(never(), never())
+                await run_while_connected(never(), never)
         assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(main())
@@ -356,8 +364,8 @@ def test_an_answer_does_not_depend_on_other_clients(server: Server) -> None:
         for thread in threads:
             thread.join()
         assert [together[number] for number in range(len(texts))] == alone
-        batches = server.metrics.histograms["headway_batch_parts", ()]
-        assert sum(batches[:-1]) < server.metrics.counters["headway_parts_total", ()]  # some shared
+        batches = server.metrics.value("headway_batch_parts_count")
+        assert batches < server.metrics.value("headway_parts_total")  # some clients shared batches
 
 
 def test_a_deadline_ends_the_work(model_directory: Path) -> None:
@@ -376,7 +384,7 @@ def test_a_deadline_ends_the_work(model_directory: Path) -> None:
         answer = client.post("/stream", json=fields)
         assert "event: error\ndata: " in answer.text
         deadline = time.perf_counter() + 20
-        while server.batcher.idle < 1 and time.perf_counter() < deadline:
+        while server.queue.idle_workers < 1 and time.perf_counter() < deadline:
             time.sleep(0.01)
-        assert server.batcher.idle == 1  # the thread does not finish what nobody waits for
+        assert server.queue.idle_workers == 1  # the thread does not finish what nobody waits for
         assert time.perf_counter() - started < 30

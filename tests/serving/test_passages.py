@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from headway.serving.batcher import Batcher
-from headway.serving.languages import Detector
-from headway.serving.markup import render, translate_pages
+from headway.config import ServerConfig
+from headway.serving.languages import LanguageDetector
+from headway.serving.links import WordLinks, word_spans
+from headway.serving.markup import place_tags, translate_pages
 from headway.serving.metrics import Metrics
-from headway.serving.passages import Links, Passage, words
-from headway.serving.rendering import Rendering
-from headway.serving.settings import ServerConfig
-from headway.serving.tags import parse, tokens
+from headway.serving.passages import Passage, TextTranslation
+from headway.serving.queue import TranslationQueue
+from headway.serving.tags import parse_html, scan
 from headway.text.languages import name_of
 
 TEXTS = [
@@ -29,38 +29,38 @@ TEXTS = [
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("split", [True, False])
 def test_a_passage_is_its_text(text: str, split: bool) -> None:
-    passage = Passage.of(text, "en", split)
-    assert len(passage.glue) == len(passage.cores) + 1
-    both = zip(passage.cores, passage.glue[1:], strict=True)
-    assert passage.glue[0] + "".join(core + glue for core, glue in both) == text
-    assert all(core == core.strip() and core for core in passage.cores)
-    for core, start in zip(passage.cores, passage.starts(), strict=True):
+    passage = Passage.split(text, "en", split)
+    assert len(passage.gaps) == len(passage.sentences) + 1
+    both = zip(passage.sentences, passage.gaps[1:], strict=True)
+    assert passage.gaps[0] + "".join(core + glue for core, glue in both) == text
+    assert all(core == core.strip() and core for core in passage.sentences)
+    for core, start in zip(passage.sentences, passage.starts(), strict=True):
         assert text[start : start + len(core)] == core
-    joined, starts = passage.join([core.upper() for core in passage.cores], "ja")
+    joined, starts = passage.join([sentence.upper() for sentence in passage.sentences], "ja")
     assert joined == "".join(
-        [passage.glue[0], *(c.upper() + g for c, g in zip(passage.cores, passage.glue[1:], strict=True))]
+        [passage.gaps[0], *(c.upper() + g for c, g in zip(passage.sentences, passage.gaps[1:], strict=True))]
     )  # fmt: skip
     assert all(
-        joined[s : s + len(c)] == c.upper() for s, c in zip(starts, passage.cores, strict=True)
+        joined[s : s + len(c)] == c.upper() for s, c in zip(starts, passage.sentences, strict=True)
     )
 
 
 def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None:
-    passage = Passage.of("一つ。二つ。\n三つ。", "ja")
-    assert passage.cores == ["一つ。", "二つ。", "三つ。"]
+    passage = Passage.split("一つ。二つ。\n三つ。", "ja")
+    assert passage.sentences == ["一つ。", "二つ。", "三つ。"]
     assert passage.join(["One.", "Two.", "Three."], "en")[0] == "One. Two.\nThree."
     assert passage.join(["一.", "二.", "三."], "zh")[0] == "一.二.\n三."
 
 
-def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> Links:
-    return Links(words(source), words(target), list(pairs))
+def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> WordLinks:
+    return WordLinks(word_spans(source), word_spans(target), list(pairs))
 
 
 def one_block(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> str:
-    before, block, *_ = parse(source)
+    before, block, *_ = parse_html(source)
     if isinstance(before, str):
         before, block = block, before
-    return render(before, target, linked(before.text, target, pairs))
+    return place_tags(before, target, linked(before.text, target, pairs))
 
 
 @pytest.mark.parametrize(
@@ -102,17 +102,18 @@ def test_blocks_code_and_comments_stay() -> None:
         "<!DOCTYPE html><!-- a > b --><div class=\"x>y\"><p>One<br/>two</p><script>if (a<b) {}</script>"
         "<p translate=\"no\">Keep <b>me</b></p><pre>x\n y</pre><ul><li>four</ul> &amp; 1 < 2</div>"
     )  # fmt: skip
-    pieces = parse(source)
+    pieces = parse_html(source)
     assert [p.text for p in pieces if not isinstance(p, str)] == ["One", "two", "four", " & 1 < 2"]
     same = "".join(
-        p if isinstance(p, str) else render(p, p.text, Links.same(p.text)) for p in pieces
+        p if isinstance(p, str) else place_tags(p, p.text, WordLinks.identity(p.text))
+        for p in pieces
     )
     assert html.unescape(same) == html.unescape(source)
-    assert "".join(text for _, _, text in tokens(source)) == source
+    assert "".join(text for _, _, text in scan(source)) == source
 
 
 def translated(source: str) -> list[str]:
-    return [piece.text for piece in parse(source) if not isinstance(piece, str)]
+    return [piece.text for piece in parse_html(source) if not isinstance(piece, str)]
 
 
 @pytest.mark.parametrize(
@@ -143,16 +144,18 @@ class Backwards:
     """Translates by turning the words round: links are known."""
 
     def __init__(self) -> None:
-        self.batcher = Batcher(1, ServerConfig(), Metrics())
+        self.queue = TranslationQueue(1, ServerConfig(), Metrics())
 
-    async def translate(self, route: Any, texts: Sequence[str], align: bool) -> list[Rendering]:
+    async def translate(
+        self, route: Any, texts: Sequence[str], align: bool
+    ) -> list[TextTranslation]:
         return [self.one(text) for text in texts]
 
-    def one(self, text: str) -> Rendering:
+    def one(self, text: str) -> TextTranslation:
         found = text.split()
         target = " ".join(reversed(found))
         pairs = [(i, len(found) - 1 - i) for i in range(len(found))]
-        return Rendering(target, links=linked(text, target, pairs))
+        return TextTranslation(target, links=linked(text, target, pairs))
 
 
 def page(interpreter: Any, source: str) -> str:
@@ -174,12 +177,12 @@ def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
     for _ in range(1000):
         source = random_html(chooser)
         found = page(Backwards(), source)
-        tags = [text for kind, _, text in tokens(source) if kind != "text"]
+        tags = [text for kind, _, text in scan(source) if kind != "text"]
         remaining = found
         for tag in sorted(tags, key=len, reverse=True):
             assert tag in remaining, source
             remaining = remaining.replace(tag, " ", 1)
-        plain = [text for kind, _, text in tokens(source) if kind == "text"]
+        plain = [text for kind, _, text in scan(source) if kind == "text"]
         letters = sorted(re.sub(r"\s", "", html.unescape("".join(plain))))
         if "code" not in source:
             assert sorted(re.sub(r"\s", "", html.unescape(remaining))) == letters, source
@@ -239,11 +242,11 @@ def test_hostile_html_takes_no_time(source: str) -> None:
 )
 def test_words_with_few_links_or_all_take_no_time(source: str, link: tuple[int, ...]) -> None:
     """Tags between words of which none, or one, became all that there is."""
-    (block,) = (piece for piece in parse(source) if not isinstance(piece, str))
+    (block,) = (piece for piece in parse_html(source) if not isinstance(piece, str))
     links = linked(block.text, "A " * 2000, [])
     links.pairs = [(range(len(links.source))[at], word) for at in link for word in range(2000)]
     started = time.process_time()
-    assert render(block, "A " * 2000, links).count("<") == source.count("<")
+    assert place_tags(block, "A " * 2000, links).count("<") == source.count("<")
     assert time.process_time() - started < 1
 
 
@@ -253,17 +256,17 @@ def test_links_go_through_a_third_language() -> None:
     assert first.then(second).pairs == [(0, 1), (1, 0)]
     # What is no word to translate, like the dash here, is one of the first's target words only.
     first = linked("a b", "x — z", [(0, 0), (1, 2)])
-    second = Links([(0, 1), (4, 5)], words("p q"), [(0, 1), (1, 0)])
+    second = WordLinks([(0, 1), (4, 5)], word_spans("p q"), [(0, 1), (1, 0)])
     assert first.then(second).pairs == [(0, 1), (1, 0)]
 
 
 def test_languages_are_told_apart_among_those_served() -> None:
-    detector = Detector(["af", "en", "zh-Hans", "xx"])
+    detector = LanguageDetector(["af", "en", "zh-Hans", "xx"])
     assert detector.rank("Die kat sit op die mat en kyk na die huis")[0][0] == "af"
     assert detector.rank("这是一座房子")[0][0] == "zh-Hans"
     ranked = detector.rank("The cat sits on the mat")
     assert ranked[0][0] == "en"
     assert [code for code, _ in ranked if code == "xx"] == []
-    assert Detector(["xx"]).rank("the cat") == [("xx", 0.0)]
+    assert LanguageDetector(["xx"]).rank("the cat") == [("xx", 0.0)]
     assert name_of("af") == "Afrikaans"
     assert name_of("xx") == "xx"

@@ -13,15 +13,17 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from conftest import sentences, write_random_model
+from headway.config import Config, ServerConfig, load
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
 from headway.serving.app import Server, make_app
 from headway.serving.clients import Keys
-from headway.serving.languages import translatable
+from headway.serving.environment import read_variables
+from headway.serving.languages import is_translatable
 from headway.serving.models import Models, load_models
-from headway.serving.refusal import Refusal
+from headway.serving.page import page_files
+from headway.serving.rejection import Rejection
 from headway.serving.requests import read_body
-from headway.serving.settings import ServerConfig, load
 from headway.text.tokenizer import Tokenizer
 
 SHORT = {"search.max-extra": "7"}
@@ -135,7 +137,7 @@ def test_what_has_no_words_comes_back(client: TestClient, text: str) -> None:
 def test_one_language_comes_back_and_a_pivot_joins_two(client: TestClient, models: Models) -> None:
     assert ask(client, q="the cat", target="en").json() == {"translatedText": "the cat"}
     middles = {text: ask(client, q=text).json()["translatedText"] for text in sentences(9, 5)}
-    text, middle = next((t, m) for t, m in middles.items() if translatable(m))
+    text, middle = next((t, m) for t, m in middles.items() if is_translatable(m))
     through = ask(client, q=text, target="fr").json()
     assert through == ask(client, q=middle, source="de", target="fr").json()
     assert through["translatedText"] != middle
@@ -143,7 +145,9 @@ def test_one_language_comes_back_and_a_pivot_joins_two(client: TestClient, model
     assert languages == {"en": ["en", "de", "fr"], "de": ["de", "fr"], "fr": ["fr"]}
     no_pivot = Models(list(models.pairs.values()))
     assert no_pivot.targets("en") == ["en", "de"]
-    with pytest.raises(HeadwayError, match="--pivot xx: no model speaks it; there are en, de, fr"):
+    with pytest.raises(
+        HeadwayError, match="--pivot xx: no model translates this language; there are en, de, fr"
+    ):
         Models(list(models.pairs.values()), "xx")
     with pytest.raises(HeadwayError, match=r"translates en to de, as .* does"):
         Models([models.pairs["en", "de"]] * 2)
@@ -242,7 +246,7 @@ def test_a_length_may_have_white_space_around_it(length: str) -> None:
     if length.startswith("46"):
         assert asyncio.run(body) == b"x" * 46
     else:
-        with pytest.raises(Refusal):
+        with pytest.raises(Rejection):
             asyncio.run(body)
 
 
@@ -280,8 +284,18 @@ def test_addresses_and_methods(client: TestClient) -> None:
 
 def test_the_specification_names_every_address_and_its_languages(client: TestClient) -> None:
     spec = client.get("/spec").json()
-    assert spec["components"]["schemas"]["Target"]["enum"] == ["en", "de", "fr"]
-    assert spec["components"]["schemas"]["Texts"]["maxItems"] == 5
+    schemas = spec["components"]["schemas"]
+    fields = schemas["TranslateRequest"]["properties"]
+    assert fields["source"]["enum"] == ["auto", "en", "de", "fr"]
+    assert fields["target"]["enum"] == ["en", "de", "fr"]
+    text, texts = fields["q"]["oneOf"]
+    assert (text["maxLength"], texts["maxItems"], texts["items"]["maxLength"]) == (200, 5, 200)
+    assert fields["alternatives"]["maximum"] == 4
+    assert schemas["TranslateRequest"]["required"] == ["q", "source", "target"]
+    assert schemas["TranslateFormRequest"]["properties"]["q"]["type"] == "string"
+    assert schemas["Translation"]["required"] == ["translatedText"]
+    served = {route.path for route in client.app.app.routes}  # type: ignore[attr-defined]
+    assert set(spec["paths"]) == served - {"/" + path.lstrip("/") for path in page_files()}
     for path, methods in spec["paths"].items():
         for method in methods:
             assert client.request(method, path).status_code not in (404, 405), path
@@ -411,10 +425,10 @@ def test_metrics_count_what_happened_and_ask_for_their_token(models: Models) -> 
         client.get("/some/secret/path")
         assert client.get("/metrics").status_code == 401
         text = client.get("/metrics", headers={"Authorization": "Bearer Zeichen"}).text
-    assert 'headway_requests_total{endpoint="/translate",status="200"} 1\n' in text
-    assert 'headway_requests_total{endpoint="/translate",status="400"} 1\n' in text
-    assert "headway_parts_total 2\n" in text
-    assert "headway_queue_tokens 0\n" in text
+    assert 'headway_requests_total{endpoint="/translate",status="200"} 1.0\n' in text
+    assert 'headway_requests_total{endpoint="/translate",status="400"} 1.0\n' in text
+    assert "headway_parts_total 2.0\n" in text
+    assert "headway_queue_tokens 0.0\n" in text
     assert "secret" not in text
 
 
@@ -425,15 +439,31 @@ def test_settings_come_from_file_environment_and_line_and_mistakes_together(
     file.write_text(
         "[server]\nchar_limit = 5\nbatch_limit = 6\nwait_ms = 1\nsplit_sentences = false\n"
     )
-    found = load(file, {"server.char-limit": "9"}, {"LT_BATCH_LIMIT": "8", "HEADWAY_WAIT_MS": "2"})
+
+    def load_server(option: str, text: str, environment: dict[str, str]) -> ServerConfig:
+        variables = read_variables(environment)
+        given = {f"server.{option}": text}
+        found = load(files=[file], overrides=given, sections=["server"], variables=variables)
+        return found.server
+
+    found = load_server("char-limit", "9", {"LT_BATCH_LIMIT": "8", "HEADWAY_WAIT_MS": "2"})
     assert (found.char_limit, found.batch_limit, found.wait_ms) == (9, 8, 2.0)
     assert found.split_sentences is False
     file.write_text("[server]\nchar_limits = 5\nbody_limit = 'x'\n[other]\n")
     with pytest.raises(HeadwayError) as caught:
-        load(file, {"server.deadline": "soon"}, {"HEADWAY_BATCH_LIMIT": "many"})
+        load_server("deadline", "soon", {"HEADWAY_BATCH_LIMIT": "many"})
     lines = str(caught.value).splitlines()
     assert len(lines) == 5
     assert "char_limits is not a setting (did you mean 'char_limit'?)" in str(caught.value)
     assert "--server.deadline must be a number, not 'soon'" in lines
-    with pytest.raises(HeadwayError, match=r"server.char_limit = 0 must be more than 0"):
-        load(None, {"server.char-limit": "0"}, {})
+    assert "HEADWAY_BATCH_LIMIT must be a whole number, not 'many'" in lines
+    file.write_text("")
+    for option, text, problem in [
+        ("char-limit", "0", "server.char_limit = 0 must be more than 0"),
+        ("deadline", "inf", "server.deadline = inf must be at most 1000000000"),
+        ("deadline", "nan", "server.deadline = nan must be"),
+        ("queue-tokens", "5", "server.batch_tokens = 2000 is more than queue_tokens = 5"),
+    ]:
+        with pytest.raises(HeadwayError, match=problem):
+            load_server(option, text, {})
+    assert "server" not in Config().to_dict()  # a run's config.json has no server in it

@@ -1,4 +1,4 @@
-"""A request's texts before they wait: where they are cut, how they are counted, who is refused."""
+"""A request's texts before the queue: how they are split and counted, and when they are rejected."""
 
 import threading
 from pathlib import Path
@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from conftest import sentences
+from conftest import sentences as random_sentences
+from headway.config import ServerConfig
 from headway.inference import Segment, Translator
 from headway.serving.app import Server, make_app
-from headway.serving.batcher import SHORT
-from headway.serving.cutting import cut_texts
 from headway.serving.models import Models, load_models
-from headway.serving.settings import ServerConfig
+from headway.serving.passages import split_texts
+from headway.serving.queue import SHORT_REQUEST
 from headway.text.tokenizer import Tokenizer
 
 
@@ -28,12 +28,12 @@ def ask(server: Server, **fields: Any) -> Any:
 
 
 def tokens(server: Server) -> float:
-    return server.metrics.counters["headway_tokens_total", ()]
+    return server.metrics.value("headway_tokens_total")
 
 
 @pytest.mark.parametrize("form", ["text", "html"])
-def test_a_list_that_never_fits_is_refused_as_a_whole(models: Models, form: str) -> None:
-    text = ". ".join(sentences(5, 3))
+def test_a_list_that_never_fits_is_rejected_as_a_whole(models: Models, form: str) -> None:
+    text = ". ".join(random_sentences(5, 3))
     length = len(models.pairs["en", "de"].split(text)[0].ids)
     limits = ServerConfig(queue_tokens=3 * length, batch_tokens=length)
     server = Server(models, limits)
@@ -46,27 +46,29 @@ def test_a_list_that_never_fits_is_refused_as_a_whole(models: Models, form: str)
     assert tokens(server) > 0
 
 
-def test_long_requests_are_cut_aside_even_if_each_text_is_short(
+def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: set[str] = set()
     split = Translator.split
 
-    def told(self: Translator, line: str, search: Any = None) -> list[Segment]:
+    def recorded(self: Translator, line: str, search: Any = None) -> list[Segment]:
         where.add(threading.current_thread().name.partition("_")[0])
         return split(self, line, search)
 
-    monkeypatch.setattr(Translator, "split", told)
-    text = ". ".join(sentences(10, 4))
-    assert len(text) < SHORT < 30 * len(text)
+    monkeypatch.setattr(Translator, "split", recorded)
+    text = ". ".join(random_sentences(10, 4))
+    assert len(text) < SHORT_REQUEST < 30 * len(text)
     assert ask(Server(models), q=[text] * 30).status_code == 200
-    assert where == {"desk"}
+    assert where == {"text"}
     where.clear()
     assert ask(Server(models), q=text).status_code == 200
-    assert "desk" not in where
+    assert "text" not in where
 
 
-def test_who_cannot_come_in_is_not_cut(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_request_is_not_tokenized(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
     measured = 0
     encode = Tokenizer.encode_source
 
@@ -81,13 +83,13 @@ def test_who_cannot_come_in_is_not_cut(models: Models, monkeypatch: pytest.Monke
     assert measured < 400  # of 18,000 sentences
     measured = 0
     server = Server(models, limits)
-    server.batcher.queue.append(None)  # type: ignore[arg-type]
-    server.batcher.tokens = 300  # while others wait and there is no room, not one is
+    server.queue.jobs.append(None)  # type: ignore[arg-type]
+    server.queue.tokens = 300  # others wait, and there is no room
     assert ask(server, q="Hi a. " * 400).status_code == 429
     assert measured == 0
 
 
-def test_a_language_that_is_named_begins_every_sentence(
+def test_the_name_of_a_language_begins_every_sentence(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def named(self: Tokenizer, text: str) -> str:
@@ -96,11 +98,28 @@ def test_a_language_that_is_named_begins_every_sentence(
     monkeypatch.setattr(Tokenizer, "named_language", named)
     translator = models.pairs["en", "de"]
     text = " >>deu<< The cat sees. A dog runs.\n\n>>x<< !\nA tree"
-    [cut] = cut_texts(translator, translator.search, [text], True, 1000)
-    cores = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
-    assert cut.passage.cores == cores
-    assert [part.text for part in cut.parts] == [f">>deu<<{core}" for core in cores]
-    assert cut.tokens == [len(part.ids) for part in cut.parts]
-    for core, start in zip(cores, cut.passage.starts(), strict=True):
-        assert text[start + len(cut.named) :].startswith(core)
-    assert cut.passage.join(["A", "B", "C", "D"], "de")[0] == "  A B\n\nC\nD"
+    [split] = split_texts(translator, translator.search, [text], True, 1000)
+    sentences = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
+    assert split.passage.sentences == sentences
+    assert [segment.text for segment in split.segments] == [f">>deu<<{s}" for s in sentences]
+    for sentence, start in zip(sentences, split.passage.starts(), strict=True):
+        assert text[start + len(split.language_name) :].startswith(sentence)
+    assert split.passage.join(["A", "B", "C", "D"], "de")[0] == "  A B\n\nC\nD"
+
+
+@pytest.mark.parametrize("path", ["/translate", "/stream"])
+def test_each_text_is_tokenized_once(
+    models: Models, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenized: list[str] = []
+    encode = Tokenizer.encode_source
+
+    def recorded(self: Tokenizer, texts: list[str]) -> list[list[int]]:
+        tokenized.extend(texts)
+        return encode(self, texts)
+
+    monkeypatch.setattr(Tokenizer, "encode_source", recorded)
+    with TestClient(make_app(Server(models))) as client:
+        fields = {"q": "The cat sees. A dog runs!", "source": "en", "target": "de"}
+        assert client.post(path, json=fields).status_code == 200
+    assert tokenized == ["The cat sees.", "A dog runs!"]

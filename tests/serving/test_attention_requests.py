@@ -9,11 +9,11 @@ import pytest
 import torch
 from starlette.testclient import TestClient
 
-from headway.inference import Hypothesis, Translator
+from headway.config import ServerConfig
+from headway.inference import Hypothesis, Segment, Translator
 from headway.model import watch
 from headway.serving.app import Server, make_app
 from headway.serving.models import Models, load_models
-from headway.serving.settings import ServerConfig
 
 
 def test_a_thread_sees_its_own_forwards_only(translator: Translator) -> None:
@@ -39,14 +39,14 @@ def test_an_alignment_ends_with_its_request(
 ) -> None:
     """Sentence by sentence: a short request need not wait for all, and nobody's are not begun."""
     aligned: list[str] = []
-    link = Translator.link
+    align = Translator.align
 
-    def slow(self: Translator, part: str, hypothesis: Hypothesis) -> Any:
-        aligned.append(part)
+    def slow(self: Translator, segment: Segment, hypothesis: Hypothesis) -> Any:
+        aligned.append(segment.text)
         time.sleep(0.05)
-        return link(self, part, hypothesis)
+        return align(self, segment, hypothesis)
 
-    monkeypatch.setattr(Translator, "link", slow)
+    monkeypatch.setattr(Translator, "align", slow)
     server = Server(models, ServerConfig(deadline=1.0))
     path = "/translate" if fields else "/align"
     with TestClient(make_app(server)) as client:
@@ -55,18 +55,18 @@ def test_an_alignment_ends_with_its_request(
         assert answer.status_code == 503
         time.sleep(0.2)
         assert 0 < len(aligned) < 25
-        assert server.batcher.queue == []
-        assert server.batcher.idle == 1
+        assert server.queue.jobs == []
+        assert server.queue.idle_workers == 1
         aligned.clear()
         assert client.post(path, json={"q": "The cat sees. A dog runs.", **asked}).is_success
         assert aligned == ["The cat sees.", "A dog runs."]
 
 
-def test_maps_are_of_what_the_batcher_translates(models: Models) -> None:
+def test_maps_show_the_translation_of_the_queue(models: Models) -> None:
     server = Server(models)
     with TestClient(make_app(server)) as client:
         asked = {"q": "the cat sees. a dog", "source": "en", "target": "de"}
         answer = client.post("/attention", json=asked)
     # As one line, in the queue, and then drawn.
     assert answer.json()["target"] == models.pairs["en", "de"].translate("the cat sees. a dog")
-    assert server.metrics.counters["headway_parts_total", ()] == 2
+    assert server.metrics.value("headway_parts_total") == 2

@@ -8,7 +8,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.serving.clients import Keys
-from headway.serving.refusal import Refusal
+from headway.serving.rejection import Rejection
 from support.server import SHORT, Running
 
 
@@ -18,7 +18,7 @@ def test_keys_are_read_again_or_stay(tmp_path: Path) -> None:
     keys = Keys(file)
     name = keys.check("first")
     file.write_text("second\nfirst\n")
-    with pytest.raises(Refusal):
+    with pytest.raises(Rejection):
         keys.check("second")
     keys.read()
     assert keys.check("first") == name  # his rate goes on

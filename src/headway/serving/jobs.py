@@ -1,0 +1,68 @@
+"""What waits in the server's queue: segments to translate, and other calls."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headway.config import SearchConfig
+from headway.inference import Segment, Translator
+
+
+@dataclass(frozen=True)
+class SegmentSearch:
+    """A segment to translate."""
+
+    translator: Translator
+    search: SearchConfig
+    segment: Segment
+
+
+@dataclass(eq=False)
+class Job:
+    """A segment to translate, or a function to call, that waits for its turn.
+
+    Attributes:
+        work: What to do.
+        tokens: Source tokens that the work is about.
+        turn: Jobs start in the order of their turns.
+        queued_at: Time in seconds.
+        result: Set by the event loop when the job is done.
+        is_cancelled: Nobody waits for the result. The event loop sets it, a worker thread reads it.
+    """
+
+    work: SegmentSearch | Callable[[], object]
+    tokens: int
+    turn: float
+    queued_at: float
+    result: asyncio.Future[Any]
+    is_cancelled: bool = False
+
+    def can_share_batch(self, other: "Job") -> bool:
+        """Return whether two jobs are segments for the same model with the same settings."""
+        mine, theirs = self.work, other.work
+        if not isinstance(mine, SegmentSearch) or not isinstance(theirs, SegmentSearch):
+            return False
+        return mine.translator is theirs.translator and mine.search == theirs.search
+
+
+def run_batch(batch: Sequence[Job]) -> list[object]:
+    """Do the work of a batch.
+
+    Returns:
+        For each job its result, or the exception that it raised. If the batch fails, each job runs
+        by itself, so that one bad segment fails alone.
+    """
+    try:
+        first = batch[0].work
+        if not isinstance(first, SegmentSearch):
+            return [None if batch[0].is_cancelled else first()]
+        segments = [job.work.segment for job in batch if isinstance(job.work, SegmentSearch)]
+        found = first.translator.search_batch(
+            segments, first.search, lambda number: not batch[number].is_cancelled
+        )
+        return list(found)
+    except Exception as error:
+        if len(batch) == 1:
+            return [error]
+        return [result for job in batch for result in run_batch([job])]

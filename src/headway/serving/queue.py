@@ -1,0 +1,259 @@
+"""The queue in which the requests of all clients share batches.
+
+The queue is bounded by tokens and by texts, and feeds a few worker threads. A request never waits
+while the queue is empty and a worker is idle. Under load a batch waits a few milliseconds for more
+requests. The queue lives in the event loop's thread, so that it needs no locks.
+"""
+
+import asyncio
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from headway.config import SearchConfig, ServerConfig
+from headway.inference import Hypothesis, Segment, Translator
+from headway.serving.jobs import Job, SegmentSearch, run_batch
+from headway.serving.metrics import Metrics
+from headway.serving.rejection import overloaded, too_long
+
+T = TypeVar("T")
+LONGEST_WAIT = 0.4  # of the deadline: a request that would wait longer is rejected
+LARGEST_BATCH = 64  # segments: larger batches gain little, and all wait for the slowest
+WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
+SHORT_REQUEST = 2_000  # characters that the event loop splits itself: about a millisecond
+RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
+
+
+class TranslationQueue:
+    """Forms batches and has worker threads translate them.
+
+    Args:
+        workers: Threads; each translates one batch at a time.
+        config: Limits of the queue and of a batch.
+        metrics: Counts batches and rejections.
+    """
+
+    def __init__(self, workers: int, config: ServerConfig, metrics: Metrics) -> None:
+        self.config, self.metrics = config, metrics
+        self.workers = self.idle_workers = workers
+        self.pool = ThreadPoolExecutor(workers, "translate", initializer=lower_priority)
+        # Long requests are split and joined in one thread, so that the event loop competes with one.
+        self.text_pool = ThreadPoolExecutor(1, "text", initializer=lower_priority)
+        self.jobs: list[Job] = []
+        self.tokens = 0  # waiting
+        self.texts = 0  # waiting or being translated
+        self.turn = 0.0  # of the job that started last
+        self.typical_batch = 1.0  # segments in recent batches, on average
+        self.tokens_per_second = 0.0  # of all workers together; 0: unknown
+        self._recent_tokens = self._recent_seconds = 0.0
+        self._batch_ended: float | None = None  # when the last batch ended, if others waited then
+        self._timer: asyncio.TimerHandle | None = None
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def translate(
+        self,
+        translator: Translator,
+        search: SearchConfig,
+        segments: Sequence[Segment],
+        texts: int = 1,
+        is_admitted: bool = False,
+    ) -> list[list[Hypothesis]]:
+        """Search for the translations of segments, as `Translator.search_batch` does.
+
+        If the caller is cancelled, its segments leave the queue, or their batch at its next step.
+
+        Args:
+            translator: The model.
+            search: Search settings.
+            segments: Of all texts of a request.
+            texts: Texts that the segments belong to.
+            is_admitted: The request has passed `check_room` before, and is not rejected halfway.
+
+        Raises:
+            Rejection: 429 if the queue is full, 400 if the segments would never fit into it.
+        """
+        work = [SegmentSearch(translator, search, segment) for segment in segments]
+        sizes = [len(segment.ids) for segment in segments]
+        jobs = self._make_jobs(work, sizes, is_admitted)
+        await self._finish(jobs, texts)
+        return [job.result.result() for job in jobs]
+
+    async def run(
+        self, calls: Sequence[Callable[[], T]], sizes: Sequence[int], is_admitted: bool = False
+    ) -> list[T]:
+        """Have worker threads call functions, each when its turn comes.
+
+        If the caller is cancelled, no further call begins.
+
+        Args:
+            calls: Each should take no longer than the translation of a sentence.
+            sizes: Source tokens that each call is about.
+            is_admitted: As for `translate`.
+
+        Raises:
+            Rejection: As for `translate`.
+        """
+        jobs = self._make_jobs(calls, sizes, is_admitted)
+        await self._finish(jobs, 1)
+        return [job.result.result() for job in jobs]
+
+    async def run_text_work(self, characters: int, work: Callable[[], T]) -> T:
+        """Split or join texts; if they are long, in a thread of its own."""
+        if characters < SHORT_REQUEST:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self.text_pool, work)
+
+    def expected_seconds(self, tokens: int = 0) -> float:
+        """Return how long a request of so many tokens would take; 0 if the speed is unknown."""
+        total = self.tokens + tokens
+        return total / self.tokens_per_second if self.tokens_per_second else 0.0
+
+    def is_overloaded(self, tokens: int = 0) -> bool:
+        """Return whether a request of so many tokens finds no room, or would wait too long."""
+        if self.texts >= self.config.queue_texts:
+            return True
+        return bool(self.jobs) and (
+            self.tokens + tokens > self.config.queue_tokens
+            or self.expected_seconds(tokens) > LONGEST_WAIT * self.config.deadline
+        )
+
+    def check_room(self, tokens: int = 0) -> None:
+        """Reject a request of so many tokens if there is no room for it, or no time.
+
+        Raises:
+            Rejection: 429; 400 if there never is room.
+        """
+        if tokens > self.config.queue_tokens:
+            raise too_long(tokens, self.config.queue_tokens)
+        if self.is_overloaded(tokens):
+            self.metrics.rejected.inc()
+            raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens)))))
+
+    def _make_jobs(
+        self,
+        work: Sequence[SegmentSearch | Callable[[], object]],
+        sizes: Sequence[int],
+        is_admitted: bool,
+    ) -> list[Job]:
+        if not is_admitted:
+            self.check_room(sum(sizes))
+        now, loop = time.monotonic(), asyncio.get_running_loop()
+        jobs, turn = [], self.turn
+        for item, size in zip(work, sizes, strict=True):
+            # The turns of a long request are far apart, so that short requests go between them.
+            turn += size
+            jobs.append(Job(item, size, turn, now, loop.create_future()))
+        return jobs
+
+    async def _finish(self, jobs: list[Job], texts: int) -> None:
+        """Queue jobs and wait until all are done."""
+        self.jobs += jobs
+        self.tokens += sum(job.tokens for job in jobs)
+        self.texts += texts
+        self._start_batches()
+        try:
+            await asyncio.gather(*(job.result for job in jobs))
+        finally:
+            self.texts -= texts
+            left = {id(job) for job in jobs if not job.result.done() or job.result.cancelled()}
+            if left:
+                for job in jobs:
+                    job.is_cancelled = True
+                self.tokens -= sum(job.tokens for job in self.jobs if id(job) in left)
+                self.jobs = [job for job in self.jobs if id(job) not in left]
+                self.metrics.cancelled.inc()
+
+    def _start_batches(self) -> None:
+        """Give the idle workers batches, unless it is worth waiting for more requests."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self.idle_workers and self.jobs:
+            if self.typical_batch > 1.5 and len(self.jobs) < LARGEST_BATCH:
+                waited = time.monotonic() - min(job.queued_at for job in self.jobs)
+                left = self.config.wait_ms / 1000 - waited
+                if left > 0:
+                    loop = asyncio.get_running_loop()
+                    self._timer = loop.call_later(left, self._start_batches)
+                    return
+            self.idle_workers -= 1
+            task = asyncio.get_running_loop().create_task(self._run(self._take_batch()))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+
+    def _take_batch(self) -> list[Job]:
+        """Take the job whose turn it is, and jobs of similar length that may share its batch."""
+        first = min(self.jobs, key=lambda job: job.turn)
+        self.turn = max(self.turn, first.turn)
+        others = [job for job in self.jobs if job is not first and job.can_share_batch(first)]
+        others.sort(key=lambda job: (abs(job.tokens - first.tokens), job.turn))
+        # The idle workers share what there is.
+        largest = max(1, min(LARGEST_BATCH, math.ceil((len(others) + 1) / (self.idle_workers + 1))))
+        batch, longest = [first], first.tokens
+        for job in others:
+            longest = max(longest, job.tokens)
+            if len(batch) == largest or longest * (len(batch) + 1) > self.config.batch_tokens:
+                break
+            batch.append(job)
+        taken = set(map(id, batch))
+        self.jobs = [job for job in self.jobs if id(job) not in taken]
+        self.tokens -= sum(job.tokens for job in batch)
+        if isinstance(first.work, SegmentSearch):
+            self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
+        return batch
+
+    async def _run(self, batch: list[Job]) -> None:
+        started = time.monotonic()
+        results = await asyncio.get_running_loop().run_in_executor(self.pool, run_batch, batch)
+        seconds = time.monotonic() - started
+        self._measure(batch, seconds)
+        self.idle_workers += 1
+        self._start_batches()
+        for number, (job, result) in enumerate(zip(batch, results, strict=True), 1):
+            if job.result.done():
+                continue
+            if isinstance(result, BaseException):
+                job.result.set_exception(result)
+            else:
+                job.result.set_result(result)
+            if number % RESULTS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    def _measure(self, batch: list[Job], seconds: float) -> None:
+        """Update the speed and the metrics after a batch."""
+        tokens, now = sum(job.tokens for job in batch), time.monotonic()
+        if isinstance(batch[0].work, SegmentSearch):
+            # Under load the time between two ends counts: workers may share cores with others.
+            took = seconds / self.workers
+            if self._batch_ended is not None:
+                took = max(0.0, now - self._batch_ended)
+            self._recent_tokens = 0.9 * self._recent_tokens + tokens
+            self._recent_seconds = 0.9 * self._recent_seconds + took
+            self.tokens_per_second = self._recent_tokens / max(self._recent_seconds, 1e-6)
+            self._batch_ended = now
+        elif self._batch_ended is not None:
+            self._batch_ended += seconds / self.workers  # other calls do not count as translation
+        if not self.jobs:
+            self._batch_ended = None
+        self.metrics.tokens.inc(tokens)
+        self.metrics.segments.inc(len(batch))
+        self.metrics.batch_segments.observe(len(batch))
+        self.metrics.batch_seconds.observe(seconds)
+
+    async def close(self) -> None:
+        """Wait for the batches that have started."""
+        while self._running:
+            await asyncio.wait(self._running)
+        self.pool.shutdown()
+        self.text_pool.shutdown()
+
+
+def lower_priority() -> None:
+    """Give the event loop priority over the calling thread where they share a core."""
+    if sys.platform == "linux":  # elsewhere threads have no priority of their own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), WORKER_NICENESS)

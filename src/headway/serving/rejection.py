@@ -1,0 +1,39 @@
+"""Answers other than 200: a status, one line for the client, and headers."""
+
+from collections.abc import Mapping
+
+CLIENT_LEFT = 499  # the client has disconnected: only the log shows this status
+
+
+class Rejection(Exception):
+    """A request that is not answered as it asks; the client gets ``{"error": message}``.
+
+    Args:
+        status: HTTP status.
+        message: One line; never a text or a key of the client.
+        headers: Sent with the answer.
+    """
+
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.message, self.headers = status, message, dict(headers or {})
+
+
+def missing_field(name: str) -> Rejection:
+    """Return the rejection of a request without a required field."""
+    return Rejection(400, f"Invalid request: missing {name} parameter")
+
+
+def too_long(size: int, limit: int) -> Rejection:
+    """Return the rejection of a text with too many characters or a list with too many texts."""
+    return Rejection(400, f"Invalid request: request ({size}) exceeds text limit ({limit})")
+
+
+def overloaded(seconds: int) -> Rejection:
+    """Return the rejection of a request that would wait too long.
+
+    Args:
+        seconds: Time after which the client should try again.
+    """
+    headers = {"Retry-After": str(seconds)}
+    return Rejection(429, "Too many requests at once, try again later", headers)

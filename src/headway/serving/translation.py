@@ -1,0 +1,164 @@
+"""Translation of texts of any length, through one model or several, by way of the queue."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+
+from headway.config import UNLIMITED, SearchConfig
+from headway.inference import Segment, Translator
+from headway.inference.token_stream import stream_tokens
+from headway.inference.translation import WordPairs
+from headway.serving.links import WordLinks
+from headway.serving.passages import SplitText, TextTranslation, join_text, split_texts
+from headway.serving.queue import SHORT_REQUEST, TranslationQueue
+
+CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
+
+
+class TextTranslator:
+    """Translates the texts of a request.
+
+    Args:
+        queue: The queue of all requests.
+        is_split: Translate each sentence of a line by itself.
+    """
+
+    def __init__(self, queue: TranslationQueue, is_split: bool = True) -> None:
+        self.queue, self.is_split = queue, is_split
+
+    async def translate(
+        self,
+        route: Sequence[Translator],
+        texts: Sequence[str],
+        alternatives: int = 0,
+        align: bool = False,
+    ) -> list[TextTranslation]:
+        """Translate texts through the models of a route; an empty route changes nothing.
+
+        Args:
+            route: From `Models.find_route`.
+            texts: Texts of any length.
+            alternatives: Further translations of each text, by the last model.
+            align: Also link the words of text and translation.
+        """
+        found = [
+            TextTranslation(text, links=WordLinks.identity(text) if align else None)
+            for text in texts
+        ]
+        for number, translator in enumerate(route):
+            n_best = 1 + (alternatives if number + 1 == len(route) else 0)
+            beam = max(translator.search.beam, n_best)
+            search = replace(translator.search, n_best=n_best, beam=beam)
+            sources = [translation.text for translation in found]
+            step = await self._translate_step(translator, search, sources, align, number > 0)
+            for before, after in zip(found, step, strict=True):
+                if number and before.links and after.links:
+                    after.links = before.links.then(after.links)
+            found = step
+        return found
+
+    async def _translate_step(
+        self,
+        translator: Translator,
+        search: SearchConfig,
+        texts: Sequence[str],
+        align: bool,
+        is_admitted: bool,
+    ) -> list[TextTranslation]:
+        """Translate all texts of a request by one model; they are admitted or rejected together."""
+        splits = await self._split(translator, search, texts, is_admitted)
+        segments = [segment for split in splits for segment in split.segments]
+        found = []
+        if segments:
+            found = await self.queue.translate(
+                translator, search, segments, len(texts), is_admitted
+            )
+        links: list[WordPairs] | None = None
+        if align:
+            both = zip(segments, found, strict=True)
+            calls = [partial(translator.align, segment, best) for segment, (best, *_) in both]
+            sizes = [len(segment.ids) for segment in segments]
+            links = await self.queue.run(calls, sizes, is_admitted=True)
+
+        def join() -> list[TextTranslation]:
+            joined, at = [], 0
+            for split in splits:
+                here = slice(at, at + len(split.segments))
+                at = here.stop
+                linked = None if links is None else links[here]
+                joined.append(join_text(translator, split, found[here], linked))
+            return joined
+
+        return await self.queue.run_text_work(sum(map(len, texts)), join)
+
+    async def _split(
+        self,
+        translator: Translator,
+        search: SearchConfig,
+        texts: Sequence[str],
+        is_admitted: bool,
+    ) -> list[SplitText]:
+        characters = sum(map(len, texts))
+        if characters >= SHORT_REQUEST and not is_admitted:
+            # A long request that will be rejected must not cost the others the time to split it.
+            self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
+        max_tokens = UNLIMITED if is_admitted else self.queue.config.queue_tokens
+        split = partial(split_texts, translator, search, texts, self.is_split, max_tokens)
+        return await self.queue.run_text_work(characters, split)
+
+    async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
+        """Yield the parts of a translation as the last model of a route finds them, greedily.
+
+        All models but the last translate as in `translate`.
+        """
+        is_admitted = len(route) > 1
+        if is_admitted:
+            [middle] = await self.translate(route[:-1], [text])
+            text = middle.text
+        if not route:
+            yield text
+            return
+        translator = route[-1]
+        [split] = await self._split(translator, translator.search, [text], is_admitted)
+        gaps = split.passage.target_gaps(translator.languages[1])
+        yield gaps[0]
+        for segments, gap in zip(split.lines, gaps[1:], strict=True):
+            for number, segment in enumerate(segments):
+                async with aclosing(
+                    self._stream_segment(translator, segment, is_admitted)
+                ) as parts:
+                    async for part in parts:
+                        yield part
+                is_admitted = True
+                following = segments[number + 1].text if number + 1 < len(segments) else ""
+                if following and (segment.text[-1:].isspace() or following[:1].isspace()):
+                    yield " "
+            yield gap
+
+    async def _stream_segment(
+        self, translator: Translator, segment: Segment, is_admitted: bool
+    ) -> AsyncGenerator[str, None]:
+        """Yield the parts of a segment's translation while a worker thread finds them."""
+        loop = asyncio.get_running_loop()
+        parts: asyncio.Queue[str | None] = asyncio.Queue()
+        stop = threading.Event()
+
+        def search() -> None:
+            for part in stream_tokens(translator, segment):
+                if stop.is_set():
+                    return
+                loop.call_soon_threadsafe(parts.put_nowait, part)
+
+        task = asyncio.ensure_future(self.queue.run([search], [len(segment.ids)], is_admitted))
+        task.add_done_callback(lambda _task: parts.put_nowait(None))
+        try:
+            while (part := await parts.get()) is not None:
+                yield part
+            await task
+        finally:
+            stop.set()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)

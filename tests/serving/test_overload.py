@@ -1,0 +1,223 @@
+"""More requests than can be served, and connections that send too much."""
+
+import asyncio
+import json
+import re
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from starlette.requests import Request
+
+from headway.config import ServerConfig
+from headway.serving.admission import Admission
+from headway.serving.metrics import Metrics
+from headway.serving.queue import TranslationQueue
+from headway.serving.rejection import Rejection
+from support.server import Running
+
+HEAD = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+MOST_TEXTS = 64
+
+
+def make_admission(**limits: Any) -> Admission:
+    config, metrics = ServerConfig(**limits), Metrics()
+    return Admission(config, None, TranslationQueue(1, config, metrics), metrics)
+
+
+def admit(admission: Admission, body: bytes | None = None) -> dict[str, Any]:
+    """Admit a request; without a body it must be rejected before its body is read."""
+
+    async def receive() -> dict[str, Any]:
+        assert body is not None, "the body was read"
+        return {"type": "http.request", "body": body}
+
+    async def run() -> dict[str, Any]:
+        headers = [(b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "headers": headers, "query_string": b""}
+        async with admission.admit(Request(scope, receive)) as fields:
+            return fields
+
+    return asyncio.run(run())
+
+
+def test_an_overloaded_server_rejects_before_it_reads_the_body() -> None:
+    admission = make_admission(queue_texts=MOST_TEXTS, queue_tokens=500, batch_tokens=500)
+    queue = admission.queue
+    assert admit(admission, b'{"q": "a"}') == {"q": "a"}
+    queue.texts = MOST_TEXTS
+    with pytest.raises(Rejection) as caught:
+        admit(admission)
+    assert caught.value.status == 429
+    assert caught.value.headers["Retry-After"] == "1"
+    queue.texts = 0
+    queue.tokens, queue.tokens_per_second = 400, 25.0  # 16 of 30 seconds
+    assert admit(admission, b"{}") == {}  # nothing waits: the tokens are being translated
+    queue.jobs.append(None)  # type: ignore[arg-type]
+    with pytest.raises(Rejection) as caught:
+        admit(admission)
+    assert caught.value.headers["Retry-After"] == "16"
+    queue.tokens_per_second = 40.0  # 10 seconds: less than 40 % of the deadline
+    assert admit(admission, b"{}") == {}
+    assert admission.metrics.value("headway_rejected_total") == 2
+    assert admission.pending == 0
+
+
+def test_requests_that_are_still_read_count_as_load() -> None:
+    admission = make_admission(queue_texts=3)
+
+    async def never() -> NoReturn:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def run() -> None:
+        scope = {"type": "http", "method": "POST", "headers": [], "query_string": b""}
+
+        async def one() -> None:
+            async with admission.admit(Request(scope, never)):
+                pass
+
+        reading = [asyncio.create_task(one()) for _ in range(3)]
+        await asyncio.sleep(0.01)
+        assert admission.pending == 3
+        with pytest.raises(Rejection) as caught:
+            await asyncio.wait_for(one(), 5)
+        assert caught.value.status == 429
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+
+    asyncio.run(run())
+    assert admission.pending == 0
+
+
+@pytest.fixture(scope="module")
+def server(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    # A translation ends only when its client leaves.
+    endless = ("--search.max-extra", "100000", "--server.queue-texts", str(MOST_TEXTS))
+    running = Running(tmp_path_factory.mktemp("load") / "log", str(model_directory), *endless)
+    yield running
+    running.stop()
+
+
+def talk(connection: socket.socket, data: bytes) -> bytes:
+    """Send data and return the next answer."""
+    connection.sendall(data)
+    return hear(connection)
+
+
+def hear(connection: socket.socket) -> bytes:
+    found = b""
+    while b"\r\n\r\n" not in found:
+        more = connection.recv(65536)
+        if not more:
+            return found
+        found += more
+    head, _, body = found.partition(b"\r\n\r\n")
+    while len(body) < int(re.findall(rb"content-length: (\d+)", head)[0]):
+        body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+def connect(server: Running) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), 20)
+
+
+@pytest.mark.slow
+def test_rejections_are_quick_on_new_and_old_connections_and_end_with_the_load(
+    server: Running,
+) -> None:
+    languages = [x["code"] for x in server.get("/languages")]
+    body = json.dumps({"q": "ab", "source": languages[0], "target": languages[1]}).encode()
+    request = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    old = connect(server)
+    health = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert b" 200 OK" in talk(old, health)
+    clients = [connect(server) for _ in range(MOST_TEXTS)]
+    try:
+        for one in clients:
+            one.sendall(request)
+        server.wait(lambda: server.texts_are(MOST_TEXTS))
+        for _ in range(2):
+            started = time.monotonic()
+            with connect(server) as new:
+                assert talk(new, request)[9:12] == b"429"
+            assert time.monotonic() - started < 5  # no timeout of the server's is shorter
+        # A request in two packets is rejected, too.
+        with connect(server) as new:
+            new.sendall(request[:50])
+            time.sleep(0.05)
+            assert talk(new, request[50:])[9:12] == b"429"
+        answer = talk(old, request)
+        assert answer[9:12] == b"429"
+        assert int(re.findall(rb"retry-after: (\d+)", answer.lower())[0]) >= 1
+        assert b" 200 OK" in talk(old, health)  # the connection stays open
+        assert server.metric("headway_rejected_total") == 4
+    finally:
+        for one in (old, *clients):
+            one.close()
+    server.wait(lambda: server.texts_are(0))
+    with connect(server) as new:
+        new.sendall(request)
+        server.wait(lambda: server.texts_are(1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET /health HTTP/1.1\r\n" + b"X: y\r\n" * 20_000,
+        b"GET /health HTTP/1.1\r\nX: " + b"y" * 100_000,
+        b"GET /" + b"y" * 100_000,
+        b"\r\n" * 50_000,
+        b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 4_000 + b"\r\n",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n" + b"X: y\r\n" * 20_000,
+    ],
+)
+@pytest.mark.parametrize("packet", [700, 1_000_000])
+def test_headers_are_limited(server: Running, data: bytes, packet: int) -> None:
+    with connect(server) as connection:
+        found = b""
+        try:
+            for at in range(0, len(data), packet):
+                connection.sendall(data[at : at + packet])
+            found = hear(connection)
+        except OSError:  # closed while this was sending
+            return
+        # 499: a body that breaks off, here in its trailers, counts as a client that left.
+        assert found[9:12] in (b"400", b"414", b"431", b"499")
+
+
+@pytest.mark.slow
+def test_a_client_that_is_still_sending_can_read_its_rejection(server: Running) -> None:
+    with connect(server) as connection:
+        connection.sendall(HEAD + b"Content-Length: 9000000\r\n\r\n")
+        for _ in range(9):
+            connection.sendall(b"x" * 1_000_000)
+        assert hear(connection)[9:12] == b"413"
+        assert connection.recv(1) == b""
+
+
+@pytest.mark.slow
+def test_requests_in_a_row_are_answered_in_their_order(server: Running) -> None:
+    def get(path: bytes) -> bytes:
+        return b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    with connect(server) as connection:
+        connection.sendall(get(b"/health") + get(b"/languages") + get(b"/nothing"))
+        found: list[Any] = []
+        data = b""
+        while len(found) < 3:
+            data += connection.recv(65536)
+            while match := re.match(rb"(?s)(.*?)\r\n\r\n", data):
+                length = int(re.findall(rb"content-length: (\d+)", match[1])[0])
+                if len(data) < match.end() + length:
+                    break
+                found.append(json.loads(data[match.end() : match.end() + length]))
+                data = data[match.end() + length :]
+        assert found[0] == {"status": "ok"}
+        assert isinstance(found[1], list)
+        assert "error" in found[2]
