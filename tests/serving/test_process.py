@@ -267,12 +267,14 @@ def test_it_listens_on_this_machine_only_and_says_what_is_wrong(
     )
     wrong = headway("serve", str(model_directory), "--server.char-limits", "5")
     assert wrong.returncode == 2
-    assert "--server.char-limits is not a setting (did you mean 'char_limit'?)" in wrong.stderr
+    assert (
+        "--server.char-limits is not a setting (did you mean --server.char-limit?)" in wrong.stderr
+    )
     twice = headway("serve", str(model_directory), str(model_directory))
     assert twice.returncode == 1
     assert "translates en to de, as" in twice.stderr
     pivot = headway("serve", str(model_directory), "--pivot", "fr")
     assert (pivot.returncode, pivot.stderr) == (
         1,
-        "headway: --pivot fr: no model speaks it; there are en, de\n",
+        "headway: --pivot fr: no model translates this language; there are en, de\n",
     )
