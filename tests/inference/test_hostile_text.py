@@ -6,7 +6,7 @@ from conftest import sentences
 from headway.config import SearchConfig, TextConfig
 from headway.inference import Translator
 from headway.serving.passages import Passage
-from headway.serving.tags import parse
+from headway.serving.tags import parse_html
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import shapes, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral
@@ -38,7 +38,7 @@ def test_time_grows_as_the_text_does(translator: Translator, what: str) -> None:
         "encode": lambda text: tokenizer.encode_source([text]),
         "decode": lambda text: tokenizer.decode_source(tokenizer.encode_source([text])[0]),
         "cut": lambda text: translator.split(text),
-        "passage": lambda text: Passage.of(text, "en"),
+        "passage": lambda text: Passage.split(text, "en"),
         "html": lambda text: parse(text),
     }[what]
     broken, _ = growth(work, 5_000, most=3.0)  # twice; four times would be quadratic
