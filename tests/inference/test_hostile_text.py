@@ -39,7 +39,7 @@ def test_time_grows_as_the_text_does(translator: Translator, what: str) -> None:
         "decode": lambda text: tokenizer.decode_source(tokenizer.encode_source([text])[0]),
         "cut": lambda text: translator.split(text),
         "passage": lambda text: Passage.split(text, "en"),
-        "html": lambda text: parse(text),
+        "html": parse_html,
     }[what]
     broken, _ = growth(work, 5_000, most=3.0)  # twice; four times would be quadratic
     assert broken == []
