@@ -10,12 +10,12 @@ import torch
 from conftest import sentences, translate_words
 from headway.config import ModelConfig, TextConfig
 from headway.errors import HeadwayError
-from headway.exchange.certificate import certify, made_lines
+from headway.exchange.certificate import certify, random_lines
 from headway.exchange.ctranslate2 import spec
 from headway.exchange.ctranslate2.binary import read_variables
 from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.runner import Runner
-from headway.exchange.ctranslate2.writer import refusals, write
+from headway.exchange.ctranslate2.writer import find_refusals, write
 from headway.inference.directory import Model
 from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
@@ -50,7 +50,7 @@ def logits(model: Model) -> torch.Tensor:
 def test_the_exported_model_translates_and_scores_as_ours(model: Model, tmp_path: Path) -> None:
     notes = write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out", threads=1)
-    lines = made_lines(model, 23)
+    lines = random_lines(model, 23)
     found = certify(model, runner, "ctranslate2", "float32", notes, lines)
     assert not found.failures
     assert found.identical + found.ties == found.lines == 23
@@ -105,10 +105,10 @@ def test_rounded_weights_are_read_as_what_they_stand_for(
     ],
 )
 def test_what_it_cannot_say_is_refused_by_name(change: dict[str, object], named: str) -> None:
-    reasons = refusals(replace(SMALL, **change))  # type: ignore[arg-type]
+    reasons = find_refusals(replace(SMALL, **change))  # type: ignore[arg-type]
     assert len(reasons) == 1
     assert reasons[0].startswith(named)
-    assert not refusals(SMALL)
+    assert not find_refusals(SMALL)
 
 
 def test_every_setting_of_a_model_is_known_to_be_exact_or_refused() -> None:
@@ -135,7 +135,7 @@ def test_a_wrong_position_table_fails_the_certificate(
     model = random_model(tmp_path / "model", tokenizer, SMALL)
     write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out", threads=1)
-    found = certify(model, runner, "ctranslate2", "float32", [], made_lines(model, 11))
+    found = certify(model, runner, "ctranslate2", "float32", [], random_lines(model, 11))
     assert len(found.failures) == 2
 
 

@@ -19,7 +19,7 @@ from headway.errors import HeadwayError
 from headway.exchange import formats
 from headway.exchange.certificate import certify
 from headway.exchange.huggingface.reader import read
-from headway.exchange.huggingface.writer import refusals, write
+from headway.exchange.huggingface.writer import find_refusals, write
 from headway.inference import Translator, load_model, save_model
 from headway.inference.batching import pad_right
 from headway.inference.directory import Model
@@ -276,7 +276,7 @@ def two_vocabularies() -> Tokenizer:
 def check_exact(model: Model, name: str, out: Path, limit: float) -> None:
     """Write a model and let the foreign program say the same of 60 lines."""
     writer = formats.load_writer(name)
-    assert writer.refusals(model.config.model) == []
+    assert writer.find_refusals(model.config.model) == []
     notes = writer.write(model, out, "float32")
     found = certify(
         model, formats.load_runner(name, out), name, "float32", notes, sentences(60, 9, 15)
@@ -347,8 +347,8 @@ REFUSED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_said_is_refused(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
-    assert refusals(config) == []
-    [reason] = refusals(replace(config, **REFUSED[name]))
+    assert find_refusals(config) == []
+    [reason] = find_refusals(replace(config, **REFUSED[name]))
     assert reason.startswith(name)
 
 

@@ -11,7 +11,7 @@ from test_exchange_huggingface import SHAPES, check_exact, random_model, two_voc
 
 from headway.config import ModelConfig
 from headway.exchange.onnx.runner import Runner
-from headway.exchange.onnx.writer import refusals, write
+from headway.exchange.onnx.writer import find_refusals, write
 from headway.text.tokenizer import Tokenizer
 
 pytest.importorskip("onnx")
@@ -125,8 +125,8 @@ REFUSED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_said_is_refused(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
-    assert refusals(config) == []
-    [reason] = refusals(replace(config, **REFUSED[name]))
+    assert find_refusals(config) == []
+    [reason] = find_refusals(replace(config, **REFUSED[name]))
     assert reason.startswith(name)
 
 

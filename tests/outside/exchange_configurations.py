@@ -38,7 +38,7 @@ def main(name: str, count: int = 500) -> int:
     shapes = {**SHAPES, **MORE, **{f"refused? {key}": value for key, value in REFUSED.items()}}
     for label, changes in [*shapes.items(), ("two vocabularies", {"tying": "none"})]:
         model = random_model(two if label == "two vocabularies" else joint, **changes)
-        reasons = form.refusals(model.config.model)
+        reasons = form.find_refusals(model.config.model)
         if reasons:
             print(f"{label:24} refused: {'; '.join(reasons)}")
             continue

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Export; say on standard error what was found."""
     from headway.cli.main import limit_threads, usage_error
-    from headway.exchange.certificate import MOST_LINES
+    from headway.exchange.certificate import MAX_LINES
     from headway.exchange.exporting import CERTIFICATE, export_model
     from headway.inference import load_model
     from headway.text.readers import read_lines
@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
         args.to,
         args.out,
         args.precision,
-        lines=lines[:MOST_LINES],
-        references=references[:MOST_LINES],
+        lines=lines[:MAX_LINES],
+        references=references[:MAX_LINES],
         verify=not args.no_verify,
         licence=args.licence,
     )

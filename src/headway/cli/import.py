@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from headway.cli.naming import say
-    from headway.exchange.hub import called, download
+    from headway.exchange.hub import download, model_name
     from headway.exchange.importing import import_model
     from headway.inference.hub import NAME, find_settings
     from headway.model import parameter_count
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     languages = tuple(args.languages) if args.languages else None
     by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
     path = download(args.path, find_settings(args.path, say)) if by_name else args.path
-    name = called(args.path) if by_name else ""
+    name = model_name(args.path) if by_name else ""
     form, model = import_model(path, args.out, languages, name)
     print(
         f"{args.out}: from {form}, {parameter_count(model.transformer):,} parameters,"

@@ -1,7 +1,8 @@
-"""The certificate of an export: the foreign program and Headway, asked the same, compared.
+"""The certificate of an export: a comparison of the foreign program with Headway.
 
-Both translate the same lines greedily, and both say how likely each token of Headway's translations
-is. At float32 the texts must be the same, and the log-probabilities within `tolerance`.
+Both programs translate the same lines greedily, and both compute the log-probability of each token of
+Headway's translations. At float32 the translations must be the same, and the log-probabilities may
+differ by `tolerance`.
 """
 
 import importlib.metadata
@@ -16,35 +17,35 @@ from torch.nn import functional as F
 
 from headway import __version__
 from headway.config import SearchConfig
-from headway.exchange.formats import PROGRAMS, Runner
+from headway.exchange.formats import PACKAGES, Runner
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.directory import Model
 from headway.inference.token_search import TokenSearch
 
-MOST_LINES = 1000
-MADE_LINES = 200
+MAX_LINES = 1000
+RANDOM_LINES = 200
 BATCH_TOKENS = 4000
-LOST_BLEU = 0.5  # what rounding may cost
+MAX_LOST_BLEU = 0.5  # by rounding
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the comparison found.
+    """The result of a comparison.
 
     Attributes:
-        format: Of the export.
-        precision: Its weights'.
-        lines: Compared.
+        format: Name of the format.
+        precision: Of the stored weights.
+        lines: The number of lines compared.
         origin: Where the lines come from.
-        tokens: Of Headway's translations.
+        tokens: The number of tokens of Headway's translations.
         largest_difference: Of the log-probabilities of those tokens, in nats; None: not a number.
-        tolerance: What it may be at float32.
-        identical: Lines that both translate into the same tokens.
-        ties: Other lines whose first differing token is as likely as Headway's, within tolerance.
-        bleu: Of both against the references, where they are given.
+        tolerance: The largest difference that float32 may have, in nats.
+        identical: Lines that both programs translate into the same tokens.
+        ties: Other lines where the first differing tokens are equally likely within the tolerance.
+        bleu: BLEU of both programs, if references were given.
         versions: Of the programs.
-        notes: What could not be said in the format, and what to set.
-        failures: Reasons why the export must not be trusted; none: it passed.
+        notes: What differs in the other program, and what to set there.
+        failures: Reasons why the export must not be used; empty if it passed.
     """
 
     format: str
@@ -62,11 +63,11 @@ class Certificate:
     failures: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what goes into ``certificate.json``."""
+        """Return the content of ``certificate.json``."""
         return {**asdict(self), "passed": not self.failures}
 
     def to_text(self) -> str:
-        """Say it in a few lines of Markdown."""
+        """Return a few lines of Markdown."""
         versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
         difference = (
             "not a number" if self.largest_difference is None else f"{self.largest_difference:.1e}"
@@ -89,50 +90,49 @@ class Certificate:
 def certify(
     model: Model,
     runner: Runner,
-    form: str,
+    format_name: str,
     precision: str,
     notes: Sequence[str],
     lines: Sequence[str] = (),
     references: Sequence[str] = (),
 ) -> Certificate:
-    """Compare an export with the model it was made from.
+    """Compare an export with the model that it was made from.
 
     Args:
-        model: Ours.
-        runner: Theirs.
-        form: Name of the format.
-        precision: Of the export's weights.
-        notes: From the format's `write`.
-        lines: To translate; none: made from the model's own vocabulary.
-        references: Their translations, if known.
+        model: The model.
+        runner: The export, loaded into the other program.
+        format_name: Name of the format.
+        precision: Of the stored weights.
+        notes: The result of the format's ``write``.
+        lines: Text to translate; by default random subwords of the model's vocabulary.
+        references: Translations of ``lines``, if they are known.
     """
     origin = "given" if lines else "made from the model's vocabulary"
-    kept = [
+    pairs = [
         (line.strip(), references[i] if references else "")
-        for i, line in enumerate(lines or made_lines(model, MADE_LINES))
+        for i, line in enumerate(lines or random_lines(model, RANDOM_LINES))
         if line.strip()
-    ][:MOST_LINES]
-    finder = TokenSearch(model.transformer, model.tokenizer, model.path)
+    ][:MAX_LINES]
     search = SearchConfig(beam=1, precision="fp32", max_extra=model.config.search.max_extra)
-    longest = min(search.max_tokens, finder.max_positions - 1)
-    sources = [ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids for ids in
-               model.tokenizer.encode_source([line for line, _ in kept])]  # fmt: skip
-    limits = [finder.max_target_length(source, search) for source in sources]
-    ours = [found[0].tokens for found in finder.search(sources, [[] for _ in sources], search)]
+    token_search = TokenSearch(model.transformer, model.tokenizer, model.path)
+    longest = min(search.max_tokens, token_search.max_positions - 1)
+    sources = [
+        ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids
+        for ids in model.tokenizer.encode_source([line for line, _ in pairs])
+    ]
+    limits = [token_search.max_target_length(source, search) for source in sources]
+    hypotheses = token_search.search(sources, [[] for _ in sources], search)
+    ours = [best.tokens for best, *_ in hypotheses]
     theirs = runner.translate_greedily(sources, limits)
-    known = _log_probs(model, sources, ours)
-    said = runner.log_probs(sources, ours)
-    largest = 0.0
-    for mine, other in zip(known, said, strict=True):
-        pairs = zip(mine, other, strict=True)
-        largest = max(
-            largest, *(abs(a - b) if math.isfinite(a - b) else math.inf for a, b in pairs)
-        )
+    largest = _largest_difference(_log_probs(model, sources, ours), runner.log_probs(sources, ours))
     limit = tolerance(model)
     different = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if list(a) != list(b)]
     ties = sum(_gap(model, sources[i], ours[i], theirs[i]) <= 2 * limit for i in different)
-    found = Certificate(
-        format=form,
+    scores = None
+    if references:
+        scores = _bleu(model, ours, theirs, [reference for _, reference in pairs])
+    certificate = Certificate(
+        format=format_name,
         precision=precision,
         lines=len(sources),
         origin=origin,
@@ -141,61 +141,73 @@ def certify(
         tolerance=limit,
         identical=len(sources) - len(different),
         ties=ties,
-        bleu=_bleu(model, ours, theirs, [reference for _, reference in kept])
-        if references
-        else None,
-        versions=versions(form),
+        bleu=scores,
+        versions=versions(format_name),
         notes=list(notes),
     )
-    found.failures.extend(_failures(found))
-    return found
+    certificate.failures.extend(_find_failures(certificate))
+    return certificate
 
 
 def tolerance(model: Model) -> float:
-    """Return how far float32's rounding may take a log-probability; sums grow with the width."""
+    """Return the allowed difference of a log-probability at float32, in nats.
+
+    Rounding errors grow with the width of the model.
+    """
     return 1e-4 if model.config.model.d_model <= 256 else 2e-4
 
 
-def _failures(found: Certificate) -> list[str]:
+def _largest_difference(ours: list[list[float]], theirs: list[list[float]]) -> float:
+    """Return the largest absolute difference; infinity if a value is not finite."""
+    differences = [
+        abs(a - b) if math.isfinite(a - b) else math.inf
+        for own, other in zip(ours, theirs, strict=True)
+        for a, b in zip(own, other, strict=True)
+    ]
+    return max(differences, default=0.0)
+
+
+def _find_failures(certificate: Certificate) -> list[str]:
     reasons = []
-    if found.largest_difference is None:
+    if certificate.largest_difference is None:
         reasons.append("the export's log-probabilities are not numbers")
-    if found.precision == "float32":
-        if found.largest_difference is not None and found.largest_difference > found.tolerance:
-            reasons.append(
-                f"a token's log-probability differs by {found.largest_difference:.1e},"
-                f" more than {found.tolerance:.0e}"
-            )
-        if found.identical + found.ties < found.lines:
-            reasons.append(
-                f"{found.lines - found.identical - found.ties} of {found.lines} greedy translations"
-                " differ"
-            )
-    elif found.bleu and found.bleu["headway"] - found.bleu["exported"] > LOST_BLEU:
-        lost = found.bleu["headway"] - found.bleu["exported"]
-        reasons.append(f"rounding costs {lost:.2f} BLEU, more than {LOST_BLEU}")
+    elif (
+        certificate.precision == "float32"
+        and certificate.largest_difference > certificate.tolerance
+    ):
+        reasons.append(
+            f"a token's log-probability differs by {certificate.largest_difference:.1e},"
+            f" more than {certificate.tolerance:.0e}"
+        )
+    different = certificate.lines - certificate.identical - certificate.ties
+    if certificate.precision == "float32" and different:
+        reasons.append(f"{different} of {certificate.lines} greedy translations differ")
+    if certificate.precision != "float32" and certificate.bleu:
+        lost = certificate.bleu["headway"] - certificate.bleu["exported"]
+        if lost > MAX_LOST_BLEU:
+            reasons.append(f"rounding costs {lost:.2f} BLEU, more than {MAX_LOST_BLEU}")
     return reasons
 
 
-def made_lines(model: Model, count: int, seed: int = 1) -> list[str]:
-    """Make lines of 3 to 25 random pieces of the source vocabulary, the same for a seed."""
-    chooser = np.random.default_rng(seed)
+def random_lines(model: Model, count: int, seed: int = 1) -> list[str]:
+    """Return lines of 3 to 25 random subwords of the source vocabulary, the same for a seed."""
+    random = np.random.default_rng(seed)
     size = model.tokenizer.source_vocab_size
-    made: list[str] = []
-    while len(made) < count:
-        ids = chooser.integers(2, size - 1, chooser.integers(3, 26))
+    lines: list[str] = []
+    while len(lines) < count:
+        ids = random.integers(2, size - 1, random.integers(3, 26))
         line = " ".join(model.tokenizer.decode_source(ids.tolist()).split())
         if line:
-            made.append(line)
-    return made
+            lines.append(line)
+    return lines
 
 
 @torch.inference_mode()
 def _log_probs(
     model: Model, sources: Sequence[list[int]], targets: Sequence[list[int]]
 ) -> list[list[float]]:
-    """Return the log-probability of each target token by the paper's formulas, in fp32."""
-    found: list[list[float]] = [[]] * len(sources)
+    """Return the log-probability of each target token by the plain model, in fp32."""
+    log_probs: list[list[float]] = [[]] * len(sources)
     lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
     for rows in batch_by_length(lengths, BATCH_TOKENS):
         source_BS, segments = pad_right([sources[i] for i in rows], model.tokenizer.source_pad)
@@ -203,18 +215,18 @@ def _log_probs(
         log_p_BTV = F.log_softmax(model.transformer(source_BS, target_BT, segments), -1)
         log_p_BT = log_p_BTV.gather(-1, target_BT[..., None])[..., 0]
         for row, i in enumerate(rows):
-            found[i] = log_p_BT[row, : len(targets[i])].tolist()
-    return found
+            log_probs[i] = log_p_BT[row, : len(targets[i])].tolist()
+    return log_probs
 
 
 def _gap(model: Model, source: list[int], ours: Sequence[int], theirs: Sequence[int]) -> float:
-    """Return by how much our model prefers our token where two translations first differ."""
+    """Return how much the log-probabilities of the first differing tokens differ, in nats."""
     at = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), None)
-    if at is None:  # one ends where the other goes on: after </s>, which neither may
+    if at is None:  # one translation goes on after the end of the other, which is never a tie
         return math.inf
     common = list(ours[:at])
-    mine, other = _log_probs(model, [source] * 2, [[*common, ours[at]], [*common, theirs[at]]])
-    return abs(mine[-1] - other[-1])
+    own, other = _log_probs(model, [source] * 2, [[*common, ours[at]], [*common, theirs[at]]])
+    return abs(own[-1] - other[-1])
 
 
 def _bleu(
@@ -226,16 +238,16 @@ def _bleu(
     from headway.evaluation import bleu
 
     texts = {
-        name: [" ".join(model.tokenizer.decode(ids).split("\n")) for ids in found]
-        for name, found in (("headway", ours), ("exported", theirs))
+        name: [" ".join(model.tokenizer.decode(ids).split("\n")) for ids in translations]
+        for name, translations in (("headway", ours), ("exported", theirs))
     }
     return {name: bleu(lines, references, model.languages[1]) for name, lines in texts.items()}
 
 
-def versions(form: str) -> dict[str, str]:
-    """Return the versions of Headway and of the programs that know a format."""
+def versions(format_name: str) -> dict[str, str]:
+    """Return the versions of Headway and of the packages of a format that are installed."""
     found = {"headway": __version__, "torch": torch.__version__}
-    for name in PROGRAMS[form]:
+    for name in PACKAGES[format_name]:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Where an export or an import appears: whole and under its name, or not at all."""
+"""Creating an export or an import: complete and under its name, or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,16 +10,22 @@ from headway.files import replacing
 
 @contextmanager
 def create_atomically(out: Path) -> Iterator[Path]:
-    """Give a path to write to, a file or a directory, which becomes ``out`` if all went well.
+    """Yield a temporary path, of a file or a directory, that becomes ``out`` if nothing fails.
 
     Args:
-        out: Must not be there; the directories above it are made.
+        out: A path that does not exist yet; its parent directories are made.
 
     Raises:
-        HeadwayError: If something of that name is there.
+        HeadwayError: If ``out`` exists.
     """
     if out.exists() or out.is_symlink():
         raise HeadwayError(f"{out}: is there already: remove it, or give another name")
     out.parent.mkdir(parents=True, exist_ok=True)
     with replacing(out) as temporary:
         yield temporary
+
+
+def add_files(directory: Path, files: dict[str, str]) -> None:
+    """Write text files, by name, into a directory."""
+    for name, text in files.items():
+        (directory / name).write_text(text, encoding="utf-8", newline="\n")

@@ -1,31 +1,30 @@
-"""An export from beginning to end: refused or written, certified, with its card; then in its place."""
+"""Exporting a model: check it, write it, compare it with the original, and add a model card."""
 
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from headway.errors import HeadwayError
-from headway.exchange import formats
 from headway.exchange.certificate import Certificate, certify
 from headway.exchange.creation import create_atomically
+from headway.exchange.formats import load_runner, load_writer
 from headway.inference.card import completed
 from headway.inference.directory import Model
 
 CERTIFICATE, CARD = "certificate.json", "README.md"
-LICENCE = re.compile(r"[\w.+-]+( (AND|OR|WITH) [\w.+-]+)*")  # an SPDX expression, or nearly
+LICENSE = re.compile(r"[\w.+-]+( (AND|OR|WITH) [\w.+-]+)*")  # roughly an SPDX expression
 
 
 @dataclass(frozen=True)
-class Exported:
-    """What an export came to.
+class Export:
+    """The result of an export.
 
     Attributes:
-        path: Where it lies.
-        notes: What could not be said in the format, and what to set.
-        certificate: Of the comparison; None: it was skipped.
+        path: The file or directory.
+        notes: What differs in the other program, and what to set there.
+        certificate: The comparison with the original; None if it was skipped.
     """
 
     path: Path
@@ -43,72 +42,71 @@ def export_model(
     references: Sequence[str] = (),
     verify: bool = True,
     licence: str = "",
-) -> Exported:
+) -> Export:
     """Write a model in an outside format, with a certificate and a model card.
 
     Args:
-        model: From `headway.inference.load_model`.
+        model: The result of `headway.inference.load_model`.
         to: Name of the format.
-        out: Not there yet; appears whole or not at all.
-        precision: Of the weights.
-        lines: Translated for the certificate; none: made from the model's vocabulary.
-        references: Their translations, as many; none: no BLEU.
-        verify: Make a certificate.
+        out: A path that does not exist yet; the export appears complete or not at all.
+        precision: Of the stored weights.
+        lines: Text to translate for the certificate; by default random subwords.
+        references: Translations of ``lines``; with them the certificate has BLEU scores.
+        verify: Whether to compare the export with the model.
         licence: An SPDX name for the card, such as ``cc-by-4.0``.
 
     Raises:
-        HeadwayError: If the format cannot say this model, or has no such precision.
+        HeadwayError: If the format cannot express the model, or has no such precision.
     """
-    out, form = Path(out), formats.load_writer(to)
-    if precision not in form.PRECISIONS:
-        raise HeadwayError(f"--precision {precision}: {to} has {', '.join(form.PRECISIONS)}")
-    if licence and not LICENCE.fullmatch(licence):
+    out, writer = Path(out), load_writer(to)
+    if precision not in writer.PRECISIONS:
+        raise HeadwayError(f"--precision {precision}: {to} has {', '.join(writer.PRECISIONS)}")
+    if licence and not LICENSE.fullmatch(licence):
         raise HeadwayError(f"--licence {licence!r}: must be a name such as apache-2.0")
     if references and len(references) != len(lines):
         raise HeadwayError(f"{len(lines)} lines, but {len(references)} references")
-    reasons = form.refusals(model.config.model)
+    reasons = writer.find_refusals(model.config.model)
     if reasons:
-        raise HeadwayError("\n".join(f"{to} cannot say model.{reason}" for reason in reasons))
-    found = None
+        raise HeadwayError("\n".join(f"{to} cannot express model.{reason}" for reason in reasons))
+    certificate = None
     with create_atomically(out) as temporary:
-        notes = form.write(model, temporary, precision)
+        notes = writer.write(model, temporary, precision)
         if verify:
-            runner = formats.load_runner(to, temporary)
-            found = certify(model, runner, to, precision, notes, lines, references)
-            del runner
-        files = {CARD: card(model, form, to, precision, notes, found, licence)}
-        if found is not None:
-            files[CERTIFICATE] = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
-        attach = getattr(form, "attach", _attach)
-        attach(temporary, files)
-    return Exported(out, notes, found)
+            runner = load_runner(to, temporary)
+            certificate = certify(model, runner, to, precision, notes, lines, references)
+            del runner  # it may hold the files open
+        facts = export_facts(to, precision, writer.USAGE, notes, certificate)
+        files = {CARD: make_card(model, licence, facts)}
+        if certificate is not None:
+            text = json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False)
+            files[CERTIFICATE] = f"{text}\n"
+        writer.add_files(temporary, files)
+    return Export(out, notes, certificate)
 
 
-def _attach(directory: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (directory / name).write_text(text, encoding="utf-8", newline="\n")
+def make_card(model: Model, licence: str, facts: str) -> str:
+    """Return the model's own card, with a license in its head and the facts of an export at its end."""
+    own = model.path / CARD
+    text = own.read_text(encoding="utf-8") if own.is_file() else ""
+    return f"{completed(text, model.languages, licence).rstrip()}\n\n{facts}\n"
 
 
-def card(
-    model: Model,
-    form: Any,
-    to: str,
-    precision: str,
-    notes: Sequence[str],
-    found: Certificate | None,
-    licence: str = "",
+def export_facts(
+    to: str, precision: str, usage: str, notes: Sequence[str], certificate: Certificate | None
 ) -> str:
-    """Return the model's own card with the licence at its head and the export's facts at its end."""
-    old = model.path / CARD
-    text = old.read_text(encoding="utf-8") if old.is_file() else ""
-    parts = [completed(text, model.languages, licence).rstrip()]
-    parts.append(
-        f"## This export\n\nFormat: {to}, weights in {precision}; made by `headway export`."
+    """Return the facts of an export in Markdown: how to load it, notes, and the comparison."""
+    result = (
+        "Not compared with the model it was made from."
+        if certificate is None
+        else certificate.to_text()
     )
-    how = getattr(form, "USAGE", "")
-    if how:
-        parts.append(how)
-    parts.append("\n".join(f"- {note}" for note in notes))
-    said = "Not compared with the model it was made from." if found is None else found.to_text()
-    parts.append(f"### Compared with the model it was made from\n\n{said}")
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(
+        (
+            "## This export",
+            f"Format: {to}, weights in {precision}; made by `headway export`.",
+            usage,
+            "\n".join(f"- {note}" for note in notes),
+            "### Compared with the model it was made from",
+            result,
+        )
+    )

@@ -1,18 +1,18 @@
-"""The outside formats, by name; what one needs is imported when it is asked for."""
+"""The outside formats by name; the module of a format is imported when it is asked for."""
 
 import importlib
-import json
 import zipfile
 from pathlib import Path
 from typing import Protocol, cast
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError, nearest
+from headway.exchange.json_file import read_json_object
 from headway.inference.directory import MAX_CONFIG_BYTES, Model
 
 FORMATS = ("ctranslate2", "huggingface", "onnx", "argos")
-# Programs whose versions say what an export was compared with.
-PROGRAMS = {
+# The packages with which an export is written and compared; a certificate names their versions.
+PACKAGES = {
     "ctranslate2": ("ctranslate2",),
     "huggingface": ("transformers", "safetensors"),
     "onnx": ("onnx", "onnxruntime"),
@@ -20,42 +20,51 @@ PROGRAMS = {
 }
 
 
-class Runner(Protocol):
-    """An export, run by the program it is for."""
-
-    def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
-        """Translate Headway's ids greedily, each into at most so many tokens, ``</s>`` included."""
-
-    def log_probs(self, sources: list[list[int]], targets: list[list[int]]) -> list[list[float]]:
-        """Return the log-probability of each target token."""
-
-
 class Writer(Protocol):
-    """What the module ``writer`` of a format offers."""
+    """The functions and constants of a format's module ``writer``."""
 
-    PRECISIONS: tuple[str, ...]
+    PRECISIONS: tuple[str, ...]  # of the stored weights
+    USAGE: str  # Markdown: how to load an export in the other program
 
-    def refusals(self, config: ModelConfig) -> list[str]:
-        """Return why the format cannot say such a model; nothing: it can, exactly."""
+    def find_refusals(self, config: ModelConfig) -> list[str]:
+        """Return the reasons why the format cannot express a model exactly; none: it can."""
 
     def write(self, model: Model, out: Path, precision: str) -> list[str]:
-        """Write an export; it appears whole or not at all.
+        """Write an export; it appears complete or not at all.
 
         Args:
-            model: Not one that `refusals` names a reason for.
-            out: Not there yet.
-            precision: One of `PRECISIONS`, of the stored weights.
+            model: A model that `find_refusals` accepts.
+            out: A path that does not exist yet.
+            precision: One of `PRECISIONS`.
 
         Returns:
-            What to know, and to set for the same ranking.
+            Notes for the user: what differs in the other program, and what to set there.
         """
+
+    def add_files(self, out: Path, files: dict[str, str]) -> None:
+        """Add text files, by name, to an export."""
+
+
+class Runner(Protocol):
+    """An export, run by the program that it is for."""
+
+    def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
+        """Translate Headway's ids.
+
+        Args:
+            sources: Ids of each sentence, ``</s>`` last.
+            limits: The most tokens that each translation may have, ``</s>`` included.
+        """
+
+    def log_probs(self, sources: list[list[int]], targets: list[list[int]]) -> list[list[float]]:
+        """Return the log-probability of each target token, in nats."""
 
 
 def load_writer(name: str) -> Writer:
     """Return the module that writes a format.
 
     Raises:
-        HeadwayError: If there is none of that name.
+        HeadwayError: If there is no format of that name.
     """
     if name not in FORMATS:
         raise HeadwayError(
@@ -65,31 +74,31 @@ def load_writer(name: str) -> Writer:
 
 
 def load_runner(name: str, path: Path) -> Runner:
-    """Load an export into the program it is for.
+    """Load an export into the program that it is for.
 
     Raises:
-        HeadwayError: If the program is not installed, or refuses the export.
+        HeadwayError: If the program is not installed, or cannot load the export.
     """
     module = importlib.import_module(f"headway.exchange.{name}.runner")
     return cast("Runner", module.Runner(path))
 
 
-def read(path: Path) -> tuple[str, Model]:
-    """Read a foreign model, whose format its files tell; returns the format's name, too.
+def read_foreign_model(path: Path) -> tuple[str, Model]:
+    """Return the format of a foreign model, and the model.
 
     Raises:
         HeadwayError: Naming the file that is missing, foreign or damaged.
     """
-    name = recognise(path)
+    name = recognize_format(path)
     module = importlib.import_module(f"headway.exchange.{name}.reader")
     return name, module.read(path)
 
 
-def recognise(path: Path) -> str:
-    """Tell the format of a file or directory.
+def recognize_format(path: Path) -> str:
+    """Return the name of the format of a file or directory.
 
     Raises:
-        HeadwayError: If it is none that can be read.
+        HeadwayError: If it is a format that Headway cannot read.
     """
     if not path.exists():
         raise HeadwayError(f"{path} is not there: give a model's file or directory")
@@ -104,14 +113,9 @@ def recognise(path: Path) -> str:
     config = path / "config.json"
     if not config.is_file():
         raise HeadwayError(f"{path}: no config.json and no model.bin: not a model that is known")
-    if config.stat().st_size > MAX_CONFIG_BYTES:
-        raise HeadwayError(f"{config}: larger than any configuration ({MAX_CONFIG_BYTES} bytes)")
-    try:
-        values = json.loads(config.read_bytes().decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise HeadwayError(f"{config}: not JSON: {str(error).splitlines()[0]}") from None
-    if isinstance(values, dict) and "model_type" in values:
+    values = read_json_object(config, MAX_CONFIG_BYTES)
+    if "model_type" in values:
         return "huggingface"
-    if isinstance(values, dict) and "settings" in values:
+    if "settings" in values:
         raise HeadwayError(f"{path}: is a Headway model already")
     raise HeadwayError(f"{config}: no model_type: not a model that is known")

@@ -1,4 +1,4 @@
-"""An import from beginning to end: a foreign model becomes a model directory with a card."""
+"""Importing a foreign model: it becomes a model directory with a card."""
 
 import hashlib
 import re
@@ -7,16 +7,16 @@ from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.exchange import formats
 from headway.exchange.creation import create_atomically
 from headway.exchange.exporting import CARD
+from headway.exchange.formats import read_foreign_model
+from headway.exchange.shared import UNKNOWN_LANGUAGE
 from headway.inference.card import front_matter, split_card
 from headway.inference.directory import Model, save_model
 
-MOST_NAMED = 50
-MOST_CARD = 1 << 20
-UNKNOWN = "und"
-ENDING = re.compile(r"[-_.]([a-z]{2,3})-([a-z]{2,3})$")  # opus-mt-en-de
+MAX_LISTED_FILES = 50
+MAX_CARD_BYTES = 1 << 20
+LANGUAGE_PAIR = re.compile(r"[-_.]([a-z]{2,3})-([a-z]{2,3})$")  # opus-mt-en-de
 
 
 def import_model(
@@ -29,24 +29,21 @@ def import_model(
 
     Args:
         path: Its file or directory.
-        out: Not there yet; appears whole or not at all.
-        languages: Codes of source and target, instead of what the model says.
-        name: What it is called; two codes at its end are taken where the model itself says none.
+        out: A path that does not exist yet; the directory appears complete or not at all.
+        languages: Codes of source and target, instead of those that the model names.
+        name: Its name; if the model names no languages, two codes at the end of the name count.
 
     Returns:
         The format, and the model.
 
     Raises:
-        HeadwayError: Naming what is missing, foreign or damaged.
+        HeadwayError: Naming the file that is missing, foreign or damaged.
     """
     path, out = Path(path), Path(out)
     with create_atomically(out) as temporary:
-        form, model = formats.read(path)
-        ending = ENDING.search(name)
-        if UNKNOWN in model.languages and ending:
-            model = replace(model, languages=(ending[1], ending[2]))
-        languages = languages or model.languages
-        if UNKNOWN in languages:
+        format_name, model = read_foreign_model(path)
+        languages = languages or _find_languages(model, name)
+        if UNKNOWN_LANGUAGE in languages:
             raise HeadwayError(
                 f"{name or path}: names no languages: headway import with --languages SOURCE TARGET"
             )
@@ -57,40 +54,47 @@ def import_model(
             model.tokenizer,
             model.config,
             languages,
-            card(path, form, languages, name or path.name),
+            make_card(path, format_name, languages, name or path.name),
         )
-    return form, model
+    return format_name, model
 
 
-def card(path: Path, form: str, languages: tuple[str, str], name: str) -> str:
-    """Say where a model came from; its own card goes along."""
+def _find_languages(model: Model, name: str) -> tuple[str, str]:
+    pair = LANGUAGE_PAIR.search(name)
+    if UNKNOWN_LANGUAGE in model.languages and pair:
+        return pair[1], pair[2]
+    return model.languages
+
+
+def make_card(path: Path, format_name: str, languages: tuple[str, str], name: str) -> str:
+    """Return a card that names the original and its files, with the original's card at the end."""
     source, target = languages
     files = [path]
     if path.is_dir():
-        files = [file for file in sorted(path.rglob("*")) if file.is_file()][:MOST_NAMED]
-    hashes = "\n".join(
+        files = [file for file in sorted(path.rglob("*")) if file.is_file()][:MAX_LISTED_FILES]
+    rows = "\n".join(
         f"| {file.relative_to(path) if file != path else file.name} | `{_sha256(file)}` |"
         for file in files
     )
-    old = path / CARD
-    own, licence = "", ""
-    if path.is_dir() and old.is_file() and old.stat().st_size < MOST_CARD:
-        head, own = split_card(old.read_text("utf-8", "replace"))
+    card = path / CARD
+    original, license_name = "", ""
+    if path.is_dir() and card.is_file() and card.stat().st_size < MAX_CARD_BYTES:
+        head, body = split_card(card.read_text("utf-8", "replace"))
         found = re.search(r"^license:\s*(\S.*)", head, re.MULTILINE)
-        licence = found[1].strip() if found else ""
-        own = f"\n## The original's card\n\n{own.strip()}\n"
-    return f"""{front_matter(languages, licence=licence)}
+        license_name = found[1].strip() if found else ""
+        original = f"\n## The original's card\n\n{body.strip()}\n"
+    return f"""{front_matter(languages, licence=license_name)}
 # Translation from {source} to {target}
 
-A Transformer imported by Headway {__version__} from `{name}` (format: {form}); how it was trained is
-for the original to say, and so is its licence.
+A Transformer that Headway {__version__} imported from `{name}` (format: {format_name}). The original's
+card says how it was trained, and its license applies.
 
     echo "..." | headway translate .
 
 | file of the original | sha256 |
 |---|---|
-{hashes}
-{own}"""
+{rows}
+{original}"""
 
 
 def _sha256(file: Path) -> str:

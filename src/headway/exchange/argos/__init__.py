@@ -1,1 +1,1 @@
-"""Argos Translate packages: written, run and read."""
+"""Packages of Argos Translate, which LibreTranslate serves."""

@@ -1,1 +1,1 @@
-"""CTranslate2 model directories: written, run and read."""
+"""Model directories of CTranslate2."""

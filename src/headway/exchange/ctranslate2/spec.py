@@ -40,7 +40,7 @@ def build_spec(model: Transformer) -> Any:
     """Return a `ctranslate2.specs.TransformerSpec` with the model's weights, in fp32.
 
     Args:
-        model: A model that `headway.exchange.ctranslate2.writer.refusals` accepts.
+        model: A model that `headway.exchange.ctranslate2.writer.find_refusals` accepts.
     """
     specs = import_ctranslate2().specs
     config = model.config

@@ -7,11 +7,13 @@ stored, because CTranslate2's own sinusoids are others, and the decoder starts f
 from pathlib import Path
 
 from headway.config import ModelConfig
-from headway.exchange.creation import create_atomically
+from headway.exchange.creation import add_files, create_atomically
 from headway.exchange.ctranslate2.reader import SETTINGS_FILE
 from headway.exchange.ctranslate2.spec import MIN_POSITIONS, build_spec
 from headway.inference.directory import Model, write_config
 from headway.text.tokenizer import Tokenizer
+
+__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 
 PRECISIONS = ("float32", "int8", "float16", "bfloat16")
 USAGE = """```python
@@ -25,7 +27,7 @@ print(target.decode(results[0].hypotheses[0]))
 ```"""
 
 
-def refusals(config: ModelConfig) -> list[str]:
+def find_refusals(config: ModelConfig) -> list[str]:
     """Return the reasons why CTranslate2 cannot express a model exactly; none: it can."""
     reasons = []
     for name in ("encoder_mixer", "decoder_mixer"):

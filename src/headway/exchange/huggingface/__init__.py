@@ -1,1 +1,1 @@
-"""Marian directories of Hugging Face transformers: written, run and read."""
+"""Marian directories of Hugging Face transformers, such as the OPUS-MT models."""

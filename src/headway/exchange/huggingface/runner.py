@@ -12,22 +12,22 @@ from headway.errors import HeadwayError
 from headway.inference.batching import pad_right
 from headway.text.tokenizer import Tokenizer
 
-BATCH = 32  # sentences
+BATCH_SIZE = 32  # sentences
 
 
 class Runner:
-    """An exported directory, run by transformers in float32.
+    """An export, run by transformers; see `headway.exchange.formats.Runner`.
 
     Args:
-        path: What `write` wrote.
+        path: A directory that `headway.exchange.huggingface.writer.write` wrote.
 
     Raises:
         HeadwayError: If transformers is not installed.
     """
 
     def __init__(self, path: Path) -> None:
-        program = load_program()
-        with _without_bars(program):
+        program = _import_transformers()
+        with _without_progress_bar(program):
             self.model = program.AutoModelForSeq2SeqLM.from_pretrained(
                 path, dtype=torch.float32, local_files_only=True
             ).eval()
@@ -42,8 +42,8 @@ class Runner:
         )
 
     def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
-        """Translate ids greedily; each translation ends in ``</s>``, at its limit if not before."""
-        found: list[list[int]] = [[]] * len(sources)
+        """Translate ids; each translation ends in ``</s>``, at its limit at the latest."""
+        translations: list[list[int]] = [[]] * len(sources)
         for rows in _batches(sorted(range(len(sources)), key=limits.__getitem__)):
             ids, mask = pad_right([sources[i] for i in rows], self.pad)
             longest = max(limits[i] for i in rows)
@@ -53,29 +53,26 @@ class Runner:
                 )
             for i, answer in zip(rows, answers[:, 1:].tolist(), strict=True):
                 before = takewhile(lambda token: token != Tokenizer.eos, answer[: limits[i] - 1])
-                found[i] = [*before, Tokenizer.eos]
-        return found
+                translations[i] = [*before, Tokenizer.eos]
+        return translations
 
     def log_probs(self, sources: list[list[int]], targets: list[list[int]]) -> list[list[float]]:
         """Return the log-probability of each target token, ``</s>`` last."""
-        found: list[list[float]] = []
+        log_probs: list[list[float]] = []
         for rows in _batches(range(len(sources))):
             ids, mask = pad_right([sources[i] for i in rows], self.pad)
-            wanted, _ = pad_right([targets[i] for i in rows], self.pad)
-            before = torch.nn.functional.pad(wanted[:, :-1], (1, 0), value=self.pad)
+            labels, _ = pad_right([targets[i] for i in rows], self.pad)
+            decoder_ids = torch.nn.functional.pad(labels[:, :-1], (1, 0), value=self.pad)
             with torch.inference_mode():
-                answer = self.model(input_ids=ids, attention_mask=mask, decoder_input_ids=before)
-            log_p = answer.logits.log_softmax(-1).gather(2, wanted[..., None]).squeeze(2)
-            found += [log_p[at, : len(targets[i])].tolist() for at, i in enumerate(rows)]
-        return found
+                answer = self.model(
+                    input_ids=ids, attention_mask=mask, decoder_input_ids=decoder_ids
+                )
+            log_p = answer.logits.log_softmax(-1).gather(2, labels[..., None]).squeeze(2)
+            log_probs += [log_p[row, : len(targets[i])].tolist() for row, i in enumerate(rows)]
+        return log_probs
 
 
-def load_program() -> Any:
-    """Import transformers.
-
-    Raises:
-        HeadwayError: If it is not installed.
-    """
+def _import_transformers() -> Any:
     try:
         import transformers
     except ImportError:
@@ -86,18 +83,17 @@ def load_program() -> Any:
 
 
 @contextmanager
-def _without_bars(program: Any) -> Iterator[None]:
-    """Draw no bar for a load that takes a moment."""
+def _without_progress_bar(program: Any) -> Iterator[None]:
     logging = program.utils.logging
-    shown = logging.is_progress_bar_enabled()
+    is_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if is_enabled:
             logging.enable_progress_bar()
 
 
 def _batches(rows: Sequence[int]) -> Iterator[Sequence[int]]:
-    for at in range(0, len(rows), BATCH):
-        yield rows[at : at + BATCH]
+    for start in range(0, len(rows), BATCH_SIZE):
+        yield rows[start : start + BATCH_SIZE]

@@ -1,25 +1,27 @@
-"""The text side of a Marian directory: tokenizer files and configurations, for every kind of weights."""
+"""The tokenizer files and configurations of a Marian directory; ONNX exports have them too."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 from headway.config import ModelConfig
-from headway.exchange.huggingface.weights import EPSILON, NEVER, shared, tied
+from headway.exchange.huggingface.names import NORM_EPSILON
+from headway.exchange.huggingface.to_marian import is_shared, is_tied
+from headway.exchange.shared import IMPOSSIBLE_LOGIT
 from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 
-LONGEST = 1024  # rows of the position table, at least
-TYPICAL = 20  # tokens of a sentence, for which the length penalty is matched
+MIN_POSITIONS = 1024
+TYPICAL_LENGTH = 20  # tokens, at which the length penalties are matched
 
 
-def write_text_side(model: Model, out: Path, precision: str) -> None:
-    """Write all files of a Marian directory but the weights and the card.
+def write_text_files(model: Model, out: Path, precision: str) -> None:
+    """Write all files of a Marian directory except the weights and the card.
 
     Args:
-        model: Whose.
-        out: A directory.
-        precision: Of the weights, as torch names it.
+        model: The model.
+        out: The directory, which exists.
+        precision: Of the weights, by torch's name.
     """
     entries = vocabularies(model.tokenizer)
     files: dict[str, Any] = {
@@ -37,51 +39,55 @@ def write_text_side(model: Model, out: Path, precision: str) -> None:
 
 
 def vocabularies(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
-    """Return the entries of source and target by their ids, as many of each, ``<pad>`` last."""
+    """Return the entries of source and target in the order of their ids, ``<pad>`` last.
+
+    transformers has one id of ``<pad>`` for both sides, so both lists have the same length.
+    """
     source = tokenizer.source_pieces(range(tokenizer.source_pad))
     target = tokenizer.target_pieces(range(tokenizer.target_pad))
     pad = "<pad>"
-    while pad in source or pad in target:  # the text it was learned from may have had that piece
+    while pad in source or pad in target:  # the corpus may have a subword of that name
         pad = f"<{pad}>"
-    # transformers has one number for <pad> on both sides: the shorter side gets empty entries.
     size = max(len(source), len(target))
-    found = [[*p, *(f"<empty{i}>" for i in range(len(p), size)), pad] for p in (source, target)]
-    return found[0], found[1]
+    source += [f"<empty{i}>" for i in range(len(source), size)]
+    target += [f"<empty{i}>" for i in range(len(target), size)]
+    return [*source, pad], [*target, pad]
 
 
 def matched_penalty(alpha: float) -> float:
-    """Return the exponent of |Y| that grows as ((5 + |Y|) / 6)^alpha does, at a typical length."""
-    return round(alpha * TYPICAL / (5 + TYPICAL), 2)
+    """Return the exponent of |Y| with the slope of ((5 + |Y|) / 6)^alpha at a typical length."""
+    return round(alpha * TYPICAL_LENGTH / (5 + TYPICAL_LENGTH), 2)
 
 
 def notes(model: Model) -> list[str]:
-    """Return what a user of transformers should know, and set for the same ranking."""
+    """Return what differs in transformers, and what to set there."""
     search, shape, tokenizer = model.config.search, model.config.model, model.tokenizer
     found = [
         "length penalty: transformers divides by |Y|^length_penalty, the paper by ((5 + |Y|) / 6)^alpha;"
         f" alpha = {search.alpha:g} is nearest to length_penalty = {matched_penalty(search.alpha):g},"
-        " which generation_config.json says",
+        " as in generation_config.json",
         f"longest output: Headway allows source tokens + {search.max_extra}; set max_new_tokens",
-        "text: transformers takes </s>, <pad> and >>xx<< in a text for control symbols, and U+2581 for"
+        "text: transformers reads </s>, <pad> and >>xx<< in a text as control symbols, and U+2581 as"
         " a space",
     ]
     if tokenizer.source_vocab_size != tokenizer.target_vocab_size:
         fewer = "source" if tokenizer.source_vocab_size < tokenizer.target_vocab_size else "target"
         found.append(
-            f"vocabularies: the {fewer} has empty entries at its end, as transformers wants two of one"
-            f" size; on the target side their logits are {NEVER:g}"
+            f"vocabularies: the {fewer} has empty entries at its end, because transformers needs two"
+            f" of one size; on the target side their logits are {IMPOSSIBLE_LOGIT:g}"
         )
     if shape.d_embedding not in (0, shape.d_model):
         found.append(
-            f"d_embedding = {shape.d_embedding}: multiplied out to {shape.d_model}, three matrices"
+            f"d_embedding = {shape.d_embedding}: multiplied out to {shape.d_model}, in three matrices"
         )
     return found
 
 
 def position_rows(shape: ModelConfig) -> int:
-    """Return how many rows a position table is written with."""
-    fixed = shape.positions != "sinusoidal"
-    return shape.max_positions if fixed else max(LONGEST, shape.max_positions)
+    """Return the number of positions that an export supports."""
+    if shape.positions == "sinusoidal":
+        return max(MIN_POSITIONS, shape.max_positions)
+    return shape.max_positions
 
 
 def _numbered(entries: list[str]) -> dict[str, int]:
@@ -103,15 +109,15 @@ def _config(model: Model, size: int, precision: str) -> dict[str, Any]:
         "encoder_ffn_dim": shape.d_ff,
         "decoder_ffn_dim": shape.d_ff,
         "activation_function": shape.activation,
-        "layer_norm_epsilon": EPSILON,
+        "layer_norm_epsilon": NORM_EPSILON,
         "scale_embedding": shape.scale_embeddings,
         "static_position_embeddings": shape.positions == "sinusoidal",
         "max_position_embeddings": position_rows(shape),
         "pad_token_id": size - 1,
         "eos_token_id": Tokenizer.eos,
         "decoder_start_token_id": size - 1,
-        "share_encoder_decoder_embeddings": shared(shape),
-        "tie_word_embeddings": tied(shape),
+        "share_encoder_decoder_embeddings": is_shared(shape),
+        "tie_word_embeddings": is_tied(shape),
         "is_encoder_decoder": True,
         "dropout": shape.dropout,
         "attention_dropout": shape.attention_dropout,
@@ -132,7 +138,7 @@ def _generation(model: Model, size: int) -> dict[str, Any]:
         "num_beams": search.beam,
         "max_new_tokens": position_rows(model.config.model) // 2,
     }
-    if search.beam > 1:  # greedy search has no use for it, and transformers says so
+    if search.beam > 1:  # transformers warns about a penalty for greedy search
         values["length_penalty"] = matched_penalty(search.alpha)
     return values
 

@@ -1,7 +1,7 @@
-"""Marian directories of Hugging Face transformers: a Headway model written as one, and run as one.
+"""Writing a Marian directory of Hugging Face transformers.
 
-The layout is the one of the OPUS-MT models: ``<pad>`` is the last entry, its row is zero, and the
-decoder starts from it, as ours does.
+The layout is that of the OPUS-MT models: ``<pad>`` is the last entry, its embedding is zero, and the
+decoder starts from it.
 """
 
 from pathlib import Path
@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import save_file
 
 from headway.errors import HeadwayError
-from headway.exchange.creation import create_atomically
-from headway.exchange.huggingface.text_files import notes, vocabularies, write_text_side
-from headway.exchange.huggingface.weights import refusals, to_marian
+from headway.exchange.creation import add_files, create_atomically
+from headway.exchange.huggingface.text_files import notes, vocabularies, write_text_files
+from headway.exchange.huggingface.to_marian import find_refusals, to_marian
 from headway.inference.directory import Model
 
-__all__ = ["PRECISIONS", "USAGE", "refusals", "write"]
+__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 
 PRECISIONS = ("float32", "float16", "bfloat16")
 USAGE = """```python
@@ -29,7 +29,7 @@ print(tokenizer.batch_decode(found, skip_special_tokens=True))
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a Marian directory, as `formats.Format` says.
+    """Write a Marian directory; see `headway.exchange.formats.Writer`.
 
     Raises:
         HeadwayError: If a weight is too large for the precision.
@@ -42,9 +42,9 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
             raise HeadwayError(f"{model.path}: {name} is too large for {precision}: use bfloat16")
     with create_atomically(out) as temporary:
         temporary.mkdir()
-        write_text_side(model, temporary, precision)
+        write_text_files(model, temporary, precision)
         save_file(weights, temporary / "model.safetensors", metadata={"format": "pt"})
     found = notes(model)
     if precision != "float32":
-        found.append(f"weights are stored as {precision}, and transformers computes in it")
+        found.append(f"weights are stored as {precision}; transformers computes in {precision}")
     return found

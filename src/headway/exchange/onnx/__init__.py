@@ -1,1 +1,1 @@
-"""ONNX graphs beside the files of a Marian directory: written and run."""
+"""ONNX graphs in a directory that Hugging Face's Optimum loads."""

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import torch
 
-from headway.exchange.huggingface.weights import NEVER, stretched
+from headway.exchange.huggingface.to_marian import add_rows
 from headway.exchange.onnx.graph import Graph
+from headway.exchange.shared import IMPOSSIBLE_LOGIT
 from headway.model import MultiHeadAttention, SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
 
@@ -49,7 +50,7 @@ class Parts:
         g, model = Graph(rounded=self.rounded), self.model
         ids = g.input("input_ids", np.int64, "batch", "source")
         seen = _seen(g, g.input("attention_mask", np.int64, "batch", "source"))
-        table = stretched(model.source_embedding.weight, self.size)
+        table = add_rows(model.source_embedding.weight, self.size)
         x = g.embed(ids, table, model.source_embedding, "source.table")
         x = g.place(x, model.source_positions, g.integers(0), self.rows, "source.positions")
         for i, layer in enumerate(model.encoder.layers):
@@ -81,7 +82,7 @@ class Parts:
             first = g.integers(0)
             hidden = g.input("encoder_hidden_states", np.float32, "batch", "source", width)
             earlier = _earlier(g, ids)
-        table = stretched(model.target_table.weight, self.size)
+        table = add_rows(model.target_table.weight, self.size)
         x = g.embed(ids, table, model.target_table, "target.table")
         x = g.place(x, model.target_positions, first, self.rows, "target.positions")
         present: list[dict[str, Memory]] = []
@@ -182,10 +183,10 @@ class Parts:
         if output.scale != 1:
             x = g.op("Mul", x, g.real(output.scale))
         own = self.model.target_table.weight if output.weight is None else output.weight
-        weight, bias = stretched(own, self.size), None
+        weight, bias = add_rows(own, self.size), None
         if output.bias is not None or self.size > len(own):
             known = torch.zeros(len(own)) if output.bias is None else output.bias
-            bias = stretched(known[:, None], self.size, NEVER)[:, 0]
+            bias = add_rows(known[:, None], self.size, IMPOSSIBLE_LOGIT)[:, 0]
         if self.rounded:
             return g.linear(x, weight, bias, "output")
         name = "target.table" if output.weight is None else "output.table"

@@ -5,14 +5,16 @@ from typing import Any
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.exchange.creation import create_atomically
+from headway.exchange.creation import add_files, create_atomically
 from headway.exchange.huggingface.text_files import (
     notes,
     position_rows,
     vocabularies,
-    write_text_side,
+    write_text_files,
 )
 from headway.inference.directory import Model
+
+__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 
 PRECISIONS = ("float32", "int8")
 ENCODER, DECODER, STEP = (
@@ -29,7 +31,7 @@ print(tokenizer.batch_decode(found, skip_special_tokens=True))
 ```"""
 
 
-def refusals(config: ModelConfig) -> list[str]:
+def find_refusals(config: ModelConfig) -> list[str]:
     """Return why these graphs cannot say such a model; nothing: they can, exactly."""
     found = [
         f"{name} = '{getattr(config, name)}': the cache of keys and values is for attention only"
@@ -65,7 +67,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
             (STEP, lambda: parts.decoder(past=True)),
         ):
             (temporary / name).write_bytes(made().SerializeToString())
-        write_text_side(model, temporary, "float32")
+        write_text_files(model, temporary, "float32")
     found = [
         *notes(model),
         f"positions are stored up to {rows}; longer text is an error",
