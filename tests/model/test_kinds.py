@@ -366,7 +366,7 @@ def test_the_experiment_runs_at_toy_size_and_is_done_once(tmp_path):
     result = classification.run(work)
     assert len(result.tables[0].rows) == 6
     assert len(result.claims) == 2
-    pairs = classification.tasks(work)["Translation or not"]
+    pairs = classification.make_tasks(work)[1].examples
     assert {len(example.parts) for example in pairs} == {2}
     assert 0.3 < sum(example.label == "another" for example in pairs) / len(pairs) < 0.6
     began = time.process_time()

@@ -1,6 +1,7 @@
-"""The paper's arguments: identities as identities, rules on hand-made cases, experiments end to end."""
+"""The paper's arguments: identities, rules on hand-made cases, and experiments end to end."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,18 +14,26 @@ from headway.config import ModelConfig
 from headway.model import Transformer, sinusoids
 from headway.paper.experiments import (
     arguments,
+    arguments_embeddings,
+    arguments_heads,
+    arguments_mask,
     feed_forward,
     figures3to5,
     positions,
     scaling,
 )
-from headway.paper.experiments import (
-    arguments_heads as resolution,
+from headway.paper.experiments.figures3to5 import (
+    MeasuredSentence,
+    best_heads,
+    clause_lift,
+    link_lift,
 )
-from headway.paper.experiments.arguments_embeddings import sizes_of
-from headway.paper.experiments.arguments_mask import see_ahead
-from headway.paper.experiments.figures3to5 import Seen, best, clause_lift, link_lift
-from headway.paper.experiments.figures3to5_links import Link, anaphora, clauses, distant
+from headway.paper.experiments.figures3to5_links import (
+    Link,
+    find_anaphora,
+    find_distant,
+    number_clauses,
+)
 from headway.paper.reproduction import reproduce
 from headway.paper.results import Result
 from headway.paper.running.bitext import Bitext
@@ -32,22 +41,31 @@ from headway.paper.running.work import Work
 from headway.pictures import AttentionMap, AttentionMaps
 
 
-def test_variance_is_d_k_and_scaling_takes_it_off() -> None:
-    wide = scaling.spread(64, scaled=False, queries=500)
-    scaled = scaling.spread(64, scaled=True, queries=500)
+def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
+    wide = scaling.measure_spread(64, scaled=False, queries=500)
+    scaled = scaling.measure_spread(64, scaled=True, queries=500)
     assert wide.variance == pytest.approx(64, rel=0.1)
     assert scaled.variance == pytest.approx(1, rel=0.1)
     assert wide.gradient < 0.5 < scaled.gradient < 1 - 1 / scaling.KEYS
 
 
-def test_two_descriptions_of_the_feed_forward_agree_unless_weights_differ() -> None:
-    outputs, gradients = feed_forward.differences(6, 10, 7)
+def test_two_descriptions_of_the_feed_forward_are_equal_unless_weights_differ() -> None:
+    outputs, gradients = feed_forward.largest_differences(6, 10, 7)
     assert max(outputs, gradients) < 1e-12
-    linear, convolution = feed_forward.both(6, 10)
+    linear, convolution = feed_forward.equal_networks(6, 10)
     x = torch.randn(1, 7, 6)
     with torch.no_grad():
         convolution.inner.weight[0] += 1
     assert not torch.allclose(linear(x), convolution(x))
+
+
+def fit_shift(table_TD: torch.Tensor, k: int, count: int) -> tuple[torch.Tensor, float]:
+    """Fit the map of each sine and cosine on some positions; returns it and its error on the others."""
+    table_PT2 = table_TD.double().unflatten(1, (-1, 2)).transpose(0, 1)
+    before, after = table_PT2[:, :-k], table_PT2[:, k:]
+    map_P22 = torch.linalg.lstsq(before[:, :count], after[:, :count]).solution
+    error = (before[:, count:] @ map_P22 - after[:, count:]).abs().max()
+    return map_P22.transpose(1, 2), float(error)
 
 
 def test_shifts_are_rotations_and_a_fit_finds_them() -> None:
@@ -58,35 +76,35 @@ def test_shifts_are_rotations_and_a_fit_finds_them() -> None:
         table[:-k].double() @ matrix.T, table[k:].double(), atol=2e-7, rtol=0
     )
     torch.testing.assert_close(matrix @ matrix.T, torch.eye(d).double(), atol=1e-7, rtol=0)
-    fitted, error = positions.fitted_shift(table[:, :4], k, 50)
+    fitted, error = fit_shift(table[:, :4], k, 50)
     assert error < 1e-5
     torch.testing.assert_close(torch.block_diag(*fitted), matrix[:4, :4], atol=1e-4, rtol=0)
     learned = torch.randn(200, d, generator=torch.Generator().manual_seed(3))
-    assert positions.fitted_shift(learned, k, 50)[1] > 0.5  # another table has no such map
+    assert fit_shift(learned, k, 50)[1] > 0.5  # another table has no such map
 
 
-def test_wavelengths_are_read_off_the_table() -> None:
-    found = positions.wavelengths(6)
+def test_wavelengths_are_measured_in_the_table() -> None:
+    found = positions.measure_wavelengths(6)
     expected = [2 * math.pi * 10000 ** (2 * i / 6) for i in range(3)]
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_buckets_hold_every_pair_once() -> None:
+def test_each_pair_is_in_one_bucket() -> None:
     pairs = tuple(("a" * n, "b") for n in range(1, 12))
-    found = positions.bucketed(pairs, (3, 7))
+    found = positions.split_by_length(pairs, (3, 7))
     assert [len(bucket) for bucket in found] == [3, 4, 4]
 
 
-def test_two_heads_see_both_targets_and_one_does_not() -> None:
-    one, two = (resolution.look(heads, 1, 300) for heads in (1, 2))
+def test_two_heads_name_both_targets_and_one_head_does_not() -> None:
+    one, two = (arguments_heads.train_two_targets(heads, 1, 300) for heads in (1, 2))
     assert two.right > 0.95
     assert one.right < 0.75
-    x, targets = resolution.draw(3, torch.Generator().manual_seed(1))
-    assert int(x[1, 4, : resolution.SYMBOLS].argmax()) == int(targets[1, 5, 0])
-    assert int(x[1, 4, : resolution.SYMBOLS].argmax()) == int(targets[1, 3, 1])
+    x, targets = arguments_heads.draw_symbols(3, torch.Generator().manual_seed(1))
+    assert int(x[1, 4, : arguments_heads.SYMBOLS].argmax()) == int(targets[1, 5, 0])
+    assert int(x[1, 4, : arguments_heads.SYMBOLS].argmax()) == int(targets[1, 3, 1])
 
 
-def test_without_the_mask_a_position_sees_those_after_it() -> None:
+def test_without_the_mask_a_position_attends_to_later_ones() -> None:
     torch.manual_seed(1)
     config = ModelConfig(
         source_vocab_size=11, target_vocab_size=11, d_model=8, d_ff=6, num_heads=2,
@@ -100,47 +118,59 @@ def test_without_the_mask_a_position_sees_those_after_it() -> None:
         return (model(source, target) - model(source, other))[0, 0].abs().max()
 
     assert first() == 0
-    see_ahead(model)
+    arguments_mask.remove_mask(model)
     assert first() > 0
-    stored, fed, place = sizes_of(model)
+    stored, fed, position = arguments_embeddings.component_sizes(model)
     assert fed == pytest.approx(stored * 8**0.5)
-    assert place == pytest.approx(0.5**0.5, rel=1e-3)
+    assert position == pytest.approx(0.5**0.5, rel=1e-3)
 
 
 def test_costs_are_counted() -> None:
-    _, heads = arguments.heads_cost(16, 5)
+    _, heads = arguments.compare_heads(16, 5)
     assert heads.verdict == "shown"
-    table, wide = arguments.separable_cost((8, 16))
+    table, wide = arguments.compare_separable((8, 16))
     assert wide.verdict == "holds"
     separable, both = table.rows
     assert separable[1:3] == pytest.approx((1, 1))
     assert both[1:3] == pytest.approx((2, 12), rel=0.05)  # QK^T and AV; 4 maps and 2 · 4 d d
-    assert arguments.convolution_cost(16)[1].verdict == "holds"
-    assert arguments.window_path(9)[1].verdict == "shown"
+    assert arguments.compare_convolution(16)[1].verdict == "holds"
+    assert arguments.compare_windows(9)[1].verdict == "shown"
 
 
 @pytest.mark.parametrize(
-    ("rule", "sentence", "asks", "finds"),
+    ("rule", "sentence", "query", "key"),
     [
-        (distant, "The man who sang the song on Saturday comes from Egypt.", "comes", "who"),
-        (distant, "If it rains on Monday, Paula will open the window.", "will", "If"),
-        (distant, "The shop opens at 8:00 AM and closes at 5:00 PM.", "closes", "opens"),
-        (anaphora, "Is the table at the airport? Clara cannot find it.", "it.", "table"),
-        (anaphora, "Although Tina was tired, she sang the song at noon.", "she", "Tina"),
-        (anaphora, "Felix repairs the lamp and sells it for $3.", "it", "lamp"),
+        (find_distant, "The man who sang the song on Saturday comes from Egypt.", "comes", "who"),
+        (find_distant, "If it rains on Monday, Paula will open the window.", "will", "If"),
+        (find_distant, "The shop opens at 8:00 AM and closes at 5:00 PM.", "closes", "opens"),
+        (find_anaphora, "Is the table at the airport? Clara cannot find it.", "it.", "table"),
+        (find_anaphora, "Although Tina was tired, she sang the song at noon.", "she", "Tina"),
+        (find_anaphora, "Felix repairs the lamp and sells it for $3.", "it", "lamp"),
     ],
 )
-def test_rules_link_words(rule: object, sentence: str, asks: str, finds: str) -> None:
-    assert callable(rule)
+def test_rules_link_words(
+    rule: Callable[[str], Link | None], sentence: str, query: str, key: str
+) -> None:
     link = rule(sentence)
+    assert link
     words = sentence.split()
-    assert (words[link.asks], words[link.finds]) == (asks, finds)
+    assert (words[link.query], words[link.key]) == (query, key)
 
 
-def test_rules_leave_other_sentences_alone() -> None:
+def test_no_rule_fits_other_sentences() -> None:
     for sentence in ("June 1", "The modern lamp costs $8.", "She sings it."):
-        assert distant(sentence) is anaphora(sentence) is None
-    assert clauses("If it rains, Paula will sing because she can.") == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+        assert find_distant(sentence) is find_anaphora(sentence) is None
+    assert number_clauses("If it rains, Paula will sing because she can.") == [
+        0,
+        0,
+        0,
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+    ]
 
 
 def test_lifts_are_weight_above_chance() -> None:
@@ -148,23 +178,23 @@ def test_lifts_are_weight_above_chance() -> None:
     weights = np.full((1, 2, 4, 4), 0.25, np.float32)
     weights[0, 1, 2] = (1, 0, 0, 0)
     found = AttentionMap(words, words, weights)
-    lifts = link_lift(found, Link(asks=2, finds=0))
+    lifts = link_lift(found, Link(query=2, key=0))
     assert lifts == pytest.approx(np.array([[0, 0.75]]))
     assert clause_lift(found, [0, 0, 0])[0] == pytest.approx([0, (1 - 0.5) / 3])
     maps = AttentionMaps("a b c", "x", {"encoder": found})
-    assert best([Seen(maps, 2, lifts)], 1) == [(0, 1)]
+    assert best_heads([MeasuredSentence(maps, 2, lifts)], 1) == [(0, 1)]
 
 
 def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> None:
     work = Work(tmp_path, "toy")
-    pairs = figures3to5.unseen(work)
+    pairs = figures3to5.unseen_pairs(work)
     known = {source.casefold() for source, _ in (*work.corpus.train, *work.corpus.valid)}
-    known |= {source.casefold() for source, _ in Bitext.built_in(2000, 0).train}  # a larger one's
+    known |= {source.casefold() for source, _ in Bitext.built_in(2000, 0).train}
     assert not known & {source.casefold() for source, _ in pairs}
-    for rule in (distant, anaphora):
+    for rule in (find_distant, find_anaphora):
         assert sum(rule(source) is not None for source, _ in pairs) >= 4
     given = replace(work.corpus, test=(("a", "b"),))
-    assert figures3to5.unseen(Work(tmp_path, "toy", corpus=given)) == given.test
+    assert figures3to5.unseen_pairs(Work(tmp_path, "toy", corpus=given)) == given.test
 
 
 @pytest.mark.slow
@@ -188,7 +218,7 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("paper")  # trials that several experiments need are done once
+    return tmp_path_factory.mktemp("paper")  # experiments share trials
 
 
 NAMES = ("feed_forward", "figures3to5", "arguments", "positions", "scaling")
@@ -208,10 +238,10 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["arguments", "positions", "scaling", "table1"])
-def test_the_papers_size_writes_settings(
+def test_the_papers_scale_writes_settings(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What is counted and timed need not be large here.
+    # Counts and times of toy size are enough here.
     work = Work(tmp_path, "paper")
     monkeypatch.setattr(work, "pick", lambda *, toy, minutes, hours=None: toy)
     result = reproduce(name, work)

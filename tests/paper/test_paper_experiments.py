@@ -1,4 +1,4 @@
-"""Each experiment end to end at toy size, and the page that shows them all."""
+"""Experiments end to end at toy scale, how results are kept, the report and the command."""
 
 import base64
 import re
@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.cli.main import dispatch
-from headway.paper import reproduction as experiments
+from headway.paper import reproduction
 from headway.paper.reproduction import EXPERIMENTS, reproduce, write_report
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.work import Work
 
-# Tests of their own are with the experiments that need no training.
-MINE = ("tying", "schedule", "smoothing", "table2", "table3")
+# test_paper_arguments.py and test_paper_table1.py test the others.
+TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MINE)
+@pytest.mark.parametrize("name", TRAINED)
 def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
     result = reproduce(name, Work(folder, "toy"))
     assert result.name == name
@@ -40,8 +40,8 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [*MINE, "table4", "classification"])
-def test_the_papers_size_writes_settings_that_load(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [*TRAINED, "table4", "classification"])
+def test_the_papers_scale_writes_settings_that_load(name: str, tmp_path: Path) -> None:
     from headway.config import load
 
     result = reproduce(name, Work(tmp_path, "paper"))
@@ -59,7 +59,7 @@ def test_the_papers_size_writes_settings_that_load(name: str, tmp_path: Path) ->
 def fake(work: Work) -> Result:
     table = Table("A <table>", ("x", "y"), (("<b>", 1234567), (None, 0.00012)))
     claims = (Claim("c & d", "1", "2", "holds"), Claim("e", "1", "2", "not decided"))
-    return Result("fake", "F & G", "1", (table,), (), claims, "much")
+    return Result(tables=(table,), claims=claims, differs="much")
 
 
 class Reader(HTMLParser):
@@ -77,18 +77,18 @@ class Reader(HTMLParser):
         self.text += data
 
 
-def test_what_is_done_is_read_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_kept_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(fake)})
-    monkeypatch.setattr(experiments, "EXPERIMENTS", {"fake": "fake"})
+    monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
     calls: list[str] = []
     monkeypatch.setattr(
-        experiments.importlib, "import_module", lambda n: (calls.append(n), module)[1]
+        reproduction.importlib, "import_module", lambda n: (calls.append(n), module)[1]
     )
-    said: list[str] = []
-    first = reproduce("fake", Work(tmp_path, "toy", say=said.append))
-    assert reproduce("fake", Work(tmp_path, "toy", say=said.append)) == first
+    shown: list[str] = []
+    first = reproduce("fake", Work(tmp_path, "toy", show=shown.append))
+    assert reproduce("fake", Work(tmp_path, "toy", show=shown.append)) == first
     assert len(calls) == 1
-    assert said[-1] == "fake: done before"
+    assert shown[-1] == "fake: done before"
     reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)))
     reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)), again=True)
     assert len(calls) == 3
@@ -102,42 +102,42 @@ def test_what_is_done_is_read_and_shown(tmp_path: Path, monkeypatch: pytest.Monk
     for words in ("F & G", "A <table>", "<b>", "1,234,567", "0.00012", "c & d", "holds", "much"):
         assert words in reader.text, words
     assert "Of 2 claims: holds 1, not decided 1." in reader.text
-    # Of another size nothing was run.
+    # Nothing was run at another scale.
     assert "F & G" not in write_report(Work(tmp_path, "minutes")).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_rows_of_table_3_come_one_group_after_another(tmp_path: Path) -> None:
+def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
     def rows(*groups: str) -> tuple[list[str], str]:
-        work = Work(tmp_path, "toy", seeds=(4,), say=(said := []).append, rows=groups)
+        work = Work(tmp_path, "toy", seeds=(4,), show=(shown := []).append, rows=groups)
         result = reproduce("table3", work)
         [table] = [t for t in result.tables if t.title.startswith("The rows trained")]
-        return [str(row[0]) for row in table.rows], said[0]
+        return [str(row[0]) for row in table.rows], shown[0]
 
     learned = "(E) learned positions"
     assert rows("E")[0] == ["base", learned]
     assert rows("E") == (["base", learned], "table3: done before")
-    found, _ = rows("A")  # what was trained before stays
+    found, _ = rows("A")  # rows trained before stay
     assert found == ["base", "(A) h = 1", "(A) h = 4", "(A) h = 16", "(A) h = 32", learned]
     assert rows("E", "A")[1] == "table3: done before"
     assert len(list((tmp_path / "trials").iterdir())) == 6
     page = write_report(Work(tmp_path, "toy", seeds=(4,))).read_text(encoding="utf-8")
     assert "Not trained here: rows B, C, D, big." in page
     assert "a single seed decides nothing" in page
-    # All of them are more than these.
-    work = Work(tmp_path, "toy", seeds=(4,), say=(said := []).append)
+    # The default is all rows, more than these.
+    work = Work(tmp_path, "toy", seeds=(4,), show=(shown := []).append)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Work, "by_seed", lambda work, jobs: pytest.fail("trained"))
+        patch.setattr(Work, "groups", lambda work, jobs: pytest.fail("trained"))
         with pytest.raises(pytest.fail.Exception):
             reproduce("table3", work)
-    assert said[0].startswith("table3: was done")
+    assert shown[0].startswith("table3: done again, because")
 
 
-def test_figures_lie_in_the_page(tmp_path: Path) -> None:
+def test_the_report_contains_its_figures(tmp_path: Path) -> None:
     from headway.paper import charts, report
 
     figure = charts.curves("Curve", {"a": [(1, 1.0), (2, float("nan")), (3, 2.0)]}, "x", "y")
-    page = report.html([Result("n", "t", "1", (), (figure,))], "toy")
+    page = report.html([Result(figures=(figure,))], "toy")
     found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     assert found
     assert base64.b64decode(found[1]).decode() == figure.svg
@@ -153,17 +153,17 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["table3", "--train", "a"], "belong together"),
         (["table3", "--seeds", "-1"], "0 or more"),
         (["table3", "--seeds", "2", "2"], "no seed the same"),
-        (["table3", "--rows", "A,F"], "has A, B, C, D, E, big, and no 'F'"),
-        (["tying", "--rows", "A"], "of table3"),
+        (["table3", "--rows", "A,F"], "has A, B, C, D, E, big, but no 'F'"),
+        (["tying", "--rows", "A"], "rows of table3"),
     ):
         with pytest.raises(SystemExit) as ended:
             dispatch(["reproduce", *words])
         assert ended.value.code == 2
         assert message in capsys.readouterr().err
-    assert sorted(experiments.ALL) == sorted(EXPERIMENTS)
-    assert experiments.ALL[-1] == "table2"
+    assert sorted(reproduction.ALL) == sorted(EXPERIMENTS)
+    assert reproduction.ALL[-1] == "table2"
     out = tmp_path / "out"
-    # What cannot be done keeps nothing else from being done.
+    # One experiment that fails does not stop the next.
     words = ["reproduce", "smoothing", "tying", "--out", str(out)]
     assert dispatch([*words, "--scale", "hours"]) == 1
     captured = capsys.readouterr()
@@ -174,12 +174,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_document_names_files_and_commands_that_are_there() -> None:
+def test_the_document_names_existing_files_and_commands() -> None:
     root = Path(__file__).parents[2]
     text = (root / "docs" / "paper.md").read_text(encoding="utf-8")
     named = re.findall(r"`reproduce (\w+)`|headway reproduce (\w+)", text)
     assert {one or other for one, other in named} == {*EXPERIMENTS, "all"}
-    for path in re.findall(r"`([a-z_0-9/]+\.py)`", text):
+    paths = re.findall(r"`([a-z_0-9/]+\.py)`", text)
+    assert len(paths) > 20
+    for path in paths:
         assert (root / "src" / "headway" / path).is_file(), path
     for target in re.findall(r"\]\((\w[\w-]*\.md)\)", text):
         assert (root / "docs" / target).is_file(), target

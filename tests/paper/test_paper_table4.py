@@ -1,13 +1,14 @@
 """The parsing experiment: at toy size, and with a given treebank."""
 
 import time
+from pathlib import Path
 
 from headway.paper.experiments import table4
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.running.work import Work
 
 
-def test_the_experiment_runs_at_toy_size_and_reuses_its_results(tmp_path):
+def test_the_experiment_runs_at_toy_size_and_reuses_its_results(tmp_path: Path) -> None:
     work = Work(tmp_path, scale="toy")
     result = table4.run(work)
     assert {claim.verdict for claim in result.claims} <= {
@@ -23,13 +24,13 @@ def test_the_experiment_runs_at_toy_size_and_reuses_its_results(tmp_path):
     assert time.process_time() - began < 2  # nothing is trained again
 
 
-def test_a_given_treebank_replaces_the_generated_one(tmp_path):
+def test_a_given_treebank_replaces_the_generated_one(tmp_path: Path) -> None:
     folder = tmp_path / "treebank"
     folder.mkdir()
     for name, seed in (("train", 4), ("valid", 5), ("test", 6)):
         text = "".join(f"{t}\n" for t in make_treebank(30, seed))
         (folder / f"{name}.tree").write_text(text)
-    name, parts = table4.treebank(Work(tmp_path, scale="toy"))
-    assert name
-    assert [len(part) for part in parts] == [30, 30, 30]
-    assert parts[2] == make_treebank(30, 6)
+    found = table4.find_treebank(Work(tmp_path, scale="toy"))
+    assert not found.is_generated
+    assert [len(part) for part in (found.train, found.valid, found.test)] == [30, 30, 30]
+    assert found.test == make_treebank(30, 6)

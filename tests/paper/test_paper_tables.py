@@ -1,4 +1,4 @@
-"""Tables 2 and 3, tying, smoothing and the schedule: counts against formulas, verdicts against hands."""
+"""Tables 2 and 3, tying and the schedule: counts against formulas, verdicts on made-up scores."""
 
 import math
 import re
@@ -15,20 +15,19 @@ from headway.model import Transformer, parameter_count
 from headway.paper import charts, report
 from headway.paper.charts import curves, intervals
 from headway.paper.experiments import schedule, table2, table3, table4, tying
+from headway.paper.experiments.table3_parameters import common_vocabulary
 from headway.paper.measuring.parameters import (
-    counted,
-    fitting_rows,
-    formula,
-    one_vocabulary,
-    with_rows,
+    count_parameters,
+    parameters_by_formula,
+    vocabulary_range,
+    with_vocabulary,
 )
 from headway.paper.published import TABLE3
 from headway.paper.results import Result
 from headway.paper.running.rows import configure, shapes
 from headway.paper.running.scales import SMALL, paper_settings
-from headway.paper.running.scoring import predict
-from headway.paper.running.trial import Trial
-from headway.paper.running.work import Work
+from headway.paper.running.scoring import score_predictions
+from headway.paper.running.trial import Group, Trial
 from headway.parsing.parser import PAPER
 from headway.text.tokenizer import Tokenizer
 from headway.training.objective import plain_loss
@@ -43,7 +42,8 @@ ODD = ModelConfig(
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
 def test_the_formula_counts_what_is_built(tying: str, positions: str) -> None:
     config = replace(ODD, tying=tying, positions=positions)  # type: ignore[arg-type]
-    assert formula(config) == counted(config) == parameter_count(Transformer(config))
+    total = parameter_count(Transformer(config))
+    assert parameters_by_formula(config) == count_parameters(config) == total
 
 
 def test_every_row_has_exactly_its_settings() -> None:
@@ -72,14 +72,16 @@ def test_printed_millions_come_from_the_vocabularies_found() -> None:
     for row, shape in shapes():
         if row.millions is None:
             continue
-        low, high = fitting_rows(shape, row.millions)
+        low, high = vocabulary_range(shape, row.millions)
         inside, outside = math.ceil(low), math.ceil(high) + 1
-        assert round(formula(with_rows(shape, inside)) / 1e6) == row.millions
-        assert round(formula(with_rows(shape, outside)) / 1e6) == row.millions + 1
+        assert round(parameters_by_formula(with_vocabulary(shape, inside)) / 1e6) == row.millions
+        assert (
+            round(parameters_by_formula(with_vocabulary(shape, outside)) / 1e6) == row.millions + 1
+        )
     others = [(row, shape) for row, shape in shapes() if row.name != "big"]
-    span = one_vocabulary(others)
+    span = common_vocabulary(others)
     assert span is not None
-    assert one_vocabulary([*others, (TABLE3[-1], shapes()[-1][1])]) is None
+    assert common_vocabulary([*others, (TABLE3[-1], shapes()[-1][1])]) is None
 
 
 def test_counted_operations_are_those_of_the_computing_model() -> None:
@@ -90,15 +92,15 @@ def test_counted_operations_are_those_of_the_computing_model() -> None:
         logits = model(source, source)
         plain_loss(logits.flatten(0, 1), source.flatten(), 0.1).smoothed.backward()
     assert table2.count_step(ODD, rows * length, length) == counter.get_total_flops()
-    # Two operations a parameter of a product and token forward, four backward; attention comes on top.
+    # The rule leaves attention out, which hardly counts in short sentences.
     short = table2.count_step(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60, 2)
-    rule = table2.by_formula(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60)
+    rule = table2.step_by_rule(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60)
     assert short == pytest.approx(rule, rel=0.02)
 
 
 def test_the_papers_arithmetic() -> None:
-    assert table2.estimate("base") == pytest.approx(3.3e18, rel=0.01)
-    assert table2.estimate("big") == pytest.approx(2.3e19, rel=0.01)
+    assert table2.estimate_flops("base") == pytest.approx(3.3e18, rel=0.01)
+    assert table2.estimate_flops("big") == pytest.approx(2.3e19, rel=0.01)
     for name in table2.SETTINGS:
         config = paper_settings(name)
         assert config.model.dropout == (0.3 if "en-de-big" in name else 0.1)
@@ -124,32 +126,31 @@ def test_tied_gradients_are_the_sum() -> None:
 
 
 def test_the_rate_is_equation_3() -> None:
-    assert all(claim.verdict == "shown" for claim in schedule.shape_claims())
+    assert all(claim.verdict == "shown" for claim in schedule.check_rates())
 
 
-def made(name: str, seed: int, bleu: float, perplexity: float) -> Trial:
-    return Trial(
-        name, seed, Path("none"), 7, 3, ((1, 2.0), (2, 1.0)), perplexity, 0.5, 0.5, bleu, bleu, 10.0,
-        1.0, {},
-    )  # fmt: skip
+def groups_with(change: float, base: float = 70.0) -> dict[str, Group]:
+    """Make scores: every row but the base has ``change`` BLEU more, a little different for each seed."""
+
+    def trial(seed: int, shift: float) -> Trial:
+        scores = {
+            "bleu": base + seed + shift * (1 + seed / 10),
+            "perplexity": math.exp(1 - shift / 10),
+        }
+        return Trial("x", seed, Path("none"), 7, 3, ((1, 2.0),), scores, 10.0, 1.0, Config())
+
+    return {
+        row.label: Group(
+            tuple(trial(seed, 0.0 if row.name == "base" else change) for seed in range(3))
+        )
+        for row in TABLE3
+    }
 
 
-def trials_with(change: float, base: float = 70.0) -> dict[str, list[Trial]]:
-    """Every row but the base better by ``change`` BLEU, a little unlike from seed to seed."""
-
-    def series(shift: float) -> list[Trial]:
-        return [
-            made("x", s, base + s + shift * (1 + s / 10), math.exp(1 - shift / 10))
-            for s in range(3)
-        ]
-
-    return {row.label: series(0.0 if row.name == "base" else change) for row in TABLE3}
-
-
-def test_trends_follow_the_numbers(tmp_path: Path) -> None:
-    work = Work(tmp_path, "minutes")
+def test_trends_follow_the_numbers() -> None:
+    least = 50.0
     worse, better = (
-        {c.text: c.verdict for c in table3.trends(trials_with(change), work)}
+        {c.text: c.verdict for c in table3.judge(groups_with(change), least)}
         for change in (-2.0, 2.0)
     )
     head, width = (
@@ -158,25 +159,25 @@ def test_trends_follow_the_numbers(tmp_path: Path) -> None:
     )
     assert (worse[head], better[head]) == ("holds", "does not")
     assert (worse[width], better[width]) == ("does not", "holds")
-    equal = {c.text: c.verdict for c in table3.trends(trials_with(0.0), work)}
+    equal = {c.text: c.verdict for c in table3.judge(groups_with(0.0), least)}
     assert equal[head] == "not decided"
     assert [v for t, v in equal.items() if "Learned" in t] == ["holds"]
-    some = {label: t for label, t in trials_with(-2.0).items() if label[:3] in ("bas", "(A)")}
-    assert [c.text for c in table3.trends(some, work)] == [
+    some = {label: t for label, t in groups_with(-2.0).items() if label[:3] in ("bas", "(A)")}
+    assert [c.text for c in table3.judge(some, least)] == [
         "A single head is worse than the base's", "Quality also drops with too many heads",
     ]  # fmt: skip
     assert len(table3.score_table(some).rows) == 5
-    assert len(table3.difference_table(some, work).rows) == 4
-    rows = {row[0]: row for row in table3.difference_table(trials_with(-2.0), work).rows}
+    assert len(table3.difference_table(some, least).rows) == 4
+    rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0), least).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"
-    # Models that can do nothing are not compared.
-    rows = {row[0]: row for row in table3.difference_table(trials_with(-2.0, 30.0), work).rows}
+    # Models that have hardly learned are not compared.
+    rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0, 30.0), least).rows}
     assert {row[3] for row in rows.values()} == {"not decided"}
-    mixed = trials_with(-2.0) | {"(A) h = 1": trials_with(-45.0)["(A) h = 1"]}
-    rows = {row[0]: row for row in table3.difference_table(mixed, work).rows}
+    mixed = groups_with(-2.0) | {"(A) h = 1": groups_with(-45.0)["(A) h = 1"]}
+    rows = {row[0]: row for row in table3.difference_table(mixed, least).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"
     assert rows["(A) h = 32"][3] == "holds"
-    assert {c.text: c.verdict for c in table3.trends(mixed, work)}[head] == "not decided"
+    assert {c.text: c.verdict for c in table3.judge(mixed, least)}[head] == "not decided"
 
 
 def test_predictions_against_one_sentence_at_a_time(tokenizer: Tokenizer) -> None:
@@ -191,17 +192,21 @@ def test_predictions_against_one_sentence_at_a_time(tokenizer: Tokenizer) -> Non
         ("a dog", "eine Hund"),
         ("blue tree runs", "blau"),
     )
-    nll, right, sure, count = 0.0, 0, 0.0, 0
+    nll, right, confidence, count = 0.0, 0, 0.0, 0
     for source, target in pairs:
         (a,), (b,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
         logits = model(torch.tensor([a]), torch.tensor([b]))[0].detach()
         labels = torch.tensor(b)
         nll += torch.nn.functional.cross_entropy(logits, labels, reduction="sum").item()
         right += int((logits.argmax(-1) == labels).sum())
-        sure += logits.softmax(-1).amax(-1).sum().item()
+        confidence += logits.softmax(-1).amax(-1).sum().item()
         count += len(b)
-    expected = (math.exp(nll / count), right / count, sure / count)
-    assert predict(model, tokenizer, pairs) == pytest.approx(expected, rel=1e-5)
+    expected = {
+        "perplexity": math.exp(nll / count),
+        "accuracy": right / count,
+        "confidence": confidence / count,
+    }
+    assert score_predictions(model, tokenizer, pairs) == pytest.approx(expected, rel=1e-5)
 
 
 def test_charts_are_equal_bytes_and_leave_out_what_is_no_number() -> None:
@@ -224,7 +229,7 @@ def test_without_matplotlib_a_chart_has_no_picture(monkeypatch: pytest.MonkeyPat
         charts.intervals("drawn intervals", [("a", [1.0, 2.0])], "x"),
     )
     assert [figure.svg for figure in figures] == ["", ""]
-    page = report.html([Result("n", "t", "1", figures=figures)], "toy")
+    page = report.html([Result(figures=figures)], "toy")
     assert "<img" not in page
     for figure in figures:
         assert re.search(rf"{figure.caption}.* headway\[pictures\]", page)

@@ -1,4 +1,4 @@
-"""The frame of the experiments: results that survive writing, verdicts, trials that are kept."""
+"""What the experiments stand on: results as JSON, verdicts, trials that are kept, workers."""
 
 import math
 from dataclasses import replace
@@ -12,24 +12,24 @@ from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.paper.experiments import classification, table4
 from headway.paper.published import TABLE3
-from headway.paper.results import (
-    Claim,
-    Figure,
-    Result,
-    Table,
-    say,
-    t_interval,
-    t_quantile,
-    verdict,
-    verdict_equal,
-)
+from headway.paper.results import Claim, Figure, Result, Table
 from headway.paper.running import trial as trials
 from headway.paper.running.bitext import Bitext
-from headway.paper.running.forecast import Forecast, effort
+from headway.paper.running.forecast import Forecast, training_effort
 from headway.paper.running.rows import configure
 from headway.paper.running.scales import SMALL
 from headway.paper.running.work import Job, Work
 from headway.paper.running.workers import run_together
+from headway.paper.verdicts import (
+    Verdict,
+    if_learned,
+    interval_text,
+    t_interval,
+    t_quantile,
+    verdict,
+    verdict_equal,
+    verdict_not_worse,
+)
 
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
 
@@ -47,7 +47,7 @@ def test_a_result_survives_writing() -> None:
     with pytest.raises(ValueError, match="2 columns"):
         Table("t", ("a", "b"), (("x",),))
     with pytest.raises(ValueError, match="verdict"):
-        Claim("c", "1", "2", "perhaps")
+        Claim("c", "1", "2", "perhaps")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_an_interval_by_hand() -> None:
     mean, low, high = t_interval([1.0, 2.0, 3.0])
     half = 4.302653 / math.sqrt(3)
     assert (mean, low, high) == pytest.approx((2.0, 2.0 - half, 2.0 + half), abs=1e-5)
-    assert say([1.0, 2.0, 3.0], 1) == "2.0 (-0.5 to 4.5)"
-    assert say([1.25], 1, sign=True) == "+1.2"
+    assert interval_text([1.0, 2.0, 3.0], 1) == "2.0 (-0.5 to 4.5)"
+    assert interval_text([1.25], 1, sign=True) == "+1.2"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_interval_by_hand() -> None:
         ([0.0, 0.0, 0.0], 1, "not decided"),
     ],
 )
-def test_verdicts(differences: list[float], sign: int, found: str) -> None:
+def test_verdicts(differences: list[float], sign: int, found: Verdict) -> None:
     assert verdict(differences, sign) == found
 
 
@@ -87,7 +87,20 @@ def test_verdicts_of_equality() -> None:
     assert verdict_equal([0.0], 1.0) == "not decided"
 
 
-def test_an_unseen_pair_is_unseen() -> None:
+def test_verdicts_of_no_loss() -> None:
+    assert verdict_not_worse([0.1, -0.1, 0.0], 0.5) == "holds"
+    assert verdict_not_worse([3.0, 3.1, 2.9], 0.5) == "holds"
+    assert verdict_not_worse([-3.0, -3.1, -2.9], 0.5) == "does not"
+    assert verdict_not_worse([-0.5, -0.6, -0.4], 0.5) == "not decided"
+    assert verdict_not_worse([0.0], 0.5) == "not decided"
+
+
+def test_nothing_is_decided_of_models_that_have_hardly_learned() -> None:
+    assert if_learned("holds", 50, [49.0, 51.0], [60.0]) == "holds"
+    assert if_learned("holds", 50, [60.0], [49.0, 50.0]) == "not decided"
+
+
+def test_parts_of_the_text_share_no_sentence() -> None:
     text = Bitext.built_in(300, 6)
     parts = [
         {source.casefold() for source, _ in part} for part in (text.train, text.valid, text.test)
@@ -101,7 +114,7 @@ def test_an_unseen_pair_is_unseen() -> None:
     assert short.fingerprint != text.fingerprint
 
 
-def freeze(model: Transformer) -> None:
+def set_to_zero(model: Transformer) -> None:
     for parameter in model.parameters():
         parameter.data.zero_()
 
@@ -109,16 +122,17 @@ def freeze(model: Transformer) -> None:
 def test_trials_are_kept_and_differ_by_all_that_matters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-    work = Work(tmp_path, "toy", say=said.append)
-    first = work.trial("one")
+    shown: list[str] = []
+    work = Work(tmp_path, "toy", show=shown.append)
+    [first] = work.trials([Job("one", work.base)])
     assert first.steps == 3
     assert [step for step, _ in first.loss] == [1, 2, 3]
     assert first.seconds > 0
-    # An untrained model knows nothing: each subword of the vocabulary is about as likely.
-    assert 50 < first.perplexity < 2000
-    assert first.model.config.d_model == 64
-    assert first.parameters == sum(p.numel() for p in first.model.parameters())
+    # For an untrained model each subword of the vocabulary is about as likely.
+    assert 50 < first.scores["perplexity"] < 2000
+    model = first.translator().model
+    assert model.config.d_model == first.config.model.d_model == 64
+    assert first.parameters == sum(p.numel() for p in model.parameters())
     assert first.translator().translate("two") is not None
 
     def refuse(place: Path) -> None:
@@ -126,19 +140,19 @@ def test_trials_are_kept_and_differ_by_all_that_matters(
 
     with monkeypatch.context() as patch:
         patch.setattr("headway.paper.running.work.run_trial", refuse)
-        assert Work(tmp_path, "toy").trial("by another name") == first
+        assert Work(tmp_path, "toy").trials([Job("by another name", work.base)]) == [first]
         for other in (
             Job("seed", work.base, seed=2),
             Job("text", work.base, work.corpus.only("short", lambda s, t: len(s) < 12)),
-            Job("change", work.base, change=freeze),
+            Job("change", work.base, change=set_to_zero),
             Job("rate", replace(work.base, training=replace(work.base.training, rate_scale=2.0))),
         ):
             with pytest.raises(AssertionError, match="again"):
                 work.trials([other])
-    assert len(said) == 1
-    # A network of zeros gives every subword the same chance, whatever it learns of its biases.
-    zeros = work.trial("zeros", change=freeze)
-    assert zeros.perplexity > first.perplexity / 2
+    assert len(shown) == 1
+    # A network of zeros learns only biases, so that subwords stay about as likely.
+    [zeros] = work.trials([Job("zeros", work.base, change=set_to_zero)])
+    assert zeros.scores["perplexity"] > first.scores["perplexity"] / 2
 
 
 def test_trials_run_together_as_they_run_alone(tmp_path: Path) -> None:
@@ -147,13 +161,14 @@ def test_trials_run_together_as_they_run_alone(tmp_path: Path) -> None:
     )
     work = Work(tmp_path / "b", "toy", processes=2)
     together = work.trials([Job("x", work.base, seed=n) for n in (1, 2, 1)])
-    assert [t.perplexity for t in together] == [t.perplexity for t in (*alone, alone[0])]
-    assert together[0].perplexity != together[1].perplexity
+    assert [t.scores for t in together] == [t.scores for t in (*alone, alone[0])]
+    assert together[0].scores != together[1].scores
 
 
-def test_a_stopped_trial_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Work(tmp_path / "a", "toy").trial("whole")
+def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = Work(tmp_path / "b", "toy")
+    job = Job("base", work.base)
+    [whole] = Work(tmp_path / "a", "toy").trials([job])
     advance = trials.Run.advance
 
     def stop_at_two(run: trials.Run) -> object:
@@ -164,40 +179,42 @@ def test_a_stopped_trial_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         patch.setattr(trials.Run, "advance", stop_at_two)
         with pytest.raises(KeyboardInterrupt):
-            work.trial("part")
+            work.trials([job])
     steps: list[int] = []
     monkeypatch.setattr(
         trials.Run, "advance", lambda run: (steps.append(run.step), advance(run))[1]
     )
-    again = work.trial("part")
+    [again] = work.trials([job])
     assert steps == [2]
     assert again.loss == whole.loss
-    assert again.perplexity == whole.perplexity
-    for name, weight in whole.model.state_dict().items():
-        assert torch.equal(weight, again.model.state_dict()[name])
+    assert again.scores == whole.scores
+    weights = again.translator().model.state_dict()
+    for name, weight in whole.translator().model.state_dict().items():
+        assert torch.equal(weight, weights[name])
 
 
-def test_equal_settings_in_other_words_are_one_trial(tmp_path: Path) -> None:
-    work = Work(tmp_path, "toy", say=(said := []).append)
+def test_equal_settings_written_differently_are_one_trial(tmp_path: Path) -> None:
+    work = Work(tmp_path, "toy", show=(shown := []).append)
     rows = {row.label: configure(work.base, row) for row in TABLE3}
     wide = replace(work.base.model, num_heads=1)
     jobs = [Job("one", replace(work.base, model=wide)), Job("two", rows["(A) h = 1"])]
     one, two = work.trials(jobs)
     assert one == two
-    assert len([line for line in said if "trial" in line]) == 1
+    assert len([line for line in shown if "trial" in line]) == 1
     narrow = replace(wide, d_k=32)
-    assert work.trial("three", replace(work.base, model=narrow)).parameters < one.parameters
+    [three] = work.trials([Job("three", replace(work.base, model=narrow))])
+    assert three.parameters < one.parameters
 
 
-def test_longer_trainings_are_known_to_be_longer() -> None:
-    rows = {row.label: effort(configure(SMALL, row)) for row in TABLE3}
+def test_the_effort_orders_trainings() -> None:
+    rows = {row.label: training_effort(configure(SMALL, row)) for row in TABLE3}
     assert max(rows, key=rows.__getitem__) == "big"
     assert rows["big"] > 3 * rows["(C) d_model = 1024"] > 3 * rows["base"]
     assert rows["(C) N = 2"] < rows["(C) N = 4"] < rows["base"] < rows["(C) N = 8"]
-    assert rows["(A) h = 1"] == rows["base"]  # what heads cost is little, and not counted
+    assert rows["(A) h = 1"] == rows["base"]  # the small cost of more heads is not counted
 
 
-def test_what_is_left_is_told_by_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, c = map(Path, "abc")
     times = iter((100.0, 160.0, 220.0))
     monkeypatch.setattr("headway.paper.running.forecast.time.monotonic", lambda: next(times))
@@ -208,25 +225,26 @@ def test_what_is_left_is_told_by_the_pace_so_far(monkeypatch: pytest.MonkeyPatch
     assert forecast.after(c) == "3 of 3"
 
 
-def test_what_a_process_died_of_is_said(tmp_path: Path) -> None:
+def test_a_failed_worker_is_named_with_its_last_line(tmp_path: Path) -> None:
     places = [tmp_path / name for name in "ab"]
     for place in places:
         place.mkdir()
     with pytest.raises(HeadwayError, match=r"ended with 1: FileNotFoundError.*spec\.json"):
-        run_together(trials.run_trial, places, 2, lambda place: None)
+        list(run_together(trials.run_trial, places, 2))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("experiment", [classification, table4])
-def test_other_trials_run_together_as_they_run_alone(
+def test_classifiers_and_parsers_run_together_as_they_run_alone(
     tmp_path: Path, experiment: ModuleType
 ) -> None:
     alone, together = (experiment.run(Work(tmp_path / str(n), "toy", processes=n)) for n in (1, 2))
     assert alone.tables == together.tables
 
 
-def test_what_cannot_be_is_said(tmp_path: Path) -> None:
+def test_unknown_scales_and_missing_text_are_named(tmp_path: Path) -> None:
     with pytest.raises(HeadwayError, match="scale days"):
         Work(tmp_path, "days")
+    work = Work(tmp_path, "hours")
     with pytest.raises(HeadwayError, match="--train"):
-        Work(tmp_path, "hours").trial("base")
+        work.trials([Job("base", work.base)])

@@ -5,43 +5,51 @@ import sys
 
 EXAMPLE = """\
 headway reproduce --list
-headway reproduce all --out runs/paper    # goes on where it was stopped
-headway reproduce table3 --rows A,C --seeds 1    # these rows alone"""
+headway reproduce all --out runs/paper    # continues where it was stopped
+headway reproduce table3 --rows A,C --seeds 1    # only these rows"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("what", metavar="WHAT", nargs="*", help="names of --list, or all")
-    parser.add_argument("--list", action="store_true", help="print the names, and what each shows")
+    parser.add_argument("what", metavar="WHAT", nargs="*", help="names from --list, or all")
+    parser.add_argument("--list", action="store_true", help="print the names and titles")
     parser.add_argument("--out", metavar="DIR", default="runs/paper", help="default: runs/paper")
     parser.add_argument(
         "--scale",
         choices=("toy", "minutes", "hours", "paper"),
         default="minutes",
         help="toy: seconds, to see that it runs; minutes (default): an hour for all on two cores;"
-        " hours: on real text, with --train; paper: its own settings, written and not run",
+        " hours: on real text, with --train; paper: only write the paper's own settings",
     )
     parser.add_argument(
         "--train", nargs="+", metavar="FILE", help="text to train on, as headway train takes it"
     )
-    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, alike")
-    parser.add_argument("--test", nargs="+", metavar="FILE", help="scored text; default: --valid")
+    parser.add_argument(
+        "--valid", nargs="+", metavar="FILE", help="validation text, in the same form"
+    )
+    parser.add_argument(
+        "--test", nargs="+", metavar="FILE", help="text to score on; default: --valid"
+    )
     parser.add_argument(
         "--seeds", nargs="+", type=int, default=(), metavar="N", help="default: 1 2 3"
     )
     parser.add_argument(
-        "--rows", metavar="A,C,big", help="of table3: these rows alone, beside the base"
+        "--rows", metavar="A,C,big", help="train only these rows of table3, and the base"
     )
     parser.add_argument(
-        "--processes", type=int, default=0, metavar="N", help="trainings at once; 0: one a core"
+        "--processes",
+        type=int,
+        default=0,
+        metavar="N",
+        help="trainings at once; 0: one for each core",
     )
     parser.add_argument(
-        "--again", action="store_true", help="do what was done before again, but for its trainings"
+        "--again", action="store_true", help="repeat finished experiments, but not their trainings"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the experiments that are not done yet, and write the page of all that are."""
+    """Run the experiments that are not done yet, and write the report of all that are."""
     from headway.cli.main import usage_error
     from headway.errors import HeadwayError, nearest
     from headway.paper.reproduction import ALL, EXPERIMENTS, describe, reproduce, write_report
@@ -54,22 +62,24 @@ def run(args: argparse.Namespace) -> int:
         return 0
     names = ALL if args.what == ["all"] else args.what
     if not names:
-        usage_error("headway reproduce needs a name, or all; headway reproduce --list has them")
+        usage_error(
+            "headway reproduce needs a name, or all; headway reproduce --list prints the names"
+        )
     for name in names:
         if name not in EXPERIMENTS:
             usage_error(f"{name}: no such experiment{nearest(name, EXPERIMENTS)}; see --list")
     if bool(args.train) != bool(args.valid) or (args.test and not args.train):
-        usage_error("--train and --valid belong together, and --test to both")
+        usage_error("--train and --valid belong together, and --test needs both")
     if min((*args.seeds, args.processes)) < 0 or len(set(args.seeds)) < len(args.seeds):
         usage_error("--seeds and --processes must be 0 or more, and no seed the same as another")
     rows = args.rows.split(",") if args.rows else []
     for row in rows:
         if row not in GROUPS:
-            usage_error(f"--rows {args.rows}: table3 has {', '.join(GROUPS)}, and no {row!r}")
+            usage_error(f"--rows {args.rows}: table3 has {', '.join(GROUPS)}, but no {row!r}")
     if rows and "table3" not in names:
-        usage_error("--rows chooses among those of table3")
+        usage_error("--rows chooses rows of table3, which is not among the names")
 
-    def say(text: str) -> None:
+    def show(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
     corpus = None
@@ -77,13 +87,13 @@ def run(args: argparse.Namespace) -> int:
         from headway.paper.running.bitext import Bitext
 
         corpus = Bitext.read(args.train, args.valid, args.test or ())
-    work = Work(args.out, args.scale, args.seeds, say, args.processes, corpus, rows)
+    work = Work(args.out, args.scale, args.seeds, show, args.processes, corpus, rows)
     failed = 0
     for name in names:
         try:
             reproduce(name, work, again=args.again)
-        except HeadwayError as error:  # the others can be done all the same
-            say(f"headway: {name}: {error}")
+        except HeadwayError as error:  # the other experiments still run
+            show(f"headway: {name}: {error}")
             failed = 1
         page = write_report(work)
     print(page)

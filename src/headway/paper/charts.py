@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from headway.paper.results import Figure, t_interval
+from headway.paper.results import Figure
+from headway.paper.verdicts import t_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

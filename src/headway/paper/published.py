@@ -1,6 +1,6 @@
-"""The paper's own figures, as it prints them: Vaswani et al., "Attention Is All You Need" (2017).
+"""The numbers that the paper prints: Vaswani et al., "Attention Is All You Need" (2017).
 
-These are the only results in this package that were not measured by it.
+These are the only results in this package that it did not measure itself.
 """
 
 from dataclasses import dataclass, field
@@ -34,28 +34,28 @@ TABLE2 = (
 )
 TABLE2_NOTE = "The text of section 6.1 has 41.0 for big, English-French; Table 2 has 41.8."
 
-# Section 5.2 and the footnote of 6.1: eight P100, so many seconds a step, sustained FLOP/s of each.
+# Section 5.2 and the footnote of 6.1: eight P100, seconds for each step, sustained FLOP/s of each GPU.
 GPUS = 8
 SUSTAINED = {"K80": 2.8e12, "K40": 3.7e12, "M40": 6.0e12, "P100": 9.5e12}
 SECONDS_A_STEP = {"base": 0.4, "big": 1.0}
 STEPS = {"base": 100_000, "big": 300_000}
 HOURS = {"base": 12.0, "big": 3.5 * 24}
 TOKENS_A_STEP = 25_000  # of each side, about (section 5.1)
-VOCABULARY = {"en-de": 37_000, "en-fr": 32_000}  # pieces, about
+VOCABULARY = {"en-de": 37_000, "en-fr": 32_000}  # tokens, about
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of Table 3: what it changes, and what came out on newstest2013.
+    """A row of Table 3: what it changes, and its scores on newstest2013.
 
     Attributes:
         group: A to E; "" for base and big.
-        name: What is changed, in few words.
+        name: The change in few words.
         model: Changed settings of the model.
         training: Changed settings of training.
-        perplexity: A word-piece's.
-        bleu: Beam 4, alpha 0.6, no averaging.
-        millions: Parameters / 10^6; None: the cell is empty, it is the base's.
+        perplexity: For each word-piece.
+        bleu: With beam 4 and alpha 0.6, without averaging.
+        millions: Parameters / 10^6; None: the cell is empty, so the base's.
     """
 
     group: str
@@ -98,7 +98,7 @@ TABLE3 = (
     ),
 )  # fmt: skip
 
-# Table 4: labelled bracket F1 on section 23 of the Wall Street Journal.
+# Table 4: labeled bracket F1 on section 23 of the Wall Street Journal.
 TABLE4 = (
     ("Vinyals & Kaiser et al. (2014)", "WSJ only, discriminative", 88.3),
     ("Petrov et al. (2006)", "WSJ only, discriminative", 90.4),

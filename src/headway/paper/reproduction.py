@@ -1,10 +1,11 @@
-"""The experiments by name, and how one is run, kept and shown."""
+"""The experiments by name: how one is run, kept and shown in the report."""
 
 import hashlib
 import importlib
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from headway.errors import HeadwayError
 from headway.paper import report
@@ -13,56 +14,62 @@ from headway.paper.running.rows import GROUPS
 from headway.paper.running.work import Work
 from headway.training.checkpoint import replace_file
 
-# What `headway reproduce` calls it -> the module that does it, in the paper's order.
-EXPERIMENTS = {
-    "arguments": "headway.paper.experiments.arguments",
-    "scaling": "headway.paper.experiments.scaling",
-    "feed_forward": "headway.paper.experiments.feed_forward",
-    "tying": "headway.paper.experiments.tying",
-    "positions": "headway.paper.experiments.positions",
-    "table1": "headway.paper.experiments.table1",
-    "schedule": "headway.paper.experiments.schedule",
-    "smoothing": "headway.paper.experiments.smoothing",
-    "table2": "headway.paper.experiments.table2",
-    "table3": "headway.paper.experiments.table3",
-    "table4": "headway.paper.experiments.table4",
-    "classification": "headway.paper.experiments.classification",
-    "figures3to5": "headway.paper.experiments.figures3to5",
-}
-
-# Table 2 last: its trainings of big are Table 3's, and there others keep the cores beside them busy.
+# The modules of headway.paper.experiments that `headway reproduce` runs, in the paper's order.
+EXPERIMENTS = (
+    "arguments", "scaling", "feed_forward", "tying", "positions", "table1", "schedule", "smoothing",
+    "table2", "table3", "table4", "classification", "figures3to5",
+)  # fmt: skip
+# Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
 
 
+class Experiment(Protocol):
+    """What every module of `EXPERIMENTS` defines."""
+
+    TITLE: str
+    SECTION: str
+
+    @staticmethod
+    def run(work: Work) -> Result:
+        """Measure; the result needs no name, title, section and seconds."""
+
+
 def describe(name: str) -> str:
-    """Say in a line what an experiment shows."""
-    module = importlib.import_module(EXPERIMENTS[name])
-    return f"{module.TITLE} (section {module.SECTION})"
+    """Return one line about an experiment."""
+    experiment = _load(name)
+    return f"{experiment.TITLE} (section {experiment.SECTION})"
 
 
 def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
-    """Run an experiment, or return what it found when it was run with the same work before."""
+    """Run an experiment, or return the result of an earlier run with the same work."""
     path = work.directory / f"{name}.json"
-    if not again and (done := _read(path)) is not None:
-        if done.settings.get("work") == _key(work) and _covers(done, work):
-            work.say(f"{name}: done before")
-            return done
-        work.say(f"{name}: was done with another size, seeds, text or rows; done again")
-    module = importlib.import_module(EXPERIMENTS[name])
-    work.say(f"{name}: {module.TITLE}")
+    if not again and (earlier := _read(path)) is not None:
+        if earlier.settings.get("work") == _key(work) and _covers(earlier, work):
+            work.show(f"{name}: done before")
+            return earlier
+        work.show(f"{name}: done again, because the scale, the seeds, the text or the rows differ")
+    experiment = _load(name)
+    work.show(f"{name}: {experiment.TITLE}")
     work.directory.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    result: Result = module.run(work)
+    found = experiment.run(work)
     seconds = time.monotonic() - started
-    settings = {**result.settings, "work": _key(work)}
-    result = replace(result, seconds=seconds, settings=settings)
+    result = replace(
+        found,
+        name=name,
+        title=experiment.TITLE,
+        section=experiment.SECTION,
+        claims=tuple(replace(c, section=c.section or experiment.SECTION) for c in found.claims),
+        seconds=seconds,
+        settings={**found.settings, "work": _key(work)},
+    )
     replace_file(path, result.to_json().encode())
-    work.say(f"{name}: {seconds:.0f} s")
+    work.show(f"{name}: {seconds:.0f} s")
     return result
 
 
 def write_report(work: Work) -> Path:
-    """Write ``report.html`` of all that was run so far at this size; returns its path."""
+    """Write ``report.html`` of all results so far at this scale; returns its path."""
     found = [_read(work.directory / f"{name}.json") for name in EXPERIMENTS]
     results = [r for r in found if r is not None and r.settings.get("work") == _key(work)]
     path = work.directory / "report.html"
@@ -70,11 +77,16 @@ def write_report(work: Work) -> Path:
     return path
 
 
+def _load(name: str) -> Experiment:
+    module: Experiment = importlib.import_module(f"headway.paper.experiments.{name}")  # type: ignore[assignment]
+    return module
+
+
 def _read(path: Path) -> Result | None:
     try:
         return Result.from_json(path.read_text(encoding="utf-8"))
     except (OSError, HeadwayError):
-        return None  # not there, or from another version: it is done again
+        return None  # missing, or of another version: the experiment is done again
 
 
 def _key(work: Work) -> str:
@@ -82,6 +94,6 @@ def _key(work: Work) -> str:
     return f"{work.scale}, seeds {', '.join(map(str, work.seeds))}, text {text}"
 
 
-def _covers(done: Result, work: Work) -> bool:
-    """Whether a result has all rows that are asked for; of what has no rows nobody asks for any."""
-    return set(work.rows or GROUPS) <= set(done.settings.get("rows", GROUPS))
+def _covers(result: Result, work: Work) -> bool:
+    """Return whether a result has all rows that the work wants; only Table 3 has rows to choose."""
+    return set(work.rows or GROUPS) <= set(result.settings.get("rows", GROUPS))

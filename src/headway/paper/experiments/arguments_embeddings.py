@@ -5,55 +5,60 @@ from dataclasses import replace
 import torch
 
 from headway.model import Transformer
-from headway.paper.results import Claim, Table, say
+from headway.paper.results import Cell, Claim, Table
 from headway.paper.running.work import Job, Work
+from headway.paper.verdicts import interval_text, shown
 
 
-def sizes_of(model: Transformer) -> tuple[float, float, float]:
-    """Return root mean squares: embedding rows as they are, as they are fed, positions' rows."""
+def component_sizes(model: Transformer) -> tuple[float, float, float]:
+    """Return root mean squares: of embeddings as stored, as fed to the stack, and of positions."""
     embedding = model.source_embedding
     rows = embedding.weight.detach()[:-1]  # <pad> is zero
-    root = float(rows.square().mean().sqrt())
+    stored = float(rows.square().mean().sqrt())
     table = model.source_positions.table
-    return root, root * embedding.scale, float(table.square().mean().sqrt())
+    return stored, stored * embedding.scale, float(table.square().mean().sqrt())
 
 
 def jobs(work: Work) -> list[Job]:
     """Return a training with the factor and one without."""
     return [
         Job(name, replace(work.base, model=replace(work.base.model, scale_embeddings=scaled)))
-        for name, scaled in (("times sqrt(d_model)", True), ("as they are", False))
+        for name, scaled in (("times sqrt(d_model)", True), ("as stored", False))
     ]
 
 
-def embedding_sizes(work: Work) -> tuple[Table, Claim]:
+def compare_sizes(work: Work) -> tuple[Table, Claim]:
     """Measure what is added, before and after training, with and without sqrt(d_model)."""
-    rows, ratios = [], []
-    groups = work.by_seed(jobs(work))
+    rows: list[tuple[Cell, ...]] = []
+    ratios = []
+    groups = work.groups(jobs(work))
     for job in jobs(work):
-        trials = groups[job.name]
-        size = trials[0].model.config.source_vocab_size
-        torch.manual_seed(work.seed)
+        group = groups[job.name]
+        size = group.trials[0].config.model.source_vocab_size
+        torch.manual_seed(work.seeds[0])
         model = replace(job.config.model, source_vocab_size=size, target_vocab_size=size)
-        first = sizes_of(Transformer(model))
-        found = [sizes_of(trial.model) for trial in trials]
-        rows.append((job.name, "at first", *(f"{value:.3f}" for value in first), ""))
-        rows.append((job.name, "trained", *(say([f[i] for f in found], 3) for i in range(3)),
-                     say([t.bleu for t in trials])))  # fmt: skip
+        first = component_sizes(Transformer(model))
+        trained = zip(
+            *(component_sizes(trial.translator().model) for trial in group.trials), strict=True
+        )
+        rows.append((job.name, "before training", *(f"{value:.3f}" for value in first), ""))
+        cells = (interval_text(sizes, 3) for sizes in trained)
+        rows.append((job.name, "trained", *cells, interval_text(group.bleu)))
         ratios.append(first[1] / first[2])
     table = Table(
         "Root mean square of a component",
         ("embeddings are fed", "when", "stored", "fed", "position", "BLEU"),
         tuple(rows),
-        "The matrix is the softmax's too, so it is drawn small; rows are drawn with d_model^-0.5.",
+        "The embedding matrix is also the softmax's, so it starts small: with a standard deviation of"
+        " d_model^-0.5.",
     )
     claim = Claim(
         "Embeddings are multiplied by sqrt(d_model).",
         "no reason given",
-        f"fed embedding over position at first: {ratios[0]:.2f} with, {ratios[1]:.2f} without",
-        "shown" if 0.5 < ratios[0] < 2 and ratios[1] < ratios[0] / 2 else "does not",
-        "with it both are of a size; without it positions drown the words until training has grown"
-        " the matrix",
+        f"fed embedding over position before training: {ratios[0]:.2f} with, {ratios[1]:.2f} without",
+        shown(0.5 < ratios[0] < 2 and ratios[1] < ratios[0] / 2),
+        "with the factor both are of one size; without it positions outweigh the words until training"
+        " has enlarged the matrix",
         "3.4",
     )
     return table, claim

@@ -1,4 +1,4 @@
-"""One head averages, many need not: a task with two targets, and heads of trained translators.
+"""One head averages, several need not: a task with two targets, and the heads of trained translators.
 
 Shapes: B batch, H heads, T queries, S keys, L layers, D d_model. Paper: sections 2 and 3.2.2.
 """
@@ -11,21 +11,22 @@ from torch.nn import functional as F
 
 from headway.model import MultiHeadAttention, Visible
 from headway.model.attention import whole_mask
-from headway.paper.results import Claim, Table, say, verdict
+from headway.paper.results import Claim, Table
 from headway.paper.running.trial import Trial
 from headway.paper.running.work import Job, Work
+from headway.paper.verdicts import if_learned, interval_text, verdict
 from headway.pictures import sentence_maps
 
 SYMBOLS, PLACES, WIDTH = 16, 8, 32
 
 
 @dataclass(frozen=True)
-class Looked:
-    """How a layer of attention did on the task.
+class TargetScores:
+    """How a layer of attention did on the task of two targets.
 
     Attributes:
-        right: Share of the two targets that were named.
-        keys: e to the entropy of a head's weights: how many keys it looks at, the mean over heads.
+        right: Share of the targets that were named.
+        keys: e to the entropy of a head's weights, the mean over heads: how many keys a head uses.
     """
 
     right: float
@@ -33,9 +34,9 @@ class Looked:
 
 
 class TwoTargets(nn.Module):
-    """Attention, and a linear map of what it brings, that names the symbols before and after.
+    """Attention and a linear map that names the symbols before and after each position.
 
-    Nothing nonlinear follows, so what two values were averaged to stays averaged.
+    Nothing nonlinear follows attention, so that two averaged values stay averaged.
 
     Args:
         heads: H, of width D / H each.
@@ -52,12 +53,12 @@ class TwoTargets(nn.Module):
         return self.names(self.attention(x_BTD, x_BTD)).unflatten(-1, (2, SYMBOLS))
 
     def weights(self, x_BTD: Tensor) -> Tensor:
-        """Return the weights, [B, H, T, S]."""
+        """Return the attention weights, [B, H, T, S]."""
         q, k, _ = self.attention.queries_keys_values(x_BTD)
         return self.attention.core.weights(q, k, whole_mask(q, k, Visible()))
 
 
-def draw(batch: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+def draw_symbols(batch: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
     """Draw symbols in a ring: inputs [B, T, D], one-hot symbol and place, and targets [B, T, 2]."""
     symbols_BT = torch.randint(SYMBOLS, (batch, PLACES), generator=random)
     places_BTP = torch.eye(PLACES).expand(batch, -1, -1)
@@ -66,48 +67,51 @@ def draw(batch: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
     return F.pad(x_BTD, (0, WIDTH - x_BTD.size(-1))), targets_BT2
 
 
-def look(heads: int, seed: int, steps: int) -> Looked:
-    """Train a layer of so many heads on the task, and see how it does on unseen rings."""
+def train_two_targets(heads: int, seed: int, steps: int) -> TargetScores:
+    """Train a layer of so many heads on the task, and score it on new rings."""
     torch.manual_seed(seed)
     random = torch.Generator().manual_seed(seed)
     layer = TwoTargets(heads)
     optimizer = torch.optim.Adam(layer.parameters(), lr=1e-2)
     for _ in range(steps):
-        x_BTD, targets_BT2 = draw(64, random)
+        x_BTD, targets_BT2 = draw_symbols(64, random)
         loss = F.cross_entropy(layer(x_BTD).flatten(0, 2), targets_BT2.flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     with torch.no_grad():
-        x_BTD, targets_BT2 = draw(500, random)
+        x_BTD, targets_BT2 = draw_symbols(500, random)
         right = (layer(x_BTD).argmax(-1) == targets_BT2).float().mean()
-        weights = layer.weights(x_BTD)
-        entropy = torch.special.entr(weights).sum(-1).mean()
-    return Looked(float(right), float(entropy.exp()))
+        entropy = torch.special.entr(layer.weights(x_BTD)).sum(-1).mean()
+    return TargetScores(float(right), float(entropy.exp()))
 
 
-def two_targets(work: Work) -> tuple[Table, Claim]:
-    """Compare one head of full width with two of half of it."""
+def compare_two_targets(work: Work) -> tuple[Table, Claim]:
+    """Compare one head of full width with two of half of it and four of a quarter."""
     steps = work.pick(toy=20, minutes=600)
-    found = {heads: [look(heads, seed, steps) for seed in work.seeds] for heads in (1, 2, 4)}
+    found = {h: [train_two_targets(h, seed, steps) for seed in work.seeds] for h in (1, 2, 4)}
     rows = tuple(
-        (heads, say([100 * x.right for x in group], 1), say([x.keys for x in group]))
+        (
+            heads,
+            interval_text([100 * scores.right for scores in group], 1),
+            interval_text([scores.keys for scores in group]),
+        )
         for heads, group in found.items()
     )
-    gaps = [100 * (b.right - a.right) for a, b in zip(found[1], found[2], strict=True)]
+    gaps = [100 * (two.right - one.right) for one, two in zip(found[1], found[2], strict=True)]
     limit = 50 * (1 + 1 / SYMBOLS)
     table = Table(
         "Naming the symbols before and after: one layer of attention, then a linear map",
-        ("heads", "right, %", "keys a head looks at"),
+        ("heads", "right, %", "keys a head uses"),
         rows,
-        f"The width is {WIDTH} in all. Who looks at one of the two, or gives both the same weight,"
-        f" can name {limit:.1f} %; uneven weights allow a little more.",
+        f"The width is {WIDTH} in all. A head that uses one of the two keys, or gives both the same"
+        f" weight, can name {limit:.1f} %; uneven weights allow a little more.",
     )
     claim = Claim(
-        "Averaging inhibits a single head from attending to several positions at once; many heads"
-        " do it.",
-        "said, not measured",
-        f"two heads name {say(gaps, 1, sign=True)} points more than one of full width",
+        "Averaging keeps a single head from attending to several positions at once; several heads"
+        " can.",
+        "no number",
+        f"two heads name {interval_text(gaps, 1, sign=True)} points more than one of full width",
         verdict(gaps, 1),
         "paired by seed",
         "3.2.2",
@@ -115,8 +119,8 @@ def two_targets(work: Work) -> tuple[Table, Claim]:
     return table, claim
 
 
-def entropies(trial: Trial, work: Work) -> tuple[float, float]:
-    """Return the mean entropy of encoder-decoder heads, and the sharpest's of each layer, in nats."""
+def head_entropies(trial: Trial, work: Work) -> tuple[float, float]:
+    """Return the mean entropy of encoder-decoder heads, and of the sharpest head of each layer, in nats."""
     translator = trial.translator()
     total = torch.zeros(())
     pairs = work.corpus.test[: work.pick(toy=2, minutes=40)]
@@ -136,29 +140,37 @@ def jobs(work: Work) -> list[Job]:
     ]
 
 
-def translators(work: Work) -> tuple[Table, Claim]:
+def compare_translators(work: Work) -> tuple[Table, Claim]:
     """Compare the heads of translators with one head and with many."""
-    groups = work.by_seed(jobs(work))
-    found = {heads: [entropies(trial, work) for trial in group] for heads, group in groups.items()}
-    one_head, many_heads = found.values()
+    groups = work.groups(jobs(work))
+    found = {
+        heads: [head_entropies(trial, work) for trial in group.trials]
+        for heads, group in groups.items()
+    }
     rows = tuple(
-        (heads, say([t.bleu for t in groups[heads]]), say([mean for mean, _ in group]),
-         say([least for _, least in group]))
-        for heads, group in found.items()
-    )  # fmt: skip
+        (
+            heads,
+            interval_text(groups[heads].bleu),
+            interval_text([mean for mean, _ in entropies]),
+            interval_text([sharpest for _, sharpest in entropies]),
+        )
+        for heads, entropies in found.items()
+    )
+    one_head, many_heads = found.values()
     gaps = [one[1] - many[1] for one, many in zip(one_head, many_heads, strict=True)]
+    many = work.base.model.num_heads
     table = Table(
         "Entropy of the encoder-decoder heads of trained translators, in nats",
         ("heads", "BLEU", "mean head", "sharpest head of each layer"),
         rows,
-        f"{len(work.seeds)} seeds, means with 95 % intervals by Student's t; the width in all is the same.",
+        f"{work.seeds_note} All have the same width in all.",
     )
     claim = Claim(
         "A single head has a lower effective resolution.",
-        "said, not measured",
-        f"its entropy is {say(gaps, sign=True)} nats above the sharpest of {work.base.model.num_heads}",
-        work.sober(verdict(gaps, 1), groups[str(work.base.model.num_heads)]),
-        "paired by seed; one of many is the sharpest by chance too, which this does not take off",
+        "no number",
+        f"its entropy is {interval_text(gaps, sign=True)} nats above the sharpest of {many}",
+        if_learned(verdict(gaps, 1), work.least_bleu, groups[str(many)].bleu),
+        "paired by seed; one of many heads is the sharpest by chance too, which is not subtracted",
         "2",
     )
     return table, claim

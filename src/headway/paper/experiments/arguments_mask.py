@@ -3,65 +3,61 @@
 from dataclasses import replace
 
 from headway.model import SelfAttention, Transformer
-from headway.paper.results import Claim, Table, say, verdict
-from headway.paper.running.trial import Trial
+from headway.paper.results import Claim, Table
 from headway.paper.running.work import Job, Work
+from headway.paper.verdicts import if_learned, interval_text, verdict
 
-NOTHING = 0.05  # nats a subword
+NO_LOSS = 0.05  # nats a subword
+SECTION = "3.1 and 3.2.3"
 
 
-def see_ahead(model: Transformer) -> None:
-    """Take the decoder's mask away: every position sees those after it, in training."""
+def remove_mask(model: Transformer) -> None:
+    """Let every position of the decoder attend to later ones, in training."""
     for layer in model.decoder.layers:
         if isinstance(layer.mixer, SelfAttention):
             layer.mixer.causal = False
 
 
-def without_mask(work: Work) -> tuple[Table, Claim, Claim]:
-    """Train with and without the mask; translation never has what training saw.
+def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
+    """Train with and without the mask; in translation later positions never exist.
 
-    Dropout and label smoothing are off: with them no loss falls to nothing.
+    Dropout and label smoothing are off, because with them no loss falls to nothing.
     """
     base = replace(
         work.base,
         model=replace(work.base.model, dropout=0.0),
         training=replace(work.base.training, label_smoothing=0.0),
     )
-    groups = work.by_seed([Job("with the mask", base), Job("without", base, change=see_ahead)])
-    rows = tuple(
-        (name, say([_last(t) for t in group], 3), say([t.bleu for t in group]))
-        for name, group in groups.items()
-    )
+    groups = work.groups([Job("with the mask", base), Job("without", base, change=remove_mask)])
     masked, unmasked = groups.values()
-    losses = [_last(trial) for trial in unmasked]
-    scores = [a.bleu - b.bleu for a, b in zip(masked, unmasked, strict=True)]
+    gains = masked.less(unmasked)
     table = Table(
         "The decoder's mask",
         ("training", "last training loss, nats", "BLEU"),
-        rows,
-        f"Without dropout and label smoothing. {len(work.seeds)} seeds, means with 95 % intervals by"
-        " Student's t.",
+        tuple(
+            (name, interval_text(group.final_loss, 3), interval_text(group.bleu))
+            for name, group in groups.items()
+        ),
+        f"Without dropout and label smoothing. {work.seeds_note}",
     )
+    margins = [NO_LOSS - loss for loss in unmasked.final_loss]
     return (
         table,
         Claim(
-            "Without the mask the right token can be seen: the training loss falls to nothing.",
+            "Without the mask the decoder sees the right token: the training loss falls to nothing.",
             "follows from the design",
-            f"{say(losses, 3)} nats; with it {say([_last(t) for t in masked], 3)}",
-            work.sober(verdict([NOTHING - loss for loss in losses], 1), masked),
-            f"holds if the interval lies below {NOTHING} nats a subword",
-            "3.1 and 3.2.3",
+            f"{interval_text(unmasked.final_loss, 3)} nats; with the mask"
+            f" {interval_text(masked.final_loss, 3)}",
+            if_learned(verdict(margins, 1), work.least_bleu, masked.bleu),
+            f"holds if the interval lies below {NO_LOSS} nats a subword",
+            SECTION,
         ),
         Claim(
             "Without the mask in training, translations are nonsense.",
             "follows from the design",
-            f"{say([t.bleu for t in unmasked])} BLEU, {say(scores)} less",
-            work.sober(verdict(scores, 1), masked),
+            f"{interval_text(unmasked.bleu)} BLEU, {interval_text(gains)} less",
+            if_learned(verdict(gains, 1), work.least_bleu, masked.bleu),
             "paired by seed",
-            "3.1 and 3.2.3",
+            SECTION,
         ),
     )
-
-
-def _last(trial: Trial) -> float:
-    return trial.loss[-1][1]

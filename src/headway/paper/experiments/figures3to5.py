@@ -1,7 +1,7 @@
-"""Figures 3 to 5: what encoder heads of a model trained here look at, chosen by measure.
+"""Figures 3 to 5: what the encoder heads of a model trained here look at, chosen by measure.
 
-Long-distance dependencies, anaphora, and the structure of a sentence. The head that does best on
-half of the sentences is shown with what it does on the other half.
+The figures show long-distance dependencies, anaphora, and the structure of a sentence. The head that is best
+on half of the sentences is shown with its measure on the other half.
 Shapes: L layers, H heads; words on both sides. Paper: the appendix, "Attention Visualizations".
 """
 
@@ -13,84 +13,106 @@ from numpy.typing import NDArray
 
 from headway.inference import Translator
 from headway.paper.charts import has_matplotlib
-from headway.paper.experiments.figures3to5_links import Link, anaphora, clauses, distant
-from headway.paper.results import Cell, Claim, Figure, Result, Table, say, verdict
-from headway.paper.running.bitext import Bitext, Pairs
-from headway.paper.running.work import Job, Work
+from headway.paper.experiments.figures3to5_links import (
+    Link,
+    find_anaphora,
+    find_distant,
+    number_clauses,
+)
+from headway.paper.results import Cell, Claim, Figure, Result, Table
+from headway.paper.running.bitext import Bitext
+from headway.paper.running.scoring import Pairs
+from headway.paper.running.trial import Trial
+from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.verdicts import if_learned, interval_text, verdict
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.head_view import head_view
 
 TITLE = "What attention heads look at"
 SECTION = "Figures 3 to 5"
-Lifts = NDArray[np.float64]
-Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A sentence with its attention maps, in words, and how much more than chance each head gave.
+class Topic:
+    """What one of the paper's figures shows.
 
     Attributes:
-        maps: Merged to words.
-        asks: The word whose lines are drawn; None: all.
-        lifts: [L, H], weight on what should be found, less what even weights would give it.
+        figure: Its number in the paper.
+        name: Of what is shown.
+        claim: What the paper says.
+        find_link: Finds the two words that belong together; None: all words of a clause do.
+        heads: How many heads the figure shows.
+    """
+
+    figure: str
+    name: str
+    claim: str
+    find_link: Callable[[str], Link | None] | None
+    heads: int = 1
+
+
+TOPICS = (
+    Topic("Figure 3", "long-distance dependencies",
+          "Heads attend to a distant dependency and complete the phrase.", find_distant),
+    Topic("Figure 4", "anaphora", "Heads are involved in anaphora resolution.", find_anaphora),
+    Topic("Figure 5", "sentence structure", "Heads exhibit behavior related to the structure.",
+          None, heads=2),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MeasuredSentence:
+    """A sentence with its attention maps, and how far each head is above chance.
+
+    Attributes:
+        maps: With subwords merged to words.
+        query: The word whose lines are drawn; None: all.
+        lifts: [L, H], weight on the right words, less what even weights would give them.
     """
 
     maps: AttentionMaps
-    asks: int | None
-    lifts: Lifts
+    query: int | None
+    lifts: NDArray[np.float64]
 
 
 def run(work: Work) -> Result:
-    """Train a model, and draw its heads."""
-    if work.scale == "paper":
-        table = work.write_settings([Job("base", work.base)])
-        differs = (
-            "Nothing is trained at this size: headway heads and headway picture draw any model."
+    """Train a model, choose its heads and draw them."""
+    base = Job("base", work.base)
+    if work.is_settings_only:
+        claim = Claim(
+            "Heads do different things.", SECTION, "not drawn at this scale", "not decided",
+            "no model is trained",
+        )  # fmt: skip
+        return Result(
+            tables=(work.write_settings([base]),),
+            claims=(claim,),
+            differs=f"{ONLY_SETTINGS} headway heads and headway picture draw any model.",
         )
-        claim = Claim("Heads do different things.", "Figures 3 to 5", "not drawn at this size",
-                      "not decided", "no model is trained", SECTION)  # fmt: skip
-        return Result("figures3to5", TITLE, SECTION, (table,), (), (claim,), differs)
-    trial = work.trial("figures 3 to 5")
-    translator = trial.translator()
-    pairs = unseen(work)
-    most = work.pick(toy=4, minutes=200)
+    [trial] = work.trials([Job("figures 3 to 5", work.base, seed=work.seeds[0])])
+    translator, pairs = trial.translator(), unseen_pairs(work)
     rows: list[tuple[Cell, ...]] = []
     figures: list[Figure] = []
     claims: list[Claim] = []
-    parts: tuple[tuple[str, str, str, Callable[[str], Link | None] | None], ...] = (
-        ("Figure 3", "long-distance dependencies",
-         "Heads attend to a distant dependency and complete the phrase.", distant),
-        ("Figure 4", "anaphora", "Heads are involved in anaphora resolution.", anaphora),
-        ("Figure 5", "sentence structure", "Heads exhibit behaviour related to the structure.",
-         None),
-    )  # fmt: skip
-    for number, what, text, rule in parts:
-        work.say(f"{number}: {what}")
-        chosen = _chosen(pairs, rule, most)
-        seen = [look(translator, source, target, rule) for source, target in chosen]
-        if len(seen) < 2:
-            claims.append(Claim(text, number, "no sentences", "not decided",
-                                "the test text has too few that the rules know", number))  # fmt: skip
-            continue
-        heads = 2 if rule is None else 1  # Figure 5 shows two
-        for layer, head in best(seen[::2], heads):
-            held = [float(s.lifts[layer, head]) for s in seen[1::2]]
-            rows.append((number, what, f"layer {layer + 1}, head {head + 1}", len(seen[::2]),
-                         len(held), say(held, 3, sign=True)))  # fmt: skip
-            shown = max(seen[1::2], key=lambda s: float(s.lifts[layer, head]))
-            figures.append(_draw(shown, number, what, layer, head))
+    for topic in TOPICS:
+        work.show(f"{topic.figure}: {topic.name}")
+        chosen = fitting_pairs(pairs, topic)[: work.pick(toy=4, minutes=200)]
+        sentences = [measure(translator, source, target, topic) for source, target in chosen]
+        if len(sentences) < 2:
+            why = "the test text has too few sentences that the rules know"
             claims.append(
-                Claim(
-                    text,
-                    "drawn, not measured",
-                    f"layer {layer + 1}, head {head + 1}: {say(held, 3, sign=True)} of its weight"
-                    " above chance",
-                    work.sober(verdict(held, 1), [trial]),
-                    f"chosen on {len(seen[::2])} sentences, measured on {len(held)} others",
-                    number,
-                )
+                Claim(topic.claim, topic.figure, "no sentences", "not decided", why, topic.figure)
             )
+            continue
+        first_half, second_half = sentences[::2], sentences[1::2]
+        for layer, head in best_heads(first_half, topic.heads):
+            lifts = [float(s.lifts[layer, head]) for s in second_half]
+            name = f"layer {layer + 1}, head {head + 1}"
+            counts = len(first_half), len(second_half)
+            rows.append(
+                (topic.figure, topic.name, name, *counts, interval_text(lifts, 3, sign=True))
+            )
+            figures.append(draw(second_half, topic, layer, head))
+            claims.append(judge(work, trial, topic, name, lifts, counts))
     table = Table(
         "Encoder heads chosen by measure",
         ("figure", "what", "head", "chosen on", "measured on", "weight above chance"),
@@ -99,22 +121,34 @@ def run(work: Work) -> Result:
         " even weights would give; the intervals are over sentences.",
     )
     return Result(
-        "figures3to5",
-        TITLE,
-        SECTION,
-        (table,),
-        tuple(figures),
-        tuple(claims),
-        "The model is small and its sentences are made by rules, which also say what belongs"
-        " together; the paper shows one sentence of its large model for each, chosen by eye.",
+        tables=(table,),
+        figures=tuple(figures),
+        claims=tuple(claims),
+        differs="The model is small and its sentences are made by rules, which also determine which"
+        " words belong together; the paper shows one sentence of its large model for each figure,"
+        " chosen by eye.",
     )
 
 
-def unseen(work: Work) -> Pairs:
-    """Return pairs that no training saw: more than are scored where the text is made by rules.
+def judge(
+    work: Work, trial: Trial, topic: Topic, name: str, lifts: list[float], counts: tuple[int, int]
+) -> Claim:
+    """Judge one head by sentences on which it was not chosen."""
+    return Claim(
+        topic.claim,
+        "drawn, not measured",
+        f"{name}: {interval_text(lifts, 3, sign=True)} of its weight above chance",
+        if_learned(verdict(lifts, 1), work.least_bleu, [trial.scores["bleu"]]),
+        f"chosen on {counts[0]} sentences, measured on {counts[1]} others",
+        topic.figure,
+    )
 
-    What a rule fits is rare. A pair falls on the same side in every built-in corpus, so that what a
-    larger one keeps for tests is unseen by the model of a smaller one.
+
+def unseen_pairs(work: Work) -> Pairs:
+    """Return pairs that were not trained on; of the built-in corpus more than are scored.
+
+    Few sentences fit a rule. A pair is in the same part of every built-in corpus, so that the test part of
+    a larger one is unseen by the model of a smaller one.
     """
     if work.text_fingerprint:
         return work.corpus.test
@@ -122,37 +156,31 @@ def unseen(work: Work) -> Pairs:
     return Bitext.built_in(count, count).test
 
 
-def _chosen(
-    pairs: Pairs, rule: Callable[[str], Link | None] | None, most: int
-) -> list[tuple[str, str]]:
-    """Return pairs that a rule, or for structure more than one clause, fits."""
-    fits = [
-        (source, target)
-        for source, target in pairs
-        if (rule(source) is not None if rule else max(clauses(source), default=0) > 0)
-    ]
-    return fits[:most]
+def fitting_pairs(pairs: Pairs, topic: Topic) -> list[tuple[str, str]]:
+    """Return pairs whose source has a link or, for structure, more than one clause."""
+    find = topic.find_link
+    if find is None:
+        return [pair for pair in pairs if max(number_clauses(pair[0]), default=0) > 0]
+    return [pair for pair in pairs if find(pair[0]) is not None]
 
 
-def look(
-    translator: Translator, source: str, target: str, rule: Callable[[str], Link | None] | None
-) -> Seen:
+def measure(translator: Translator, source: str, target: str, topic: Topic) -> MeasuredSentence:
     """Measure every encoder head on a sentence."""
     maps = sentence_maps(translator, source, target).words()
-    found = maps.maps["encoder"]
-    link = rule(source) if rule else None
+    encoder = maps.maps["encoder"]
+    link = topic.find_link(source) if topic.find_link else None
     if link is not None:
-        return Seen(maps, link.asks, link_lift(found, link))
-    return Seen(maps, None, clause_lift(found, clauses(source)))
+        return MeasuredSentence(maps, link.query, link_lift(encoder, link))
+    return MeasuredSentence(maps, None, clause_lift(encoder, number_clauses(source)))
 
 
-def link_lift(found: AttentionMap, link: Link) -> Lifts:
+def link_lift(found: AttentionMap, link: Link) -> NDArray[np.float64]:
     """Return each head's weight from one word to another, above even weights: [L, H]."""
-    weights = found.weights[:, :, link.asks, link.finds].astype(np.float64)
+    weights = found.weights[:, :, link.query, link.key].astype(np.float64)
     return weights - 1 / len(found.keys)
 
 
-def clause_lift(found: AttentionMap, numbers: Sequence[int]) -> Lifts:
+def clause_lift(found: AttentionMap, numbers: Sequence[int]) -> NDArray[np.float64]:
     """Return the mean weight on other words of the query's clause, above even weights: [L, H]."""
     words = len(numbers)
     clause = np.asarray(numbers)
@@ -162,16 +190,18 @@ def clause_lift(found: AttentionMap, numbers: Sequence[int]) -> Lifts:
     return np.asarray(lifts, np.float64)
 
 
-def best(seen: Sequence[Seen], count: int) -> list[Place]:
-    """Return the heads that gave most, the best first."""
-    mean = np.mean([s.lifts for s in seen], 0)
+def best_heads(sentences: Sequence[MeasuredSentence], count: int) -> list[tuple[int, int]]:
+    """Return layer and head of those with the largest mean, the best first."""
+    mean = np.mean([sentence.lifts for sentence in sentences], 0)
     order = np.argsort(-mean, axis=None, kind="stable")[:count]
     return [(int(i) // mean.shape[1], int(i) % mean.shape[1]) for i in order]
 
 
-def _draw(shown: Seen, number: str, what: str, layer: int, head: int) -> Figure:
+def draw(sentences: Sequence[MeasuredSentence], topic: Topic, layer: int, head: int) -> Figure:
+    """Draw a head on the sentence where it is furthest above chance."""
+    best = max(sentences, key=lambda s: float(s.lifts[layer, head]))
     picture = head_view(
-        shown.maps, "encoder", layer=layer, heads=[head], query=shown.asks, orientation="paper"
+        best.maps, "encoder", layer=layer, heads=[head], query=best.query, orientation="paper"
     )
-    svg = picture.svg() if has_matplotlib() else ""
-    return Figure(f"{number}, {what}: layer {layer + 1}, head {head + 1}", svg)
+    caption = f"{topic.figure}, {topic.name}: layer {layer + 1}, head {head + 1}"
+    return Figure(caption, picture.svg() if has_matplotlib() else "")

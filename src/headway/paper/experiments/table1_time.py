@@ -1,106 +1,134 @@
-"""Table 1's rivals by the clock and in memory (paper: section 4)."""
+"""Table 1's layer types by processor time and memory (paper: section 4)."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
-from headway.paper.measuring.costs import kept, mixing_of, seconds, stored_attention
-from headway.paper.measuring.fitting import exponents, fit_sum
-from headway.paper.measuring.layer_types import RIVALS, Rival
+from headway.paper.measuring.costs import (
+    mixing_pass,
+    processor_seconds,
+    saved_bytes,
+    stored_attention_pass,
+)
+from headway.paper.measuring.fitting import fit_exponents, fit_sum
+from headway.paper.measuring.layer_types import LAYER_TYPES, LayerType
 from headway.paper.results import Cell, Claim, Table
+from headway.paper.verdicts import holds
 
-MARGIN = 0.25
+MARGIN = 0.25  # of an exponent
 KERNEL, WINDOW = 3, 64
-# (positions at one width), (widths at one number of positions): large enough for arithmetic to
-# outweigh what each call costs, small enough for the nearer caches.
-Range = tuple[tuple[int, ...], int, tuple[int, ...], int]
-RANGES: dict[str, dict[str, Range]] = {
+
+
+@dataclass(frozen=True)
+class Range:
+    """The sizes at which a layer is measured: several lengths at one width, several widths at one length.
+
+    They are large enough for arithmetic to outweigh the cost of a call, and small enough for the nearer
+    caches.
+    """
+
+    lengths: tuple[int, ...]
+    width: int
+    widths: tuple[int, ...]
+    length: int
+
+    @property
+    def sizes(self) -> list[tuple[int, int]]:
+        """All pairs of length and width, those of ``lengths`` first."""
+        return [(n, self.width) for n in self.lengths] + [(self.length, d) for d in self.widths]
+
+    def __str__(self) -> str:
+        return (
+            f"n {self.lengths[0]} to {self.lengths[-1]} at d = {self.width};"
+            f" d {self.widths[0]} to {self.widths[-1]} at n = {self.length}"
+        )
+
+    def exponents(self, amounts: list[float]) -> tuple[float, float]:
+        """Fit the exponents of n and of d, each over the sizes where it alone changes."""
+        first = len(self.lengths)
+        return (
+            fit_exponents(amounts[:first], {"n": self.lengths})["n"],
+            fit_exponents(amounts[first:], {"d": self.widths})["d"],
+        )
+
+
+_CONVOLUTION = Range((256, 512, 1024), 256, (256, 512, 768), 512)
+_TOY = Range((16, 32), 64, (32, 64), 16)
+_TOY_ATTENTION = Range((320, 640), 64, (64, 128), 320)
+RANGES = {
     "minutes": {
-        "self-attention": ((512, 1024, 2048), 128, (64, 128, 256, 512), 1024),
-        "restricted": ((1024, 2048, 4096), 128, (64, 128, 256, 512), 2048),
-        "recurrent": ((128, 256, 512), 256, (256, 512, 768), 32),
-        "convolution": ((256, 512, 1024), 256, (256, 512, 768), 512),
-        "dilated": ((256, 512, 1024), 256, (256, 512, 768), 512),
-        "separable": ((256, 512, 1024), 256, (128, 256, 512), 512),
+        "self-attention": Range((512, 1024, 2048), 128, (64, 128, 256, 512), 1024),
+        "restricted": Range((1024, 2048, 4096), 128, (64, 128, 256, 512), 2048),
+        "recurrent": Range((128, 256, 512), 256, (256, 512, 768), 32),
+        "convolution": _CONVOLUTION,
+        "dilated": _CONVOLUTION,
+        "separable": Range((256, 512, 1024), 256, (128, 256, 512), 512),
     },
     "toy": {
-        "self-attention": ((320, 640), 64, (64, 128), 320),
-        "restricted": ((320, 640), 64, (64, 128), 320),
-        "recurrent": ((16, 32), 64, (32, 64), 16),
-        "convolution": ((16, 32), 64, (32, 64), 16),
-        "dilated": ((16, 32), 64, (32, 64), 16),
-        "separable": ((16, 32), 64, (32, 64), 16),
+        "self-attention": _TOY_ATTENTION,
+        "restricted": _TOY_ATTENTION,
+        **dict.fromkeys(("recurrent", "convolution", "dilated", "separable"), _TOY),
     },
 }
 
 
-def measured(size: str) -> tuple[list[Table], list[Claim]]:
-    """Time every layer type and weigh what it keeps, over the ranges of a size."""
+def compare_time_and_memory(scale: str) -> tuple[list[Table], list[Claim]]:
+    """Measure the time of every layer type and the bytes that it saves, over the ranges of a scale."""
     times, memories = [], []
     claims = []
-    for rival in RIVALS:
-        lengths, d, widths, n = RANGES[size][rival.name]
-        places = [(m, d) for m in lengths] + [(n, w) for w in widths]
-        spent, weights = [], []
-        for place in places:
-            run, mixer = mixing_of(rival, *place, k=KERNEL, r=WINDOW)
-            spent.append(seconds(run, repeats=1 if size == "toy" else 5))
-            weights.append(kept(run, mixer))
-        found, near = _judge(rival, places, spent, len(lengths))
-        scope = (
-            f"n {lengths[0]} to {lengths[-1]} at d = {d}; d {widths[0]} to {widths[-1]} at n = {n}"
-        )
-        times.append((rival.name, rival.said[0], found, scope, 1e3 * spent[len(lengths) - 1]))
-        memories.append(_memory(rival.name, places, weights, len(lengths)))
+    for layer in LAYER_TYPES:
+        measured = RANGES[scale][layer.name]
+        seconds: list[float] = []
+        saved: list[float] = []
+        for size in measured.sizes:
+            forward, mixer = mixing_pass(layer, *size, k=KERNEL, r=WINDOW)
+            seconds.append(processor_seconds(forward, repeats=1 if scale == "toy" else 5))
+            saved.append(saved_bytes(forward, mixer))
+        found, is_near = judge_time(layer, measured, seconds)
+        longest = 1e3 * seconds[len(measured.lengths) - 1]
+        times.append((layer.name, layer.complexity, found, str(measured), longest))
+        memories.append(memory_row(layer.name, measured, saved))
         claims.append(
             Claim(
-                f"The time of {rival.name} grows as O({rival.said[0]}).",
-                rival.said[0],
+                f"The time of {layer.name} grows as O({layer.complexity}).",
+                layer.complexity,
                 found,
-                "holds" if near else "does not",
-                f"processor time on one thread, the least of five; within {MARGIN}; {scope}",
-                "4, Table 1",
+                holds(is_near),
+                f"processor time on one thread, the least of five; within {MARGIN}; {measured}",
             )
         )
-    lengths, d, widths, n = RANGES[size]["self-attention"]
-    places = [(m, d) for m in lengths] + [(n, w) for w in widths]
-    weights = [kept(stored_attention(*place)) for place in places]
-    memories.append(_memory("self-attention, every weight stored", places, weights, len(lengths)))
+    measured = RANGES[scale]["self-attention"]
+    stored: list[float] = [saved_bytes(stored_attention_pass(*size)) for size in measured.sizes]
+    memories.append(memory_row("self-attention, every weight stored", measured, stored))
     time_table = Table(
         "Time, measured",
         ("layer", "the paper's O", "fitted", "range", "ms at the longest"),
         tuple(times),
-        "Attention without its projections, the others whole, forward, one sentence, one thread."
+        "Forward, one sentence, one thread; attention without its projections, the others whole."
         " A sum is fitted with a coefficient for each term: the exponent is of the sum.",
     )
     memory_table = Table(
-        "Bytes kept for the backward pass",
+        "Bytes saved for the backward pass",
         ("layer", "exponent of n", "exponent of d", "kB at the longest"),
         tuple(memories),
-        "Parameters apart. Above 256 keys, attention here goes over the keys in blocks and stores no"
-        " weights: its memory is linear in n, and only the written-out equation 1 keeps n².",
+        "Without parameters. Above 256 keys, attention here goes over the keys in blocks and stores no"
+        " weights: its memory is linear in n, and only equation 1 as written keeps n².",
     )
     return [time_table, memory_table], claims
 
 
-def _judge(
-    rival: Rival, places: list[tuple[int, int]], spent: list[float], first: int
-) -> tuple[str, bool]:
-    """Fit the exponents of n and of d where each alone changes, or the whole sum."""
-    if len(rival.terms) > 1:
-        terms: list[Callable[[int, int, int, int], float]] = list(rival.terms)
-        values = [[term(n, d, KERNEL, WINDOW) for n, d in places] for term in terms]
-        total = fit_sum(spent, values)
+def judge_time(layer: LayerType, measured: Range, seconds: list[float]) -> tuple[str, bool]:
+    """Fit the exponents of n and of d, or of the whole sum; returns them and whether they are near."""
+    if len(layer.terms) > 1:
+        terms = [[term(n, d, KERNEL, WINDOW) for n, d in measured.sizes] for term in layer.terms]
+        total = fit_sum(seconds, terms)
         return f"(sum)^{total.exponent:.2f}", abs(total.exponent - 1) <= MARGIN
-    by_n = exponents(spent[:first], {"n": [n for n, _ in places[:first]]})["n"]
-    by_d = exponents(spent[first:], {"d": [d for _, d in places[first:]]})["d"]
-    right_n = 2 if rival.name == "self-attention" else 1
-    right_d = 1 if rival.word == "attention" else 2
+    by_n, by_d = measured.exponents(seconds)
+    right_n = 2 if layer.name == "self-attention" else 1
+    right_d = 1 if layer.mixer_name == "attention" else 2
     near = abs(by_n - right_n) <= MARGIN and abs(by_d - right_d) <= MARGIN
     return f"n^{by_n:.2f} · d^{by_d:.2f}", near
 
 
-def _memory(
-    name: str, places: list[tuple[int, int]], weights: list[int], first: int
-) -> tuple[Cell, ...]:
-    by_n = exponents(weights[:first], {"n": [n for n, _ in places[:first]]})["n"]
-    by_d = exponents(weights[first:], {"d": [d for _, d in places[first:]]})["d"]
-    return name, round(by_n, 3), round(by_d, 3), weights[first - 1] // 1000
+def memory_row(name: str, measured: Range, saved: list[float]) -> tuple[Cell, ...]:
+    """Return a row of the table of saved bytes."""
+    by_n, by_d = measured.exponents(saved)
+    return name, round(by_n, 3), round(by_d, 3), int(saved[len(measured.lengths) - 1]) // 1000

@@ -2,68 +2,68 @@
 
 from dataclasses import replace
 
-from headway.paper.measuring.layer_types import RIVALS
-from headway.paper.results import Claim, Table, say, verdict
-from headway.paper.running.trial import Trial
+from headway.paper.measuring.layer_types import LAYER_TYPES
+from headway.paper.results import Claim, Table
 from headway.paper.running.work import Job, Work
+from headway.paper.verdicts import if_learned, interval_text, verdict
 
 KERNEL, WINDOW = 3, 8
 
 
 def jobs(work: Work) -> list[Job]:
     """Return encoder-decoders that differ in what mixes positions, and in nothing else."""
-    base = work.base
     return [
         Job(
-            rival.name,
+            layer.name,
             replace(
-                base,
+                work.base,
                 model=replace(
-                    base.model,
-                    encoder_mixer=rival.word,
-                    decoder_mixer=rival.word,
-                    window=WINDOW if rival.name == "restricted" else 0,
+                    work.base.model,
+                    encoder_mixer=layer.mixer_name,
+                    decoder_mixer=layer.mixer_name,
+                    window=WINDOW if layer.name == "restricted" else 0,
                     kernel_size=KERNEL,
                 ),
             ),
         )
-        for rival in RIVALS
+        for layer in LAYER_TYPES
     ]
 
 
-def translators(work: Work) -> tuple[Table, list[Claim]]:
-    """Train them all alike, or write their settings at the paper's size."""
-    if work.scale == "paper":
+def compare_translators(work: Work) -> tuple[Table, list[Claim]]:
+    """Train all of them alike, or write their settings at the paper's scale."""
+    if work.is_settings_only:
         return work.write_settings(jobs(work)), []
-    groups, seeds = work.by_seed(jobs(work)), len(work.seeds)
-    rows = tuple(
-        (
-            name,
-            say([t.bleu for t in group]),
-            say([t.perplexity for t in group]),
-            round(sum(t.tokens_per_second for t in group) / seeds),
-            group[0].parameters,
-        )
-        for name, group in groups.items()
-    )
+    groups = work.groups(jobs(work))
     table = Table(
-        "Translators that differ in their mixers alone",
+        "Translators that differ only in their mixers",
         ("layer", "BLEU", "perplexity", "tokens/s", "parameters"),
-        rows,
-        f"{seeds} seeds, means with 95 % intervals by Student's t; r = {WINDOW}, k = {KERNEL}."
-        " Encoder-decoder attention is the same in all.",
+        tuple(
+            (
+                name,
+                interval_text(group.bleu),
+                interval_text(group.perplexity),
+                round(group.tokens_per_second),
+                group.parameters,
+            )
+            for name, group in groups.items()
+        ),
+        f"{work.seeds_note} r = {WINDOW}, k = {KERNEL}. Encoder-decoder attention is the same in all.",
     )
-    return table, [_beside(work, name, groups) for name in groups if name != "self-attention"]
-
-
-def _beside(work: Work, name: str, groups: dict[str, list[Trial]]) -> Claim:
-    pairs = zip(groups["self-attention"], groups[name], strict=True)
-    differences = [a.bleu - b.bleu for a, b in pairs]
-    return Claim(
-        f"Self-attention in place of {name} translates better.",
-        "not compared",
-        f"{say(differences, sign=True)} BLEU",
-        work.sober(verdict(differences, 1), groups["self-attention"]),
-        "paired by seed; the paper itself compares with published systems only",
-        "4 and 6.1",
-    )
+    attention = groups["self-attention"]
+    claims = []
+    for name, group in groups.items():
+        if group is attention:
+            continue
+        gains = attention.less(group)
+        claims.append(
+            Claim(
+                f"Self-attention in place of {name} translates better.",
+                "not compared",
+                f"{interval_text(gains, sign=True)} BLEU",
+                if_learned(verdict(gains, 1), work.least_bleu, attention.bleu),
+                "paired by seed; the paper compares only with published systems",
+                "4 and 6.1",
+            )
+        )
+    return table, claims

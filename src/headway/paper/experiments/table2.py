@@ -1,7 +1,7 @@
-"""Table 2: what training costs, by the paper's method and counted, and BLEU with the paper's scoring."""
+"""Table 2: the cost of training, by the paper's method and counted, and BLEU with the paper's scoring."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
 
 import torch
@@ -11,7 +11,7 @@ from headway.config import PRESETS, ModelConfig, SearchConfig
 from headway.evaluation import pick_measures
 from headway.inference import Translator
 from headway.model import Transformer
-from headway.paper.measuring.parameters import formula, with_rows
+from headway.paper.measuring.parameters import parameters_by_formula, with_vocabulary
 from headway.paper.published import (
     GPUS,
     HOURS,
@@ -24,72 +24,57 @@ from headway.paper.published import (
     TOKENS_A_STEP,
     VOCABULARY,
 )
-from headway.paper.results import Cell, Claim, Result, Table, say, verdict
+from headway.paper.results import Cell, Claim, Result, Table
 from headway.paper.running.rows import configure
 from headway.paper.running.scales import paper_settings
-from headway.paper.running.trial import Trial
-from headway.paper.running.work import Job, Work
+from headway.paper.running.trial import Group
+from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.verdicts import if_learned, interval_text, shown, verdict
 from headway.training.objective import plain_loss
 
 TITLE = "Table 2: training cost and BLEU"
 SECTION = "6.1"
-LENGTH = 27  # subwords of a sentence, for the count: about WMT's mean
+LENGTH = 27  # subwords of a sentence, about WMT's mean
 SEARCH = SearchConfig(beam=4, alpha=0.6)
 SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-base", "en-fr-big"))
 
 
 def run(work: Work) -> Result:
-    """Count the paper's models; train and score base and big at the size at hand."""
-    tables, claims = [published(), cost_table()], cost_claims()
-    if work.scale == "paper":
+    """Count the paper's models, then train and score base and big at the work's scale."""
+    tables, claims = [published_table(), cost_table()], judge_costs()
+    if work.is_settings_only:
         tables.append(work.write_settings([Job(name, paper_settings(name)) for name in SETTINGS]))
-        differs = "Nothing is trained at this size: the settings are written, with their commands."
-        return Result("table2", TITLE, SECTION, tuple(tables), (), tuple(claims), differs)
-    rows = {"base": TABLE3[0], "big": TABLE3[-1]}
-    trials = work.by_seed([Job(name, configure(work.base, row)) for name, row in rows.items()])
-    speed = sustained()
-    tables.append(trained_table(trials, work, speed))
-    gains = [
-        a - b
-        for name in trials
-        for a, b in zip(
-            scores(work, trials[name], True), scores(work, trials[name], False), strict=True
-        )
-    ]
-    bleu = {name: scores(work, found, True) for name, found in trials.items()}
-    ahead = [a - b for a, b in zip(bleu["big"], bleu["base"], strict=True)]
-    claims += [
-        Claim(
-            "Big is better than base", "28.4 and 27.3", f"{say(ahead, 1, sign=True)} BLEU",
-            work.sober(verdict(ahead, 1), *trials.values()), f"{len(ahead)} seeds, averaged checkpoints", "6.1",
-        ),
-        Claim(
-            "Averaged checkpoints are better than the last", "", f"{say(gains, 1, sign=True)} BLEU",
-            work.sober(verdict(gains, 1), *trials.values()), "base and big, each seed; the paper averages without a comparison", "6.1",
-        ),
-    ]  # fmt: skip
-    differs = (
-        f"Trained on {work.corpus.name}, {len(work.corpus.train):,} pairs, and scored on"
-        f" {len(work.corpus.test):,} unseen pairs, not on newstest2014: these scores may not stand beside"
-        f" the paper's. Scoring is the paper's: the last {work.base.training.average} checkpoints averaged, beam 4, alpha 0.6, cased,"
-        " Moses tokens, hyphens split, unsmoothed. Sentencepiece stands in for word-pieces"
-        " (English-French). The paper's method takes the seconds of training times the sustained speed of"
-        " the hardware; here that speed is measured on one matrix product, and seconds are of one core."
+        return Result(tables=tuple(tables), claims=tuple(claims), differs=ONLY_SETTINGS)
+    groups = work.groups(
+        [Job(row.name, configure(work.base, row)) for row in (TABLE3[0], TABLE3[-1])]
     )
-    settings = {"seeds": list(work.seeds), "sustained FLOP/s of a core": f"{speed:.3g}"}
+    averaged = {name: score(work, group, averaged=True) for name, group in groups.items()}
+    last = {name: score(work, group, averaged=False) for name, group in groups.items()}
+    flops = sustained_flops()
+    tables.append(trained_table(work, groups, averaged, last, flops))
+    claims += judge_scores(work, groups, averaged, last)
     return Result(
-        "table2", TITLE, SECTION, tuple(tables), (), tuple(claims), differs, 0.0, settings
+        tables=tuple(tables),
+        claims=tuple(claims),
+        differs=f"Trained on {work.corpus.name}, {len(work.corpus.train):,} pairs, and scored on"
+        f" {len(work.corpus.test):,} unseen pairs, not on newstest2014: these scores cannot be compared"
+        f" with the paper's. Scoring is the paper's: the last {work.base.training.average} checkpoints"
+        " averaged, beam 4, alpha 0.6, cased, Moses tokens, hyphens split, unsmoothed. Sentencepiece"
+        " replaces word-pieces (English-French). The paper's method multiplies the seconds of training"
+        " by the sustained speed of the hardware; here that speed is measured on one matrix product,"
+        " and seconds are of one core.",
+        settings={"seeds": list(work.seeds), "sustained FLOP/s of a core": f"{flops:.3g}"},
     )
 
 
-def published() -> Table:
-    """The paper's own table."""
+def published_table() -> Table:
+    """Return the paper's own table."""
     rows = tuple((s.name, s.en_de, s.en_fr, s.flops_en_de, s.flops_en_fr) for s in TABLE2)
     columns = ("system", "BLEU en-de", "BLEU en-fr", "FLOPs en-de", "FLOPs en-fr")
     return Table("The paper's Table 2 (newstest2014)", columns, rows, TABLE2_NOTE)
 
 
-def estimate(name: str) -> float:
+def estimate_flops(name: str) -> float:
     """Return floating-point operations by the paper's method: hours, GPUs, sustained speed."""
     return HOURS[name] * 3600 * GPUS * SUSTAINED["P100"]
 
@@ -98,8 +83,8 @@ def estimate(name: str) -> float:
 def count_step(shape: ModelConfig, tokens: int, length: int = LENGTH) -> int:
     """Count the operations of a training step's matrix products on the running model.
 
-    Forward and backward, of sentences of one length, on a device without memory: it computes nothing,
-    but takes every step. A multiplication and an addition are two operations.
+    The step goes forward and backward on sentences of one length, on torch's meta device, which
+    computes nothing. A multiplication and an addition are two operations.
 
     Args:
         shape: With its vocabulary sizes.
@@ -116,25 +101,30 @@ def count_step(shape: ModelConfig, tokens: int, length: int = LENGTH) -> int:
     return round(counter.get_total_flops() * tokens / (rows * length))
 
 
-def by_formula(shape: ModelConfig, tokens: int) -> int:
-    """Return six operations a token and parameter of a product: the usual rule, attention left out."""
+def step_by_rule(shape: ModelConfig, tokens: int) -> int:
+    """Return six operations for each token and parameter: the usual rule, without attention."""
     tables = 0 if shape.tying == "three-way" else shape.source_vocab_size * shape.d_model
-    return 6 * tokens * (formula(shape) - tables)
+    return 6 * tokens * (parameters_by_formula(shape) - tables)
+
+
+def paper_shape(name: str) -> ModelConfig:
+    """Return the paper's base or big with its English-German vocabulary."""
+    return with_vocabulary(PRESETS[name].model, VOCABULARY["en-de"])
 
 
 def cost_table() -> Table:
-    """Set the paper's estimate beside the counted operations of its models."""
+    """Return the paper's estimate beside the counted operations of its models."""
+    speed = GPUS * SUSTAINED["P100"]
     cells: list[tuple[Cell, ...]] = []
     for name in ("base", "big"):
-        shape = with_rows(PRESETS[name].model, VOCABULARY["en-de"])
-        step = count_step(shape, TOKENS_A_STEP)
+        step = count_step(paper_shape(name), TOKENS_A_STEP)
         total = step * STEPS[name]
         cells.append(
             (
-                name, estimate(name), GPUS * SUSTAINED["P100"] * SECONDS_A_STEP[name] * STEPS[name],
+                name, estimate_flops(name), speed * SECONDS_A_STEP[name] * STEPS[name],
                 next(s.flops_en_de for s in TABLE2 if s.name.endswith(name)),
-                float(step), by_formula(shape, TOKENS_A_STEP) / step, float(total),
-                round(100 * total / estimate(name), 1),
+                float(step), step_by_rule(paper_shape(name), TOKENS_A_STEP) / step, float(total),
+                round(100 * total / estimate_flops(name), 1),
             )
         )  # fmt: skip
     columns = (
@@ -146,40 +136,63 @@ def cost_table() -> Table:
         "Floating-point operations of training the paper's models, English-German",
         columns, tuple(cells),
         f"Counted on the running model, forward and backward, {TOKENS_A_STEP:,} tokens a side in sentences"
-        f" of {LENGTH} subwords, padding not counted. The paper's method counts what the hardware could have"
-        " done in the time, not what the model needed: the last column is how much of it was needed.",
+        f" of {LENGTH} subwords without padding. The paper's method counts what the hardware could have"
+        " done in the time, not what the model needed: the last column is the share that was needed.",
     )  # fmt: skip
 
 
-def cost_claims() -> list[Claim]:
+def judge_costs() -> list[Claim]:
     """Check the paper's arithmetic, and its conclusion."""
-    found = []
+    claims = []
     for name, printed in (("base", 3.3e18), ("big", 2.3e19)):
-        ours = estimate(name)
-        found.append(
+        ours = estimate_flops(name)
+        claims.append(
             Claim(
                 f"{name}: hours of training times GPUs times their sustained speed",
-                f"{printed:.1e}", f"{ours:.2e}",
-                "shown" if abs(ours / printed - 1) < 0.02 else "does not",
-                f"{HOURS[name]:g} h · {GPUS} · {SUSTAINED['P100']:.2g} FLOP/s", "6.1",
+                f"{printed:.1e}", f"{ours:.2e}", shown(abs(ours / printed - 1) < 0.02),
+                f"{HOURS[name]:g} h · {GPUS} · {SUSTAINED['P100']:.2g} FLOP/s",
             )
         )  # fmt: skip
     cheapest = min(s.flops_en_de for s in TABLE2[:-2] if s.flops_en_de)
-    shape = with_rows(PRESETS["base"].model, VOCABULARY["en-de"])
-    counted = count_step(shape, TOKENS_A_STEP) * STEPS["base"]
-    found.append(
+    counted = count_step(paper_shape("base"), TOKENS_A_STEP) * STEPS["base"]
+    claims.append(
         Claim(
             "Base costs a fraction of the cheapest competitor",
             f"3.3e+18 of {cheapest:.1e}", f"{counted:.2e} counted",
-            "shown" if counted < 3.3e18 < cheapest else "does not",
-            "the competitors' costs are the paper's estimates", "6.1",
+            shown(counted < 3.3e18 < cheapest),
+            "the competitors' costs are the paper's estimates",
         )
     )  # fmt: skip
-    return found
+    return claims
 
 
-def sustained(size: int = 768, seconds: float = 0.5) -> float:
-    """Measure the FLOP/s of one core on a product of square matrices, as fp32."""
+def judge_scores(
+    work: Work,
+    groups: Mapping[str, Group],
+    averaged: Mapping[str, list[float]],
+    last: Mapping[str, list[float]],
+) -> list[Claim]:
+    """Judge big against base, and averaged checkpoints against the last."""
+    learned = [group.bleu for group in groups.values()]
+    ahead = [big - base for big, base in zip(averaged["big"], averaged["base"], strict=True)]
+    gains = [a - b for name in groups for a, b in zip(averaged[name], last[name], strict=True)]
+    return [
+        Claim(
+            "Big is better than base", "28.4 and 27.3", f"{interval_text(ahead, 1, sign=True)} BLEU",
+            if_learned(verdict(ahead, 1), work.least_bleu, *learned),
+            f"{len(ahead)} seeds, averaged checkpoints",
+        ),
+        Claim(
+            "Averaged checkpoints are better than the last",
+            "", f"{interval_text(gains, 1, sign=True)} BLEU",
+            if_learned(verdict(gains, 1), work.least_bleu, *learned),
+            "base and big, each seed; the paper averages without a comparison",
+        ),
+    ]  # fmt: skip
+
+
+def sustained_flops(size: int = 768, seconds: float = 0.5) -> float:
+    """Measure the fp32 FLOP/s of one core on a product of square matrices."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -199,36 +212,39 @@ def _translations(path: str, sources: tuple[str, ...]) -> list[str]:
     return Translator.load(path, "cpu").translate(list(sources), SEARCH)
 
 
-def scores(work: Work, trials: Sequence[Trial], averaged: bool, split: bool = True) -> list[float]:
-    """Return BLEU of each trial's last or averaged weights, scored as the paper does or as sacreBLEU."""
-    (measure,) = pick_measures(["bleu_moses_split" if split else "bleu"])
+def score(work: Work, group: Group, *, averaged: bool, as_paper: bool = True) -> list[float]:
+    """Return the BLEU of each trial's averaged or last weights, as the paper scores or as sacreBLEU."""
+    (measure,) = pick_measures(["bleu_moses_split" if as_paper else "bleu"])
     sources, targets = zip(*work.corpus.test, strict=True)
+    language = work.corpus.languages[1]
+    directories = [t.averaged if averaged else t.directory for t in group.trials]
     return [
-        measure.segments(
-            _translations(str(trial.averaged if averaged else trial.directory), sources),
-            list(targets),
-            work.corpus.languages[1],
-        ).total()
-        for trial in trials
+        measure.segments(_translations(str(d), sources), list(targets), language).total()
+        for d in directories
     ]
 
 
-def trained_table(trials: dict[str, list[Trial]], work: Work, speed: float) -> Table:
-    """Show the models trained here: scores, and cost by both methods."""
+def trained_table(
+    work: Work,
+    groups: Mapping[str, Group],
+    averaged: Mapping[str, list[float]],
+    last: Mapping[str, list[float]],
+    flops: float,
+) -> Table:
+    """Return the models trained here: scores, and cost by both methods."""
     cells: list[tuple[Cell, ...]] = []
-    for name, found in trials.items():
-        shape = ModelConfig(**found[0].settings["model"])
-        settings = found[0].settings["training"]
-        tokens = sum(t.seconds * t.tokens_per_second for t in found) / len(found)
-        counted = count_step(shape, settings["batch_tokens"]) * tokens / settings["batch_tokens"]
-        seconds = sum(t.seconds for t in found) / len(found)
+    for name, group in groups.items():
+        config = group.trials[0].config
+        batch = config.training.batch_tokens
+        tokens = sum(t.seconds * t.tokens_per_second for t in group.trials) / len(group.trials)
+        counted = count_step(config.model, batch) * tokens / batch
+        by_method = group.seconds * flops
         cells.append(
             (
-                name,
-                say(scores(work, found, True), 1), say(scores(work, found, False), 1),
-                say(scores(work, found, True, split=False), 1),
-                found[0].parameters, round(seconds, 1), seconds * speed, counted,
-                round(100 * counted / (seconds * speed), 1),
+                name, interval_text(averaged[name], 1), interval_text(last[name], 1),
+                interval_text(score(work, group, averaged=True, as_paper=False), 1),
+                group.parameters, round(group.seconds, 1), by_method, counted,
+                round(100 * counted / by_method, 1),
             )
         )  # fmt: skip
     columns = (

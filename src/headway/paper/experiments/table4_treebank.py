@@ -1,7 +1,7 @@
-"""Sentences with their trees, made by rules: a treebank where there is none at hand.
+"""Sentences with their trees, made by rules: a treebank for those who have none.
 
-Small, but not to be parsed by looking at neighbours: verbs agree over what stands between, ``of``
-belongs to the noun before it and other prepositions to the verb, clauses nest.
+The grammar is small, but a parser must look further than neighbors: verbs agree with nouns over words in
+between, ``of`` belongs to the noun before it and other prepositions to the verb, clauses nest.
 """
 
 import random
@@ -23,16 +23,16 @@ ADVERBS = ("often", "quietly", "never", "gladly", "soon")
 
 
 def make_treebank(count: int, seed: int = 1) -> list[Tree]:
-    """Return so many different trees, always the same for a seed."""
-    maker = _Maker(random.Random(seed))
+    """Return this many different trees, always the same for a seed."""
+    grammar = _Grammar(random.Random(seed))
     found: dict[str, Tree] = {}
     while len(found) < count:
-        tree = Tree("ROOT", (maker.sentence(),))
+        tree = Tree("ROOT", (grammar.sentence(),))
         found.setdefault(" ".join(tree.words()), tree)
     return list(found.values())
 
 
-class _Maker:
+class _Grammar:
     def __init__(self, random: random.Random) -> None:
         self.random = random
 

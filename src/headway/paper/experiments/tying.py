@@ -1,5 +1,6 @@
-"""Section 3.4: one matrix for both embeddings and the softmax, two, or three; and the sqrt(d_model)."""
+"""Section 3.4: one matrix for both embeddings and the softmax, two, or three; and sqrt(d_model)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -7,141 +8,148 @@ import torch
 
 from headway.config import Config, ModelConfig
 from headway.model import Transformer
-from headway.paper import charts
-from headway.paper.measuring.parameters import counted, embedding_rows, formula, with_rows
+from headway.paper.charts import intervals
+from headway.paper.measuring.parameters import (
+    count_parameters,
+    embedding_rows,
+    parameters_by_formula,
+    with_vocabulary,
+)
 from headway.paper.published import VOCABULARY
-from headway.paper.results import Claim, Result, Table, say, t_interval, verdict
-from headway.paper.running.trial import Trial
-from headway.paper.running.work import Job, Work
+from headway.paper.results import Claim, Result, Table
+from headway.paper.running.trial import Group
+from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.verdicts import (
+    if_learned,
+    interval_text,
+    shown,
+    verdict,
+    verdict_not_worse,
+)
 from headway.training.objective import plain_loss
 
 TITLE = "Tied embeddings, and their scale"
 SECTION = "3.4"
-WAYS: tuple[tuple[Literal["three-way", "target", "none"], str], ...] = (
-    ("three-way", "one matrix (the paper)"),
-    ("target", "two matrices"),
-    ("none", "three matrices"),
-)
+MARGIN = 0.5  # BLEU: a smaller loss is no loss of quality
+ONE, TWO, THREE = "one matrix (the paper)", "two matrices", "three matrices"
+TYINGS: dict[str, Literal["three-way", "target", "none"]] = {
+    ONE: "three-way", TWO: "target", THREE: "none",
+}  # fmt: skip
+ONE_UNSCALED, THREE_UNSCALED = "one matrix, not scaled", "three matrices, not scaled"
 
 
 def run(work: Work) -> Result:
-    """Train each way of tying with and without the scale, and show that tying is a sum of gradients."""
-    ways = [
-        Job(words, replace(work.base, model=replace(work.base.model, tying=tying)))
-        for tying, words in WAYS
-    ]
-    jobs = [
-        *ways,
-        Job(
-            "one matrix, not scaled",
-            replace(work.base, model=replace(work.base.model, scale_embeddings=False)),
-        ),
-        Job(
-            "three matrices, not scaled",
-            replace(ways[2].config, model=replace(ways[2].config.model, scale_embeddings=False)),
-        ),
-    ]
-    error = gradient_error()
-    sizes = [(words, replace(Config().model, tying=tying)) for tying, words in WAYS]
-    tables = [size_table(sizes)]
-    small, large = (formula(with_rows(m, VOCABULARY["en-de"])) for m in (sizes[0][1], sizes[2][1]))
-    claims = [
-        Claim(
-            "One matrix is the same model as three equal ones; its gradient is the sum of theirs",
-            "the same matrix is shared", f"largest difference {error:.1e}",
-            "shown" if error < 1e-10 else "does not", "in float64, on a model of 2 + 2 layers", "3.4",
-        ),
-        Claim(
-            "Sharing saves two of three matrices",
-            "", f"{(large - small) / 1e6:.1f} million fewer of {large / 1e6:.1f}",
-            "shown", "counted at the base's size and 37,000 pieces", "3.4",
-        ),
-    ]  # fmt: skip
-    if work.scale == "paper":
-        tables.append(work.write_settings(jobs))
-        differs = "Nothing is trained at this size: the settings are written, with their commands."
-        return Result("tying", TITLE, SECTION, tuple(tables), (), tuple(claims), differs)
-    trials = work.by_seed(jobs)
-    tables.append(score_table(trials))
-    claims += [
-        _compare(
-            "Sharing costs no quality: one matrix less three", trials, WAYS[0][1], WAYS[2][1], work
-        ),
-        _compare(
-            "Multiplying embeddings by sqrt(d_model) helps: one matrix",
-            trials, WAYS[0][1], "one matrix, not scaled", work,
-        ),
-        _compare(
-            "Multiplying embeddings by sqrt(d_model) helps: three matrices",
-            trials, WAYS[2][1], "three matrices, not scaled", work,
-        ),
-    ]  # fmt: skip
-    trained = trials[WAYS[0][1]]
-    claims = [
-        c if c.verdict == "shown" else replace(c, verdict=work.sober(c.verdict, trained))
-        for c in claims
-    ]
-    figure = charts.intervals(
+    """Train each way of tying, with and without the scale, and show that tying adds up gradients."""
+    tables, claims = [count_matrices()], [compare_gradients(), compare_parameters()]
+    if work.is_settings_only:
+        tables.append(work.write_settings(jobs(work)))
+        return Result(tables=tuple(tables), claims=tuple(claims), differs=ONLY_SETTINGS)
+    groups = work.groups(jobs(work))
+    tables.append(
+        Table(
+            "Trained alike: mean and 95 % interval over the seeds",
+            ("embeddings and softmax", "BLEU", "perplexity", "parameters"),
+            tuple(
+                (name, interval_text(g.bleu, 1), interval_text(g.perplexity), g.parameters)
+                for name, g in groups.items()
+            ),
+        )
+    )
+    figure = intervals(
         "BLEU by tying and scale, 95 % intervals",
-        [(name, [t.bleu for t in found]) for name, found in trials.items()], "BLEU", zero=False,
+        [(name, group.bleu) for name, group in groups.items()], "BLEU", zero=False,
     )  # fmt: skip
-    differs = (
-        "The paper names no number for tying; it shares all three and multiplies embeddings by"
-        " sqrt(d_model). All matrices begin with a standard deviation of d_model^-0.5 here. Each way is"
-        " trained alike; models with more matrices have more parameters."
-    )
-    settings = {"seeds": list(work.seeds), "text": work.corpus.name}
     return Result(
-        "tying", TITLE, SECTION, tuple(tables), (figure,), tuple(claims), differs, 0.0, settings
+        tables=tuple(tables),
+        figures=(figure,),
+        claims=(*claims, *judge(groups, work)),
+        differs="The paper names no number for tying; it shares all three matrices and multiplies"
+        " embeddings by sqrt(d_model). All matrices begin with a standard deviation of d_model^-0.5"
+        " here. Each way is trained alike; models with more matrices have more parameters.",
+        settings={"seeds": list(work.seeds), "text": work.corpus.name},
     )
 
 
-def _compare(text: str, trials: dict[str, list[Trial]], one: str, other: str, work: Work) -> Claim:
-    found = [a.bleu - b.bleu for a, b in zip(trials[one], trials[other], strict=True)]
-    if text.startswith("Sharing"):
-        # Not worse is what is claimed: only an interval below zero refutes it.
-        _, low, high = t_interval(found)
-        decided = "holds" if low >= -0.5 else "does not" if high < -0.5 else "not decided"
-        why = f"holds if the interval lies above -0.5 BLEU; {len(work.seeds)} seeds"
-    else:
-        decided = verdict(found, 1)
-        why = f"{len(work.seeds)} seeds, paired"
-    return Claim(text, "", f"{say(found, 1, sign=True)} BLEU", decided, why, "3.4")
+def jobs(work: Work) -> list[Job]:
+    """Return a training for each way of tying, and two without the scale."""
+
+    def job(name: str, tying: Literal["three-way", "target", "none"], scaled: bool) -> Job:
+        model = replace(work.base.model, tying=tying, scale_embeddings=scaled)
+        return Job(name, replace(work.base, model=model))
+
+    scaled = work.base.model.scale_embeddings
+    return [
+        *(job(name, tying, scaled) for name, tying in TYINGS.items()),
+        job(ONE_UNSCALED, work.base.model.tying, False),
+        job(THREE_UNSCALED, "none", False),
+    ]
 
 
-def size_table(sizes: list[tuple[str, ModelConfig]]) -> Table:
+def judge(groups: Mapping[str, Group], work: Work) -> list[Claim]:
+    """Judge what section 3.4 says, by differences of BLEU paired by seed."""
+    seeds = f"{len(work.seeds)} seeds"
+    claims = []
+    for text, name, base, is_gain in (
+        ("Sharing costs no quality: one matrix less three", ONE, THREE, False),
+        ("Multiplying embeddings by sqrt(d_model) helps: one matrix", ONE, ONE_UNSCALED, True),
+        ("Multiplying embeddings by sqrt(d_model) helps: three matrices", THREE, THREE_UNSCALED, True),
+    ):  # fmt: skip
+        gains = groups[name].less(groups[base])
+        found = verdict(gains, 1) if is_gain else verdict_not_worse(gains, MARGIN)
+        decided = if_learned(found, work.least_bleu, groups[ONE].bleu)
+        why = (
+            f"{seeds}, paired"
+            if is_gain
+            else f"holds if the interval lies above -{MARGIN} BLEU; {seeds}"
+        )
+        claims.append(Claim(text, "", f"{interval_text(gains, 1, sign=True)} BLEU", decided, why))
+    return claims
+
+
+def paper_shape(tying: Literal["three-way", "target", "none"]) -> ModelConfig:
+    """Return the paper's base with a way of tying and the paper's vocabulary."""
+    return with_vocabulary(replace(Config().model, tying=tying), VOCABULARY["en-de"])
+
+
+def count_matrices() -> Table:
     """Count the parameters of each way at the paper's base."""
     rows = []
-    for words, shape in sizes:
-        shape = with_rows(shape, VOCABULARY["en-de"])
+    for name, tying in TYINGS.items():
+        shape = paper_shape(tying)
         matrices = embedding_rows(shape) * shape.d_model
-        rows.append(
-            (words, counted(shape) / 1e6, matrices / 1e6, round(100 * matrices / formula(shape), 1))
-        )
+        share = round(100 * matrices / parameters_by_formula(shape), 1)
+        rows.append((name, count_parameters(shape) / 1e6, matrices / 1e6, share))
     return Table(
-        "Parameters of the paper's base with 37,000 pieces, in millions",
+        "Parameters of the paper's base with 37,000 subwords, in millions",
         ("embeddings and softmax", "all", "of them in these matrices", "%"),
         tuple(rows),
     )
 
 
-def score_table(trials: dict[str, list[Trial]]) -> Table:
-    """Show what each way came to."""
-    return Table(
-        "Trained alike: mean and 95 % interval over the seeds",
-        ("embeddings and softmax", "BLEU", "perplexity", "parameters"),
-        tuple(
-            (name, say([t.bleu for t in found], 1), say([t.perplexity for t in found]), found[0].parameters)
-            for name, found in trials.items()
-        ),
+def compare_parameters() -> Claim:
+    """Count what sharing saves at the paper's base."""
+    one, three = (parameters_by_formula(paper_shape(tying)) for tying in ("three-way", "none"))
+    return Claim(
+        "Sharing saves two of three matrices",
+        "", f"{(three - one) / 1e6:.1f} million fewer of {three / 1e6:.1f}",
+        "shown", "counted at the base's size and 37,000 subwords",
+    )  # fmt: skip
+
+
+def compare_gradients() -> Claim:
+    """Show that a tied model is one with equal matrices."""
+    error = gradient_error()
+    return Claim(
+        "One matrix is the same model as three equal ones; its gradient is the sum of theirs",
+        "the same matrix is shared", f"largest difference {error:.1e}",
+        shown(error < 1e-10), "in float64, on a model of 2 + 2 layers",
     )  # fmt: skip
 
 
 def gradient_error() -> float:
-    """Compare a tied model with an untied one of equal matrices: outputs and summed gradients.
+    """Return the largest difference between a tied model and an untied one of equal matrices.
 
-    Returns:
-        The largest difference.
+    Outputs are compared, and the gradient of the tied matrix with the sum of the untied ones.
     """
     config = ModelConfig(
         source_vocab_size=31, target_vocab_size=31, num_encoder_layers=2, num_decoder_layers=2,
@@ -150,21 +158,21 @@ def gradient_error() -> float:
     with torch.random.fork_rng([]):
         torch.manual_seed(1)
         tied = Transformer(config).double()
-        apart = Transformer(replace(config, tying="none")).double()
+        untied = Transformer(replace(config, tying="none")).double()
         source, target = torch.randint(0, 30, (2, 5, 7))
     weights = tied.state_dict()
     shared = weights["source_embedding.weight"]
-    own = {name: shared for name in apart.state_dict() if name not in weights}
-    apart.load_state_dict({**weights, **own})
-    for model in (tied, apart):
+    copies = {name: shared for name in untied.state_dict() if name not in weights}
+    untied.load_state_dict({**weights, **copies})
+    for model in (tied, untied):
         loss = plain_loss(model(source, target).flatten(0, 1), target.flatten(), 0.1).smoothed
         loss.backward()
-    matrices = [apart.source_embedding.weight, apart.target_table.weight, apart.output.weight]
-    theirs = sum(m.grad for m in matrices if m is not None and m.grad is not None)
-    mine = tied.source_embedding.weight.grad
-    assert mine is not None
-    assert isinstance(theirs, torch.Tensor)
-    # <pad>'s row is kept zero: its gradient is cleared in embeddings, and a softmax of its own has one.
+    matrices = [untied.source_embedding.weight, untied.target_table.weight, untied.output.weight]
+    summed = sum(m.grad for m in matrices if m is not None and m.grad is not None)
+    gradient = tied.source_embedding.weight.grad
+    assert gradient is not None
+    assert isinstance(summed, torch.Tensor)
+    # The row of <pad> stays zero: embeddings clear its gradient, an untied softmax does not.
     with torch.no_grad():
-        outputs = (tied(source, target) - apart(source, target)).abs().max().item()
-    return max(outputs, (mine - theirs)[:-1].abs().max().item())
+        outputs = (tied(source, target) - untied(source, target)).abs().max().item()
+    return max(outputs, (gradient - summed)[:-1].abs().max().item())

@@ -1,4 +1,4 @@
-"""What a layer costs: operations counted as it runs, processor time, and bytes it keeps.
+"""What a layer costs: operations counted while it runs, processor time, and bytes that it saves.
 
 Shapes: B batch, T positions, D d_model, H heads, K d_k. Paper: section 4, Table 1.
 """
@@ -13,22 +13,22 @@ from torch import Tensor, nn
 from headway.model.attention import DotProduct, SelfAttention
 from headway.model.mixers import Recurrent
 from headway.model.visible import Visible
-from headway.paper.measuring.layer_types import Rival, projections
-from headway.paper.measuring.ledger import Ledger
+from headway.paper.measuring.layer_types import LayerType, projections
+from headway.paper.measuring.operations import OperationCounter
 
-Run = Callable[[], Tensor]
+Forward = Callable[[], Tensor]
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one sentence of n positions.
+    """The cost of one sentence of n positions.
 
     Attributes:
-        mixing: Multiplications by which positions are mixed.
-        elementwise: Those of them outside matrix products.
-        projections: Multiplications of maps at each position alone.
-        functions: Exponentials, and the like.
-        depth: The longest chain of matrix products that wait for each other; 0: not followed.
+        mixing: Multiplications that mix positions.
+        elementwise: Those of ``mixing`` outside matrix products.
+        projections: Multiplications of linear maps at each position alone.
+        functions: Exponentials and similar functions.
+        depth: The longest chain of matrix products that wait for each other.
     """
 
     mixing: int
@@ -39,31 +39,48 @@ class Cost:
 
 
 @torch.no_grad()
-def count(rival: Rival, n: int, d: int, *, k: int = 3, r: int = 32, depths: bool = False) -> Cost:
-    """Run a layer of width d on n positions, and count.
+def count_operations(
+    layer: LayerType, n: int, d: int, *, k: int = 3, r: int = 32, depths: bool = False
+) -> Cost:
+    """Run a layer of width d on n positions, and count its operations.
 
-    The maps of a recurrence's input are done for all positions at once, before it begins, so they
-    are projections; its maps of the state are not. Heads have a width of 64, or of d if it is less.
+    A recurrence maps its input for all positions at once before it begins: these maps count as
+    projections, the maps of its state do not. Heads have a width of 64, or of d if it is less.
+
+    Args:
+        layer: The type of layer.
+        n: Positions.
+        d: Width.
+        k: Kernel size of convolutions.
+        r: Window of restricted attention.
+        depths: Whether to find ``depth``, which is 0 otherwise.
     """
-    mixer = rival.mixer(d, k=k, r=r, heads=max(1, d // 64))
-    apart = projections(mixer)
-    with Ledger(apart, depths=depths) as ledger:
+    mixer = layer.mixer(d, k=k, r=r, heads=max(1, d // 64))
+    maps = projections(mixer)
+    with OperationCounter(maps, depths=depths) as counter:
         y = mixer(torch.randn(1, n, d))
-    aside = ledger.inside(apart)
+    projected = counter.inside(maps)
     if isinstance(mixer, Recurrent):
-        aside = sum(entry.operations for entry in ledger.entries if entry.rows == n)
-    depth = ledger.depth(y) if depths else 0
-    mixing = ledger.operations - aside
-    return Cost(mixing, ledger.elementwise, aside, ledger.functions, depth)
+        projected = sum(p.operations for p in counter.products if p.rows == n)
+    return Cost(
+        counter.operations - projected,
+        counter.elementwise,
+        projected,
+        counter.functions,
+        counter.depth(y) if depths else 0,
+    )
 
 
-def mixing_of(rival: Rival, n: int, d: int, *, k: int = 3, r: int = 32) -> tuple[Run, nn.Module]:
-    """Return what runs the mixing of a layer, ready to be timed; inputs take gradients.
+def mixing_pass(
+    layer: LayerType, n: int, d: int, *, k: int = 3, r: int = 32
+) -> tuple[Forward, nn.Module]:
+    """Return a function that runs a layer's mixing, to be timed, and the layer.
 
-    Attention's projections are done before; elsewhere the mixing is the layer.
+    Attention's projections are done before; for other layers the mixing is the whole layer. Inputs
+    have gradients.
     """
     torch.manual_seed(1)
-    mixer = rival.mixer(d, k=k, r=r, heads=max(1, d // 64))
+    mixer = layer.mixer(d, k=k, r=r, heads=max(1, d // 64))
     x_BTD = torch.randn(1, n, d, requires_grad=True)
     if not isinstance(mixer, SelfAttention):
         return (lambda: mixer(x_BTD)), mixer
@@ -75,33 +92,33 @@ def mixing_of(rival: Rival, n: int, d: int, *, k: int = 3, r: int = 32) -> tuple
     return (lambda: attention.core(query, key, value, visible)), mixer
 
 
-def stored_attention(n: int, d: int) -> Run:
-    """Return what runs attention as equation 1 is written, with all n x n weights in memory."""
+def stored_attention_pass(n: int, d: int) -> Forward:
+    """Return a function that runs equation 1 as written, with all n x n weights in memory."""
     heads = max(1, d // 64)
     q, k, v = (torch.randn(1, heads, n, d // heads, requires_grad=True) for _ in range(3))
     core = DotProduct()
     return lambda: core.stored(q, k, v, None)
 
 
-def seconds(run: Run, *, repeats: int = 5, least: float = 0.02) -> float:
-    """Return the processor time of a run, in seconds: the least of some, on one thread.
+def processor_seconds(forward: Forward, *, repeats: int = 5, least: float = 0.02) -> float:
+    """Return the shortest processor time of a forward pass on one thread, without gradients.
 
     Args:
-        run: What is timed, without gradients.
-        repeats: How often it is timed.
-        least: Each timing repeats the run until it takes so long.
+        forward: The pass.
+        repeats: How many times it is timed.
+        least: Each timing repeats the pass until it takes this many seconds.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         with torch.no_grad():
-            run()
+            forward()
             best, times = float("inf"), 1
             for _ in range(repeats):
                 while True:
                     begin = time.thread_time()
                     for _ in range(times):
-                        run()
+                        forward()
                     spent = time.thread_time() - begin
                     if spent >= least:
                         break
@@ -112,23 +129,23 @@ def seconds(run: Run, *, repeats: int = 5, least: float = 0.02) -> float:
         torch.set_num_threads(threads)
 
 
-def kept(run: Run, without: nn.Module | None = None) -> int:
-    """Return the bytes that a run keeps for its backward pass.
+def saved_bytes(forward: Forward, without: nn.Module | None = None) -> int:
+    """Return the bytes that a forward pass saves for its backward pass.
 
     Args:
-        run: With gradients.
+        forward: The pass, with gradients.
         without: A module whose parameters do not count.
     """
-    places: dict[int, int] = {}
-    parameters = {p.untyped_storage()._cdata for p in without.parameters()} if without else set()
+    sizes: dict[int, int] = {}
+    parameters = {p.untyped_storage().data_ptr() for p in without.parameters()} if without else ()
 
-    def see(tensor: Tensor) -> Tensor:
+    def record(tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
-        if storage._cdata not in parameters:
-            places[storage._cdata] = storage.nbytes()
+        if storage.data_ptr() not in parameters:
+            sizes[storage.data_ptr()] = storage.nbytes()
         return tensor
 
-    with torch.autograd.graph.saved_tensors_hooks(see, lambda tensor: tensor):
-        result = run()
+    with torch.autograd.graph.saved_tensors_hooks(record, lambda tensor: tensor):
+        result = forward()
     del result
-    return sum(places.values())
+    return sum(sizes.values())

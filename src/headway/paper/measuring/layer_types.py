@@ -1,6 +1,6 @@
-"""The layer types of Table 1, as this package builds them, and what the paper says each costs.
+"""The layer types of Table 1 as this package builds them, and the costs that the paper states.
 
-n positions, d width, k kernel, r neighbourhood. Paper: section 4.
+n positions, d width, k kernel, r neighborhood. Paper: section 4.
 """
 
 from collections.abc import Callable
@@ -18,34 +18,24 @@ Term = Callable[[int, int, int, int], float]
 
 
 @dataclass(frozen=True)
-class Rival:
+class LayerType:
     """A row of Table 1.
 
     Attributes:
-        name: Ours.
-        word: What a model's settings call it.
-        terms: The summands of its complexity a layer, of (n, d, k, r).
-        said: The paper's three entries: complexity, sequential operations, longest path.
+        name: For people.
+        mixer_name: What a model's settings call it.
+        terms: The summands of its complexity, functions of (n, d, k, r).
+        complexity: The paper's complexity of a layer, without the O.
+        sequential: The paper's number of sequential operations.
+        path: The paper's maximum path length.
     """
 
     name: str
-    word: Mixer
+    mixer_name: Mixer
     terms: tuple[Term, ...]
-    said: tuple[str, str, str]
-
-    def config(self, d: int, *, k: int = 3, r: int = 0, heads: int = 4) -> ModelConfig:
-        """Return a model's settings with this layer in encoder and decoder."""
-        return ModelConfig(
-            d_model=d,
-            d_ff=4 * d,
-            num_heads=heads,
-            kernel_size=k,
-            window=r if self.name == "restricted" else 0,
-            dropout=0.0,
-            positions="none",
-            encoder_mixer=self.word,
-            decoder_mixer=self.word,
-        )
+    complexity: str
+    sequential: str
+    path: str
 
     def mixer(
         self,
@@ -57,46 +47,47 @@ class Rival:
         causal: bool = False,
         index: int = 0,
     ) -> nn.Module:
-        """Build what mixes positions, out of the ``index``-th layer of a stack."""
-        config = self.config(d, k=k, r=r, heads=heads)
+        """Build the part of a layer that mixes positions; ``index`` is the layer's place in a stack."""
+        config = ModelConfig(
+            d_model=d,
+            d_ff=4 * d,
+            num_heads=heads,
+            kernel_size=k,
+            window=r if self.name == "restricted" else 0,
+            dropout=0.0,
+            positions="none",
+            encoder_mixer=self.mixer_name,
+            decoder_mixer=self.mixer_name,
+        )
         return make_layer(config, index, causal=causal, cross=False).mixer.eval()
 
 
-RIVALS = (
-    Rival(
-        "self-attention", "attention",
-        (lambda n, d, k, r: n * n * d,), ("n²·d", "1", "1"),
+LAYER_TYPES = (
+    LayerType("self-attention", "attention", (lambda n, d, k, r: n * n * d,), "n²·d", "1", "1"),
+    LayerType("recurrent", "lstm", (lambda n, d, k, r: n * d * d,), "n·d²", "n", "n"),
+    LayerType(
+        "convolution", "convolution", (lambda n, d, k, r: k * n * d * d,),
+        "k·n·d²", "1", "n/k, contiguous",
     ),
-    Rival(
-        "recurrent", "lstm",
-        (lambda n, d, k, r: n * d * d,), ("n·d²", "n", "n"),
+    LayerType(
+        "dilated", "dilated", (lambda n, d, k, r: k * n * d * d,), "k·n·d²", "1", "log_k(n)"
     ),
-    Rival(
-        "convolution", "convolution",
-        (lambda n, d, k, r: k * n * d * d,), ("k·n·d²", "1", "n/k, contiguous"),
+    LayerType(
+        "separable", "separable", (lambda n, d, k, r: k * n * d, lambda n, d, k, r: n * d * d),
+        "k·n·d + n·d²", "1", "as contiguous",
     ),
-    Rival(
-        "dilated", "dilated",
-        (lambda n, d, k, r: k * n * d * d,), ("k·n·d²", "1", "log_k(n)"),
-    ),
-    Rival(
-        "separable", "separable",
-        (lambda n, d, k, r: k * n * d, lambda n, d, k, r: n * d * d),
-        ("k·n·d + n·d²", "1", "as contiguous"),
-    ),
-    Rival(
-        "restricted", "attention",
-        (lambda n, d, k, r: r * n * d,), ("r·n·d", "1", "n/r"),
+    LayerType(
+        "restricted", "attention", (lambda n, d, k, r: r * n * d,), "r·n·d", "1", "n/r"
     ),
 )  # fmt: skip
-BY_NAME = {rival.name: rival for rival in RIVALS}
+BY_NAME = {layer.name: layer for layer in LAYER_TYPES}
 
 
 def projections(mixer: nn.Module) -> dict[str, nn.Module]:
-    """Return the maps of an attention layer that mix no positions, by name; others have none.
+    """Return the linear maps of an attention layer, which mix no positions, by name.
 
-    A convolution's linear map is what mixes, so it is not among them, and a recurrence's map of its
-    input has no module: `headway.paper.measuring.ledger` knows it by its rows.
+    Other layers have none: the linear map of a convolution is what mixes, and the map of a
+    recurrence's input is no module.
     """
     if not isinstance(mixer, SelfAttention):
         return {}

@@ -1,4 +1,4 @@
-"""How far apart two positions are: found by what gradients reach, and by the formula of the layer.
+"""How many layers or states lie between two positions: found by gradients, and by formula.
 
 Paper: section 4, "maximum path length", and Table 1's last column.
 """
@@ -6,33 +6,40 @@ Paper: section 4, "maximum path length", and Table 1's last column.
 import torch
 
 from headway.model.mixers import Recurrent
-from headway.paper.measuring.layer_types import Rival
+from headway.paper.measuring.layer_types import LayerType
 
 
-def layers_needed(
-    rival: Rival, n: int, *, k: int = 3, r: int = 4, causal: bool = False, alone: bool = False
+def layers_by_gradient(
+    layer: LayerType, n: int, *, k: int = 3, r: int = 4, causal: bool = False, alone: bool = False
 ) -> int | None:
-    """Return how many layers it takes until positions n - 1 apart can meet, by gradients.
+    """Return how many layers it takes until two positions, n - 1 apart, can affect each other.
 
-    Layers are put on top of each other, residuals and the rest left out, until the earlier
-    position's output has a gradient at the later one's input (unless causal) and the other way.
-    Centred dilated layers may have to go past both before they come back, so there are other
-    positions around the two; with ``alone`` they are the ends of their sentence.
+    Layers are stacked, without residuals and the rest, until the later position's output has a
+    gradient at the earlier one's input and, unless causal, the other way. Centered dilated layers may
+    have to go beyond both positions before they come back, so there are other positions around them.
+
+    Args:
+        layer: The type of layer.
+        n: Positions from one to the other, both included.
+        k: Kernel size of convolutions.
+        r: Window of restricted attention.
+        causal: As in a decoder.
+        alone: The two positions are the ends of their sentence.
 
     Returns:
         None if they never meet: dilated taps that fall outside the sentence find nothing there.
     """
     torch.manual_seed(1)
-    d, margin = 4, n if rival.name == "dilated" and not causal and not alone else 0
+    d, margin = 4, n if layer.name == "dilated" and not causal and not alone else 0
     first, last = margin, margin + n - 1
     x = torch.randn(1, n + 2 * margin, d, dtype=torch.float64, requires_grad=True)
     y = x
-    # Without dilation each layer brings at least one position; with it taps soon lie too far apart.
-    most = n.bit_length() + 2 if rival.name == "dilated" else n
+    # Without dilation each layer adds at least one position; with it, taps are soon too far apart.
+    most = n.bit_length() + 2 if layer.name == "dilated" else n
     for index in range(most):
-        mixer = rival.mixer(d, k=k, r=r, heads=1, causal=causal, index=index).double()
+        mixer = layer.mixer(d, k=k, r=r, heads=1, causal=causal, index=index).double()
         y = mixer(y)
-        y = y / y.detach().abs().mean()  # far gradients stay within what numbers can say
+        y = y / y.detach().abs().mean()  # keeps gradients of many layers representable
         if _reaches(x, y, last, first) and (causal or _reaches(x, y, first, last)):
             return index + 1
     return None
@@ -43,32 +50,34 @@ def _reaches(x: torch.Tensor, y: torch.Tensor, end: int, begin: int) -> bool:
     return bool((gradient[0, begin] != 0).any())
 
 
-def layers_by_formula(rival: Rival, n: int, *, k: int = 3, r: int = 4, causal: bool = False) -> int:
-    """Return the same by the formula of the layer that is built.
+def layers_by_formula(
+    layer: LayerType, n: int, *, k: int = 3, r: int = 4, causal: bool = False
+) -> int:
+    """Return the same number by the formula of the layer.
 
-    Causal layers see only back, with all their taps; centred ones see half of it to either side.
+    All taps of a causal layer look back; half of the taps of a centered one look to either side.
     """
-    match rival.name:
+    match layer.name:
         case "convolution" | "separable":
             step = k - 1 if causal else (k - 1) // 2
         case "restricted":
             step = r - 1 if causal else (r - 1) // 2
         case "dilated":
-            # L layers see k^L positions; causal: ceil(log_k n), centred: ceil(log_k(2n - 1)).
-            layers, seen = 1, k
-            while seen < (n if causal else 2 * n - 1):
-                layers, seen = layers + 1, seen * k
+            # L layers reach k^L positions; causal: ceil(log_k n), centered: ceil(log_k(2n - 1)).
+            layers, reached = 1, k
+            while reached < (n if causal else 2 * n - 1):
+                layers, reached = layers + 1, reached * k
             return layers
         case _:
             return 1
     return -(-(n - 1) // step)
 
 
-def states_between(n: int) -> int:
-    """Return how many steps of a recurrence lie between the first input and the n-th output.
+def states_by_gradient(n: int) -> int:
+    """Return how many states of a recurrence lie between the first input and the n-th output.
 
-    By experiment: the state is cut off, after one position at a time. Each cut that leaves no
-    gradient is a state that everything has to pass; the step that reads the input is one more.
+    The state is cut off after one position at a time. A cut that leaves no gradient is a state that
+    everything has to pass; the step that reads the input is one more.
     """
     torch.manual_seed(1)
     cell = Recurrent(6, "lstm", causal=True).double()

@@ -1,4 +1,4 @@
-"""How long trainings take: said before they begin, and better with each that ends."""
+"""How long trainings take: estimated before they begin, and again after each."""
 
 import time
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from pathlib import Path
 from headway.config import Config
 
 
-def effort(config: Config) -> float:
-    """Return the multiplications of a training, about: longer ones have more.
+def training_effort(config: Config) -> float:
+    """Return about how many multiplications a training takes.
 
-    Additive attention counts what it holds: n · d_k values a head and token, with n of some 20 tokens.
-    What they cost beside a multiplication was measured on one processor.
+    Additive attention counts the n * d_k values that it holds for each head and token, with n about 20
+    tokens. The factor 70 against a multiplication was measured on one processor.
     """
     m, t = config.model, config.training
     d_k, d_v = m.head_widths
@@ -28,9 +28,9 @@ class Forecast:
     """How long several trainings take together.
 
     Args:
-        efforts: What each takes, beside the others.
-        seconds: What all would take one by one, as a guess.
-        processes: That work at once.
+        efforts: Each training's effort in proportion to the others.
+        seconds: A guess of how long all would take one after another.
+        processes: How many trainings run at once.
     """
 
     def __init__(self, efforts: Mapping[Path, float], seconds: float, processes: int) -> None:
@@ -40,21 +40,22 @@ class Forecast:
         self.started = time.monotonic()
 
     def first(self) -> str:
-        """Say how many trainings there are, and how long they take by the guess."""
-        return f"{self.count} trainings, about {in_words(self.guess)}"
+        """Return how many trainings there are, and how long they take by the guess."""
+        return f"{self.count} trainings, about {duration_text(self.guess)}"
 
-    def after(self, place: Path) -> str:
-        """Say how many are done with this one, and how long the others take at the pace so far."""
-        del self.efforts[place]
+    def after(self, directory: Path) -> str:
+        """Count a training as done; return how many are, and how long the others take."""
+        del self.efforts[directory]
         rest = sum(self.efforts.values())
         if not rest:
             return f"{self.count} of {self.count}"
         pace = (time.monotonic() - self.started) / (self.total - rest)
-        return f"{self.count - len(self.efforts)} of {self.count}, {in_words(pace * rest)} to go"
+        done = self.count - len(self.efforts)
+        return f"{done} of {self.count}, {duration_text(pace * rest)} to go"
 
 
-def in_words(seconds: float) -> str:
-    """Say a time in minutes, or in hours where they are many."""
+def duration_text(seconds: float) -> str:
+    """Write a time in seconds, minutes or hours."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 100 * 60 else f"{seconds / 3600:.1f} hours"

@@ -1,4 +1,4 @@
-"""Table 3's rows as settings: exactly the paper's on its base, by its factors on others."""
+"""Table 3's rows as settings: exactly the paper's on its base, by the paper's factors on others."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -9,21 +9,16 @@ from headway.paper.published import TABLE3, Row
 GROUPS = ("A", "B", "C", "D", "E", "big")
 
 
-def group(row: Row) -> str:
-    """Return a row's letter; "base" and "big" have none and go by their names."""
-    return row.group or row.name
-
-
 def rows_of(groups: Collection[str]) -> list[Row]:
-    """Return the base and the rows of some groups, in the paper's order."""
-    return [row for row in TABLE3 if row.name == "base" or group(row) in groups]
+    """Return the base and the rows of some groups, in the paper's order; "big" is a group."""
+    return [row for row in TABLE3 if row.name == "base" or (row.group or row.name) in groups]
 
 
 def configure(base: Config, row: Row) -> Config:
     """Return a row's settings: exactly the paper's on the paper's base, by its factors on others."""
     ours, theirs = base.model, Config().model
     widths = dict(zip(("d_k", "d_v"), theirs.head_widths, strict=True))
-    mine = dict(zip(("d_k", "d_v"), ours.head_widths, strict=True))
+    our_widths = dict(zip(("d_k", "d_v"), ours.head_widths, strict=True))
     model: dict[str, object] = {}
     for name, value in row.model.items():
         if isinstance(value, str) or (row.name == "big" and name == "dropout"):
@@ -31,8 +26,9 @@ def configure(base: Config, row: Row) -> Config:
         elif isinstance(value, float):
             model[name] = round(getattr(ours, name) * value / getattr(theirs, name), 6)
         else:
-            was, scaled = widths.get(name) or getattr(theirs, name), mine.get(name)
-            model[name] = max(1, round((scaled or getattr(ours, name)) * value / was))
+            paper_base = widths.get(name) or getattr(theirs, name)
+            our_base = our_widths.get(name) or getattr(ours, name)
+            model[name] = max(1, round(our_base * value / paper_base))
     if "d_k" in row.model and "d_v" not in row.model:
         model["d_v"] = ours.head_widths[1]
     training: dict[str, object] = {}

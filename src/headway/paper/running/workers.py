@@ -1,6 +1,6 @@
-"""Pieces of work side by side, a process and a core each; none outlives the process that began it.
+"""Trials side by side, each in a worker process with one core; no worker outlives its parent.
 
-``python -m headway.paper.running.workers MODULE:FUNCTION DIR`` does one of them.
+``python -m headway.paper.running.workers MODULE:FUNCTION DIR`` is one worker.
 """
 
 import importlib
@@ -8,69 +8,72 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.training.machine import configure_process
 
-Piece = Callable[[Path], object]
-
 
 def run_together(
-    piece: Piece, places: Sequence[Path], processes: int, done: Callable[[Path], None]
-) -> None:
-    """Do a piece of work in each directory, as many at once as there are processes.
+    function: Callable[[Path], None], directories: Sequence[Path], processes: int
+) -> Iterator[Path]:
+    """Call a function with each directory, in several worker processes.
 
     Args:
-        piece: A function at the top of a module, of a directory that says what is to be done.
-        places: The directories, in the order in which they are begun.
-        processes: With one, or a single directory, no other process is started.
-        done: Called with each directory that is done.
+        function: At the top level of a module; the directory's files say what it is to do.
+        directories: In the order in which they are started.
+        processes: How many workers run at once. With one process or one directory, this process does
+            the work.
+
+    Yields:
+        Each directory when its work is done.
 
     Raises:
-        HeadwayError: With the last line that a process said before it failed; the others are ended.
+        HeadwayError: With the last line that a worker wrote before it failed; the others are stopped.
     """
-    if processes == 1 or len(places) < 2:
-        for place in places:
-            piece(place)
-            done(place)
+    if processes == 1 or len(directories) < 2:
+        for directory in directories:
+            function(directory)
+            yield directory
         return
-    # Idle threads of one core each would only wait for each other.
+    # Idle threads of workers with one core each would only wait for each other.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    name = f"{piece.__module__}:{piece.__qualname__}"
-    children: list[subprocess.Popen[bytes]] = []
+    name = f"{function.__module__}:{function.__qualname__}"
+    workers: list[subprocess.Popen[bytes]] = []
 
-    def run(place: Path) -> None:
-        command = [sys.executable, "-m", "headway.paper.running.workers", name, str(place)]
-        with (place / "log.txt").open("wb") as log:
-            # It ends when its standard input does.
-            child = subprocess.Popen(
+    def run(directory: Path) -> Path:
+        command = [sys.executable, "-m", __name__, name, str(directory)]
+        with (directory / "log.txt").open("wb") as log:
+            # The worker stops when its standard input ends, so when this process does.
+            worker = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment
             )
-        children.append(child)
-        with child:
-            code = child.wait()
+        workers.append(worker)
+        with worker:
+            code = worker.wait()
         if code:
-            lines = (place / "log.txt").read_text(errors="replace").splitlines()
-            raise HeadwayError(f"{place}: ended with {code}: {lines[-1] if lines else ''}")
-        done(place)
+            lines = (directory / "log.txt").read_text(errors="replace").splitlines()
+            message = lines[-1] if lines else ""
+            raise HeadwayError(f"{directory}: the worker ended with {code}: {message}")
+        return directory
 
     pool = ThreadPoolExecutor(processes)
     try:
-        list(pool.map(run, places))
+        for future in as_completed([pool.submit(run, directory) for directory in directories]):
+            yield future.result()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for child in children:
-            child.terminate()
+        for worker in workers:
+            worker.terminate()
         raise
     finally:
         pool.shutdown()
 
 
 def _end_with_parent() -> None:
-    """End when standard input does, as it does when the process that started this one is gone."""
+    """End this process when its standard input does."""
     os.read(0, 1)  # without a buffer, whose lock this thread would hold when the work is done
     os._exit(1)
 
@@ -78,5 +81,5 @@ def _end_with_parent() -> None:
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
     configure_process()
-    module, _, function = sys.argv[1].partition(":")
-    getattr(importlib.import_module(module), function)(Path(sys.argv[2]))
+    module, _, function_name = sys.argv[1].partition(":")
+    getattr(importlib.import_module(module), function_name)(Path(sys.argv[2]))
