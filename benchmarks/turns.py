@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from headway.cli.main import TRAINING_ENVIRONMENT
+from headway.cli.process import TRAINING_ENVIRONMENT
 
 HERE = Path(__file__).parent
 

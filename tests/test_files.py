@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from headway.files import beside, remove, remove_leftovers, replace_bytes, replace_text, replacing
+from headway.files import (
+    remove,
+    remove_leftovers,
+    replace_bytes,
+    replace_text,
+    temporary_path,
+    write_atomically,
+)
 
 
 def tree(path: Path) -> dict[str, bytes]:
@@ -17,7 +24,7 @@ def test_a_file_replaces_another_and_a_directory_an_empty_one(tmp_path: Path) ->
     replace_bytes(tmp_path / "a", b"old")
     replace_text(tmp_path / "a", "néw")
     (tmp_path / "b").mkdir()
-    with replacing(tmp_path / "b") as temporary:
+    with write_atomically(tmp_path / "b") as temporary:
         (temporary / "inside").mkdir(parents=True)
         (temporary / "inside" / "c").write_bytes(b"c")
         assert list((tmp_path / "b").iterdir()) == []
@@ -29,7 +36,7 @@ def test_what_fails_changes_nothing(kind: str, tmp_path: Path) -> None:
     replace_bytes(tmp_path / "a", b"old")
 
     def write() -> None:
-        with replacing(tmp_path / "a") as temporary:
+        with write_atomically(tmp_path / "a") as temporary:
             if kind == "directory":
                 temporary.mkdir()
             (temporary / "b" if kind == "directory" else temporary).write_bytes(b"half")
@@ -44,7 +51,7 @@ def test_what_fails_changes_nothing(kind: str, tmp_path: Path) -> None:
 def test_a_directory_that_holds_something_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "precious").write_bytes(b"x")
-    with pytest.raises(OSError), replacing(tmp_path / "a") as temporary:
+    with pytest.raises(OSError), write_atomically(tmp_path / "a") as temporary:
         temporary.mkdir()
     assert tree(tmp_path) == {"a/precious": b"x"}
     assert len(list(tmp_path.iterdir())) == 1
@@ -59,7 +66,7 @@ def test_the_name_comes_when_every_part_is_on_disk(
         seen.append((os.fstat(descriptor).st_ino, path.exists()))
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with replacing(path) as temporary:
+    with write_atomically(path) as temporary:
         (temporary / "inside").mkdir(parents=True)
         (temporary / "inside" / "b").write_bytes(b"b")
     parts = {p.stat().st_ino for p in (path, path / "inside", path / "inside" / "b")}
@@ -89,7 +96,7 @@ def test_two_processes_do_not_write_into_each_others_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a"
-    with replacing(path) as first:
+    with write_atomically(path) as first:
         first.write_bytes(b"first")
         with monkeypatch.context() as other:
             other.setattr(os, "getpid", lambda: 17)
@@ -99,8 +106,8 @@ def test_two_processes_do_not_write_into_each_others_file(
 
 
 def test_what_a_killed_process_left_is_found_and_nothing_else(tmp_path: Path) -> None:
-    beside(tmp_path / "file").write_bytes(b"half")
-    (beside(tmp_path / "directory") / "inside").mkdir(parents=True)
+    temporary_path(tmp_path / "file").write_bytes(b"half")
+    (temporary_path(tmp_path / "directory") / "inside").mkdir(parents=True)
     for name in ("tmp-17", ".tmp", "precious"):
         (tmp_path / name).write_bytes(b"x")
     remove_leftovers(tmp_path)

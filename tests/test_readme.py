@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import sentences, translate_words
-from headway.cli.main import VERBS
+from headway.cli.verbs import VERBS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def test_python_runs(code: str, model_directory: Path) -> None:
 def test_commands_are_understood(command: str) -> None:
     import importlib
 
-    from headway.cli.main import parse
+    from headway.cli.arguments import parse
 
     verb, *words = shlex.split(re.split(r"\s[<>#]", command)[0])
     assert verb in VERBS

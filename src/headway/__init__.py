@@ -1,7 +1,68 @@
 """Headway: the Transformer of "Attention Is All You Need", from raw parallel text to a scored model.
 
-Nothing is imported here, so that ``headway --help`` stays instant: import the rooms themselves
-(``headway.config``, ``headway.model``, ``headway.text``, ``headway.inference`` ...).
+The names in `__all__` are the public interface; `docs/library.md` explains each. They are imported at
+their first use, so that ``import headway`` is instant.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
+    from headway.errors import HeadwayError
+    from headway.inference.sentence_encoder import SentenceEncoder
+    from headway.inference.text_classifier import TextClassifier
+    from headway.inference.text_generator import TextGenerator
+    from headway.inference.translation import Translation
+    from headway.inference.translator import Translator
+    from headway.model import Classifier, LanguageModel, Transformer
+    from headway.text.tokenizer import Tokenizer
+    from headway.training.train import train
+    from headway.training.trainer import Trainer
+
 __version__ = "0.1.0"
+__all__ = [
+    "Classifier",
+    "Config",
+    "HeadwayError",
+    "LanguageModel",
+    "ModelConfig",
+    "SearchConfig",
+    "SentenceEncoder",
+    "TextClassifier",
+    "TextConfig",
+    "TextGenerator",
+    "Tokenizer",
+    "Trainer",
+    "TrainingConfig",
+    "Transformer",
+    "Translation",
+    "Translator",
+    "train",
+]
+
+_MODULES = {
+    "headway.config": ("Config", "ModelConfig", "SearchConfig", "TextConfig", "TrainingConfig"),
+    "headway.errors": ("HeadwayError",),
+    "headway.inference.sentence_encoder": ("SentenceEncoder",),
+    "headway.inference.text_classifier": ("TextClassifier",),
+    "headway.inference.text_generator": ("TextGenerator",),
+    "headway.inference.translation": ("Translation",),
+    "headway.inference.translator": ("Translator",),
+    "headway.model": ("Classifier", "LanguageModel", "Transformer"),
+    "headway.text.tokenizer": ("Tokenizer",),
+    "headway.training.train": ("train",),
+    "headway.training.trainer": ("Trainer",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            globals()[name] = getattr(import_module(module), name)
+            return globals()[name]
+    raise AttributeError(f"module 'headway' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,6 @@
-"""Files and directories that appear whole and on disk, or not at all.
+"""Write files and directories atomically: a reader finds all of a file, or the file before it.
 
-What is being written lies beside its place, under a name that begins with ``.tmp-``. A process that
+An unfinished file lies in the same directory, under a name that starts with ``.tmp-``. A process that
 is killed leaves it there; `remove_leftovers` deletes it.
 """
 
@@ -14,25 +14,25 @@ TEMPORARY = ".tmp-"
 
 
 def cache_directory() -> Path:
-    """Return where lies what can be made again: $HEADWAY_CACHE, else the user's cache."""
+    """Return the cache directory: $HEADWAY_CACHE, or a directory in the user's cache."""
     given = os.environ.get("HEADWAY_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(given) if given else Path(base).expanduser() / "headway"
 
 
-def beside(path: Path) -> Path:
-    """Return where this process keeps what is not yet, or no longer, to be found as ``path``."""
+def temporary_path(path: Path) -> Path:
+    """Return a path in the same directory, for a file that is unfinished or about to be deleted."""
     return path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a path to write to, a file or a directory, which becomes ``path`` if all went well.
+def write_atomically(path: Path) -> Iterator[Path]:
+    """Yield a path to write a file or directory to, and rename it to ``path`` once it is on disk.
 
-    It gets the name once all of it is on disk, in place of a file or an empty directory that had
-    the name. If anything fails, what was written is deleted.
+    A file, or an empty directory, of that name is replaced. If the body raises an exception, the
+    unfinished file is deleted.
     """
-    temporary = beside(path)
+    temporary = temporary_path(path)
     remove(temporary)
     try:
         yield temporary
@@ -40,30 +40,30 @@ def replacing(path: Path) -> Iterator[Path]:
             sync(part)
         temporary.replace(path)
     except BaseException:
-        with suppress(OSError):  # what went wrong first is what to know
+        with suppress(OSError):  # the first exception is the one to report
             remove(temporary)
         raise
     sync(path.parent)
 
 
 def replace_bytes(path: Path, content: bytes) -> None:
-    """Put a file in place of another, or of none.
+    """Write a file atomically; an older file of that name is replaced.
 
     Raises:
-        OSError: Naming ``path``; what was there is still there.
+        OSError: With the name ``path``; the older file is unchanged.
     """
-    with naming(path), replacing(path) as temporary:
+    with name_in_errors(path), write_atomically(path) as temporary:
         temporary.write_bytes(content)
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Do what `replace_bytes` does, in UTF-8."""
+    """Write a text file in UTF-8 atomically; see `replace_bytes`."""
     replace_bytes(path, text.encode())
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Let a system's error be about ``path``: a full disk does not say which file it is about."""
+def name_in_errors(path: Path) -> Iterator[None]:
+    """Put ``path`` into an `OSError` of the body: a full disk does not name the file."""
     try:
         yield
     except OSError as error:
@@ -71,7 +71,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file or a directory is on disk: its content, or the names in it."""
+    """Wait until the content of a file, or the names in a directory, are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -80,7 +80,7 @@ def sync(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete a file, a directory with all that is in it, or a link, if it is there."""
+    """Delete a file, a link, or a directory with its content, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -88,6 +88,6 @@ def remove(path: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete what processes left in a directory that were killed while they wrote there."""
+    """Delete the unfinished files of processes that were killed while they wrote here."""
     for leftover in folder.glob(f"{TEMPORARY}*"):
         remove(leftover)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.main import VERBS, dispatch
+from headway.cli.main import dispatch
+from headway.cli.verbs import VERBS
 from headway.kernels import build
 from support.command import BIN, headway
 

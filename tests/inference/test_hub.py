@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from conftest import sentences, write_random_model
-from headway.cli.main import VERBS, dispatch
+from headway.cli.main import dispatch
 from headway.cli.naming import MODELS
+from headway.cli.verbs import VERBS
 from headway.errors import HeadwayError
 from headway.exchange import hub as exchange_hub
 from headway.exchange.ctranslate2 import writer as ctranslate2

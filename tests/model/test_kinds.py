@@ -286,12 +286,12 @@ def test_a_device_that_is_not_here_is_named(runs, files, words):
 def test_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, pooling):
     encoder = SentenceEncoder.load(runs / "classify")
     texts = ["the tree is green , not the dog", "the cat is red", "dog"]
-    found = encoder.vectors(texts, every_layer=True, pooling=pooling)
+    found = encoder.encode(texts, every_layer=True, pooling=pooling)
     assert found.shape == (3, SHAPE["num_encoder_layers"], SHAPE["d_model"])
-    assert np.array_equal(found[:, -1:], encoder.vectors(texts, pooling=pooling))
+    assert np.array_equal(found[:, -1:], encoder.encode(texts, pooling=pooling))
     for text, vectors in zip(texts, found, strict=True):
         np.testing.assert_allclose(
-            encoder.vectors([text], every_layer=True, pooling=pooling)[0], vectors, atol=1e-5
+            encoder.encode([text], every_layer=True, pooling=pooling)[0], vectors, atol=1e-5
         )
         # By hand: one sentence, no padding, layer by layer.
         model = encoder.model

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 import torch
 
-from headway.cli.main import dispatch, parse
+from headway.cli.arguments import parse
+from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.model import Transformer

@@ -8,7 +8,7 @@ from pathlib import Path
 from torch import Tensor
 
 from headway.cli import train as verb
-from headway.cli.main import parse
+from headway.cli.arguments import parse
 from headway.training.opening import RunRequest, open_run
 from headway.training.run_directory import RunDirectory
 

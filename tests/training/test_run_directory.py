@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from headway.errors import HeadwayError
-from headway.files import beside
+from headway.files import temporary_path
 from headway.training.averaging import average_weights
 from headway.training.checkpoint import (
     checkpoint_path,
@@ -106,7 +106,7 @@ write_checkpoint(Path({str(tmp_path / "step-00000011")!r}), {{"model": {{"a": to
 def test_pruning_keeps_what_it_is_told_and_clears_leftovers(tmp_path):
     for step in (5, 7, 11, 13):
         write_checkpoint(checkpoint_path(tmp_path, step), {"model": {"a": torch.ones(3)}}, {})
-    left = beside(tmp_path / "step-00000017")
+    left = temporary_path(tmp_path / "step-00000017")
     left.mkdir()
     (left / "model.safetensors").write_bytes(b"half")
     prune_checkpoints(tmp_path, {7, 13})

@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.main import before_training, settings_from, usage_error
+from headway.cli.arguments import usage_error
+from headway.cli.process import set_training_environment
+from headway.cli.settings import settings_from
 
 if TYPE_CHECKING:
     from headway.checks.bench import Bench
@@ -43,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure, set up as `headway train` is, and print a table."""
-    before_training()
+    set_training_environment()
     cells = [_cell(word) for word in args.cells]
     if args.repeats < 1:
         usage_error(f"--repeats {args.repeats}: must be 1 or more")

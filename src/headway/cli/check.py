@@ -19,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     from itertools import islice
 
     from headway.checks import self_check
-    from headway.cli.main import native_code
+    from headway.cli.process import report_native_code
     from headway.inference import Translator
     from headway.text.readers import read_lines
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     if args.source and not any(text.strip() for text in sentences):
         raise HeadwayError(f"{args.source}: its first 64 lines hold no text to check with")
     translator = Translator.load(args.model, args.device)
-    native_code("decoding", translator.device)
+    report_native_code("decoding", translator.device)
     failed = 0
     for finding in self_check(translator, sentences):
         failed += not finding.passed

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, or label."""
-    from headway.cli.main import usage_error
+    from headway.cli.arguments import usage_error
     from headway.training.run_directory import RunDirectory
 
     directory = RunDirectory(args.run)
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 def learn(args: argparse.Namespace) -> int:
     """Train a classifier, or go on with it."""
-    from headway.cli.main import settings_from
+    from headway.cli.settings import settings_from
     from headway.cli.training import train_on
     from headway.text.examples import prepare_examples
 

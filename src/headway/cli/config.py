@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the resolved settings."""
-    from headway.cli.main import settings_from
+    from headway.cli.settings import settings_from
     from headway.config import describe
 
     print(describe(settings_from(args), [args.only] if args.only else SETTINGS))

@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Generate the corpus, train on it, and print scores and examples."""
     from headway.cli import train
-    from headway.cli.main import parse
+    from headway.cli.arguments import parse
 
     directory = Path(args.run)
     source, target = args.languages
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
     """Write the corpus as text files, with the kind of each pair beside it, unless it is there."""
     from headway.demo import generate, split
-    from headway.files import replacing
+    from headway.files import write_atomically
 
     parts = ("train", "valid", "test")
     files = [text / f"{part}.{code}" for part in parts for code in (source, target)]
@@ -84,7 +84,7 @@ def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
             f"{text}: holds another corpus; give another RUN or remove this directory"
         )
     print(f"making {count:,} pairs of {source} and {target}", file=sys.stderr)
-    with replacing(text) as temporary:
+    with write_atomically(text) as temporary:
         temporary.mkdir(parents=True)
         for part, examples in zip(parts, split(generate(source, target, count)), strict=True):
             columns = {source: "source", target: "target", "kinds": "kind"}

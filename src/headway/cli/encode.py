@@ -35,20 +35,21 @@ def run(args: argparse.Namespace) -> None:
     """Encode standard input, a sentence a line."""
     import numpy as np
 
-    from headway.cli.main import limit_threads, usage_error
+    from headway.cli.arguments import usage_error
+    from headway.cli.process import set_threads
     from headway.cli.translate import arriving
     from headway.inference.sentence_encoder import SentenceEncoder
 
     if args.out and not args.out.endswith(".npy"):
         usage_error(f"--out {args.out}: its name must end in .npy")
-    limit_threads(args.threads)
+    set_threads(args.threads)
     encoder = SentenceEncoder.load(args.model, args.device)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to encode")
     every = args.layers == "all"
     parts = []
     for lines in arriving(sys.stdin.fileno()):
-        vectors = encoder.vectors(lines, every_layer=every, pooling=args.pooling)
+        vectors = encoder.encode(lines, every_layer=every, pooling=args.pooling)
         if args.out:
             parts.append(vectors)
             continue
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
             print(json.dumps([_short(row) for row in layers] if every else _short(layers)))
         sys.stdout.flush()
     if args.out:
-        empty = encoder.vectors([], every_layer=every)
+        empty = encoder.encode([], every_layer=every)
         np.save(args.out, np.concatenate([empty, *parts]))
 
 

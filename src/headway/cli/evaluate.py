@@ -37,7 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the score sheet, or a log-probability a line."""
-    from headway.cli.main import limit_threads, native_code, override_search
+    from headway.cli.process import report_native_code, set_threads
+    from headway.cli.settings import override_search
     from headway.inference import Translator
     from headway.text.readers import read_lines
 
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
         from headway.evaluation import find_comet
 
         find_comet()  # before the minutes that translating may take
-    limit_threads(args.threads)
+    set_threads(args.threads)
     sources, references = list(read_lines(args.source)), list(read_lines(args.reference))
     if len(sources) != len(references):
         raise HeadwayError(
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.evaluation import comet_score, score_sheet
 
-    native_code("decoding", translator.device)
+    report_native_code("decoding", translator.device)
     with open_output(args.output) as file:  # before the minutes that translating may take
         hypotheses = [found[0].text for found in translator.stream(sources, search)]
         file.writelines(f"{line}\n" for line in hypotheses)

@@ -48,7 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print a line for each head, and the BLEU lost without the aligning heads."""
-    from headway.cli.main import limit_threads, usage_error
+    from headway.cli.arguments import usage_error
+    from headway.cli.process import set_threads
     from headway.inference import Translator
     from headway.pictures.board import board
     from headway.pictures.drawing import check_output
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
         usage_error(f"--pairs {args.pairs}: must be 1 or more")
     if args.out:
         check_output(args.out)
-    limit_threads(args.threads)
+    set_threads(args.threads)
     translator = Translator.load(args.model, args.device)
     sources, references, links = read_pairs(args, translator)
     heads = head_roles(translator, sources, references, links)

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the model's facts."""
-    from headway.cli.main import native_code
+    from headway.cli.process import report_native_code
     from headway.config import PRESETS
     from headway.inference.directory import load_network
     from headway.model import parameter_count
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     network, tokenizer, config, languages, path = load_network(args.model)
     shape = config.model
     if shape.kind == "translator":
-        native_code("decoding", next(network.parameters()).device)
+        report_native_code("decoding", next(network.parameters()).device)
     draw(shape, args)
     named = network.named_parameters()
     facts = {

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
 
     def prepare(out: str) -> None:
-        from headway.cli.main import settings_from
+        from headway.cli.settings import settings_from
         from headway.text.examples import prepare_lines
 
         config = settings_from(args, preset="tiny").text
@@ -54,7 +54,7 @@ def use(args: argparse.Namespace) -> None:
     """Print perplexity, or texts."""
     from dataclasses import replace
 
-    from headway.cli.main import usage_error
+    from headway.cli.arguments import usage_error
     from headway.config import Config, SearchConfig, merge_overrides
     from headway.inference.text_generator import TextGenerator, perplexity
     from headway.text.lines import read_lines

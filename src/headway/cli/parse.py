@@ -34,7 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print one tree for each input line, and an empty line for a line without words."""
-    from headway.cli.main import limit_threads, usage_error
+    from headway.cli.arguments import usage_error
+    from headway.cli.process import set_threads
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
     from headway.parsing.bracketing import score_parses
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
         search = merge_overrides(Config(search=PAPER), args.overrides).search
     except HeadwayError as error:
         usage_error(str(error))
-    limit_threads(args.threads)
+    set_threads(args.threads)
     gold = read_treebank(args.gold) if args.gold else []
     parser = Parser.load(args.model, search)
     if not args.gold:

@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the picture, or print the numbers."""
-    from headway.cli.main import usage_error
+    from headway.cli.arguments import usage_error
 
     if not args.out and not args.explain:
         usage_error("headway picture needs --out FILE, or --explain")
@@ -142,7 +142,7 @@ def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.
 
 def numbers(option: str, text: str, count: int) -> Sequence[int]:
     """Parse numbers from 1 to ``count``, separated by commas; returns them from 0, sorted."""
-    from headway.cli.main import usage_error
+    from headway.cli.arguments import usage_error
 
     parts = text.split(",")
     if not all(part.isdecimal() and 1 <= int(part) <= count for part in parts):

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the figure."""
-    from headway.cli.main import usage_error
+    from headway.cli.arguments import usage_error
     from headway.pictures.curves import Curves
     from headway.pictures.drawing import check_output
     from headway.pictures.plotting import plot

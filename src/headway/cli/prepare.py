@@ -38,8 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Prepare, and say what was kept and dropped."""
-    from headway.cli.main import settings_from
     from headway.cli.naming import local_text
+    from headway.cli.settings import settings_from
     from headway.inference.directory import load_model
     from headway.text.prepare import prepare
     from headway.training.initial import check_shape

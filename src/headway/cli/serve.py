@@ -30,7 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Serve until a signal ends the process."""
     from headway import config
-    from headway.cli.main import limit_threads, native_code, usage_error
+    from headway.cli.arguments import usage_error
+    from headway.cli.process import report_native_code, set_threads
     from headway.errors import HeadwayError
     from headway.serving.environment import parse_whole_number, read_variables, unused_variables
 
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
         ).server
     except HeadwayError as error:
         usage_error(str(error))
-    limit_threads(threads)
+    set_threads(threads)
     try:
         from headway.serving.app import Server
         from headway.serving.process import configure_process, log, reserve_address, run_server
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
 
     keys = Keys(args.keys) if args.keys else None
     reserved = reserve_address(host, port)  # before the models: a port in use fails at once
-    native_code("decoding", resolve_device(args.device))
+    report_native_code("decoding", resolve_device(args.device))
     models = load_models(args.models, args.pivot, args.device, search)
     workers = (threads or processors()) if models.is_parallel else 1
     server = Server(models, settings, keys, workers)

@@ -36,9 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
-    from headway.cli.main import before_training
+    from headway.cli.process import set_training_environment
 
-    before_training()  # before torch is imported
+    set_training_environment()  # before torch is imported
 
     from headway.cli.naming import local_text
     from headway.cli.training import train_and_show

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
+from headway.cli.arguments import usage_error
 from headway.cli.display import Display
-from headway.cli.main import before_training, native_code, usage_error
+from headway.cli.process import report_native_code, set_training_environment
 from headway.cli.signals import Signals
 from headway.errors import HeadwayError
 
@@ -39,7 +40,7 @@ def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: b
         if ranks.rank() == 0:
             directory.lock()
             if not quiet:
-                native_code("training", torch.device("cpu"))
+                report_native_code("training", torch.device("cpu"))
         ranks.wait()
         try:
             opened = open_run(directory, request)
@@ -105,7 +106,7 @@ def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
         args: With run, train, valid, preset, config, quiet and overrides.
         prepare: Writes the training data to a directory that does not exist yet.
     """
-    before_training()  # before torch is imported
+    set_training_environment()  # before torch is imported
 
     from headway.files import remove
     from headway.training.opening import RunRequest

@@ -38,14 +38,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output."""
-    from headway.cli.main import limit_threads, native_code, override_search
+    from headway.cli.process import report_native_code, set_threads
+    from headway.cli.settings import override_search
     from headway.inference import Translator
 
     gc.freeze()  # the garbage collector need not search the objects of torch's modules: 0.1 s
-    limit_threads(args.threads)
+    set_threads(args.threads)
     translator = Translator.load(args.model, args.device)
     search = override_search(translator, args.overrides)
-    native_code("decoding", translator.device)
+    report_native_code("decoding", translator.device)
     if sys.stdin is None:
         raise HeadwayError("standard input is closed: nothing to translate")
     for lines in arriving(sys.stdin.fileno()):

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from headway.config.presets import PRESETS
 from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, raise_all
-from headway.errors import HeadwayError, nearest
+from headway.errors import HeadwayError, suggest
 
 
 def load(
@@ -35,7 +35,7 @@ def load(
     """
     if preset not in PRESETS:
         raise HeadwayError(
-            f"--preset {preset}: not a preset{nearest(preset, PRESETS)};"
+            f"--preset {preset}: not a preset{suggest(preset, PRESETS)};"
             f" there are {', '.join(PRESETS)}"
         )
     config = PRESETS[preset]
@@ -84,7 +84,7 @@ def merge(
     for section, table in values.items():
         if section not in sections:
             problems.append(
-                f"{where}: [{section}] is not a section here{nearest(section, sections)};"
+                f"{where}: [{section}] is not a section here{suggest(section, sections)};"
                 f" there is {', '.join(f'[{known}]' for known in sections)}"
             )
         elif not isinstance(table, Mapping):
@@ -96,7 +96,7 @@ def merge(
                 key = name.replace("-", "_")
                 if key not in hints:
                     problems.append(
-                        f"{where}: {section}.{name} is not a setting{nearest(key, hints)}"
+                        f"{where}: {section}.{name} is not a setting{suggest(key, hints)}"
                     )
                     continue
                 wrong = _mismatch(value, hints[key])
@@ -123,7 +123,7 @@ def _merge_texts(config: Config, texts: Iterable[tuple[str, str, str]], where: s
     for shown, option, text in texts:
         key = option.replace("-", "_")
         if key not in known:
-            close = nearest(key, known).replace("_", "-").replace("'", "--", 1).replace("'", "")
+            close = suggest(key, known).replace("_", "-").replace("'", "--", 1).replace("'", "")
             problems.append(f"{shown} is not a setting{close}")
             continue
         try:
@@ -207,7 +207,7 @@ def _mismatch(value: Any, hint: Any) -> str:
         choices = get_args(hint)
         if value in choices:
             return ""
-        return f"must be one of {', '.join(choices)}, not {value!r}{nearest(str(value), choices)}"
+        return f"must be one of {', '.join(choices)}, not {value!r}{suggest(str(value), choices)}"
     allowed = (int, float) if hint is float else hint
     if isinstance(value, allowed) and (hint is bool or not isinstance(value, bool)):
         return ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from headway.errors import HeadwayError, nearest
+from headway.errors import HeadwayError, suggest
 
 # Direction marks are invisible and would split words.
 _MARKS = re.compile("[\u200e\u200f\u061c]")
@@ -40,7 +40,7 @@ class Formatter:
         try:
             self.locale = babel.Locale.parse(name.replace("-", "_"))
         except (ValueError, TypeError, babel.UnknownLocaleError):
-            close = nearest(name.replace("-", "_"), localedata.locale_identifiers())
+            close = suggest(name.replace("-", "_"), localedata.locale_identifiers())
             raise HeadwayError(
                 f"'{name}' is not a CLDR locale{close}; examples: en, de, pt_BR"
             ) from None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headway.errors import HeadwayError, nearest
+from headway.errors import HeadwayError, suggest
 from headway.evaluation.bootstrap import Segments
 from headway.evaluation.guards import check_lines
 from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
@@ -118,7 +118,7 @@ def pick_measures(keys: Sequence[str]) -> tuple[Measure, ...]:
     for key in keys:
         if key not in known:
             raise HeadwayError(
-                f"'{key}' is not a measure{nearest(key, known)}; there are {', '.join(known)}"
+                f"'{key}' is not a measure{suggest(key, known)}; there are {', '.join(known)}"
             )
     return tuple(measure for measure in MEASURES if measure.key in keys)
 

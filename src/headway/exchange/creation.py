@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.files import replacing
+from headway.files import write_atomically
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def create_atomically(out: Path) -> Iterator[Path]:
     if out.exists() or out.is_symlink():
         raise HeadwayError(f"{out}: is there already: remove it, or give another name")
     out.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(out) as temporary:
+    with write_atomically(out) as temporary:
         yield temporary
 
 

@@ -29,7 +29,7 @@ class SentenceEncoder:
         tokenizer: Its own.
 
     Example:
-        >>> SentenceEncoder.load("runs/mine").vectors(["A sentence."]).shape  # (1, 1, d_model)
+        >>> SentenceEncoder.load("runs/mine").encode(["A sentence."]).shape  # (1, 1, d_model)
     """
 
     def __init__(self, model: Transformer | Classifier, tokenizer: Tokenizer) -> None:
@@ -49,7 +49,7 @@ class SentenceEncoder:
         return cls(network.to(resolve_device(device)), tokenizer)
 
     @torch.inference_mode()
-    def vectors(
+    def encode(
         self,
         sentences: Sequence[str],
         *,

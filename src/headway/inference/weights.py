@@ -12,14 +12,14 @@ from torch.overrides import TorchFunctionMode
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.files import replacing
+from headway.files import write_atomically
 from headway.model import Network, make_model
 
 
 def write_weights(file: Path, weights: Mapping[str, Tensor]) -> None:
     """Write a safetensors file atomically, in place of an older one if there is one."""
     try:
-        with replacing(file) as temporary:
+        with write_atomically(file) as temporary:
             save_file(dict(weights), temporary, metadata={"format": "pt"})
     except SafetensorError as error:  # safetensors reports a full disk so, without its errno
         raise OSError(f"cannot write {file}: {error}") from None

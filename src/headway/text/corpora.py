@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.files import TEMPORARY, cache_directory, remove, replacing
+from headway.files import TEMPORARY, cache_directory, remove, write_atomically
 from headway.text import fetching
 from headway.text.fetching import IDENTITY, Languages
 
@@ -116,7 +116,7 @@ def _fetched(names: Sequence[str], languages: Languages, say: Say) -> Path:
         say(f"{name}{again}: fetching it into {out}")
         for leftover in out.parent.glob(f"{TEMPORARY}*-{out.name}"):  # of a fetch that was killed
             remove(leftover)
-        with replacing(out) as temporary:
+        with write_atomically(out) as temporary:
             temporary.mkdir()
             about = _fetch(names, languages, temporary, say)
             _write_manifest(temporary, name, languages, about)

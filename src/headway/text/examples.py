@@ -13,7 +13,7 @@ from typing import Any
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.files import naming, replacing
+from headway.files import name_in_errors, write_atomically
 from headway.text.labels import LabelledText
 from headway.text.lines import read_lines
 from headway.text.prepare import FORMAT, PreparedData, check_new, fingerprint
@@ -163,7 +163,7 @@ def _write(
 ) -> PreparedData:
     out = Path(out)
     check_new(out)
-    with naming(out), replacing(out) as temporary:
+    with name_in_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
         tokenizer.save(temporary)
         sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)

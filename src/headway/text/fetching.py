@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.errors import HeadwayError, nearest
+from headway.errors import HeadwayError, suggest
 from headway.text.readers import one_line
 
 Languages = tuple[str, str]
@@ -107,7 +107,7 @@ def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> dict[st
     name, pair = f"sacrebleu:{test_set}", "-".join(languages)
     known = sacrebleu.get_available_testsets()
     if test_set not in known:
-        raise HeadwayError(f"{name}: no such test set{nearest(test_set, known)}")
+        raise HeadwayError(f"{name}: no such test set{suggest(test_set, known)}")
     pairs = sacrebleu.get_langpairs_for_testset(test_set)
     if pair not in pairs:
         raise HeadwayError(f"{name}: not for {pair}; there are {', '.join(sorted(pairs))}")
@@ -174,7 +174,7 @@ def recipe(name: str, part: str) -> list[str]:
     if name not in recipes:
         raise HeadwayError(
             f"mtdata:{name}: neither a data set (GROUP-NAME-VERSION-LANGUAGE-LANGUAGE) nor a"
-            f" recipe{nearest(name, recipes)}"
+            f" recipe{suggest(name, recipes)}"
         )
     parts = {key: recipes[name][key] for key in ("train", "dev", "test") if recipes[name].get(key)}
     if part not in parts:

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
-from headway.files import naming, replacing
+from headway.files import name_in_errors, write_atomically
 from headway.text.cleaning import TOKENS, Report, clean, held_out
 from headway.text.corpora import origins
 from headway.text.labels import load_tokenizer
@@ -131,7 +131,7 @@ def prepare(
         read_pairs(paths, languages)  # opens nothing yet, but refuses what cannot be pairs
     codes = languages or languages_from_names(train)
     _check_names(train, valid, *tests)
-    with naming(out), replacing(out) as temporary:
+    with name_in_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
         _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer)
     return PreparedData.open(out)

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.files import beside, remove_leftovers, replace_bytes, replacing
+from headway.files import remove_leftovers, replace_bytes, temporary_path, write_atomically
 
 Tensors = Mapping[str, Tensor]
 NAME = re.compile(r"step-(\d{8,})")
@@ -45,7 +45,7 @@ def write_checkpoint(path: Path, tensors: Mapping[str, Tensors], state: Mapping[
         HeadwayError: If the disk is full or cannot be written; nothing remains of the checkpoint.
     """
     size = sum(t.nbytes for group in tensors.values() for t in group.values())
-    with explain_write_errors(path, size), replacing(path) as temporary:
+    with explain_write_errors(path, size), write_atomically(path) as temporary:
         temporary.mkdir(parents=True)
         for name, group in tensors.items():
             save_file(dict(group), temporary / f"{name}.safetensors")
@@ -81,7 +81,7 @@ def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
     """Delete the checkpoints of all steps but these, and files of interrupted writes."""
     for step in set(checkpoint_steps(folder)) - set(keep):
         path = checkpoint_path(folder, step)
-        path.rename(beside(path))
+        path.rename(temporary_path(path))
     remove_leftovers(folder)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from headway.config import SearchConfig
-from headway.errors import HeadwayError, memory_ran_out
-from headway.files import beside, remove
+from headway.errors import HeadwayError, is_out_of_memory
+from headway.files import remove, temporary_path
 from headway.training import ranks
 from headway.training.checkpoint import read_checkpoint, write_checkpoint
 from headway.training.run import Run
@@ -111,7 +111,7 @@ def _time_batches(run: Run) -> float:
         try:
             run.trainer.workers.accumulate([batch], batch.target_tokens).tolist()
         except (RuntimeError, MemoryError) as error:
-            if not memory_ran_out(error):
+            if not is_out_of_memory(error):
                 raise
             raise HeadwayError(
                 f"training.micro_batch_tokens = {run.config.training.micro_batch_tokens}: the"
@@ -126,7 +126,7 @@ def _time_batches(run: Run) -> float:
 def _check_checkpoint(run: Run) -> int:
     """Write a checkpoint, read it back, compare and delete it; return its size in bytes."""
     # A temporary name: if the process is killed, the next start deletes the checkpoint.
-    path = beside(run.directory.path / "rehearsal")
+    path = temporary_path(run.directory.path / "rehearsal")
     tensors = run.tensors()
     if ranks.rank() == 0:
         write_checkpoint(path, tensors, {})

@@ -1,0 +1,111 @@
+"""Parse the arguments of a verb, and report mistakes in them."""
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NoReturn
+
+from headway.cli.verbs import VERBS
+from headway.errors import find_closest, suggest
+
+
+def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments of a verb; settings (``--section.name value``) go to ``overrides``."""
+    settings: tuple[str, ...] = getattr(module, "SETTINGS", ())
+    rest, overrides = split_settings(arguments, settings)
+    examples = "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines())
+    note = ""
+    if settings:
+        names = " ".join(f"--{section}.NAME" for section in settings)
+        note = f"settings, each with a value (headway config prints all):\n  {names}\n"
+    parser = Parser(
+        prog=f"headway {verb}",
+        description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
+        epilog=f"{note}example:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.configure(parser)
+    parser.sections = settings
+    namespace = parser.parse_args(rest)
+    if settings:
+        namespace.overrides = overrides
+    return namespace
+
+
+CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"  # argparse's message
+
+
+class Parser(argparse.ArgumentParser):
+    """An `argparse` parser that reports a mistake in one line and suggests the closest option.
+
+    Attributes:
+        sections: Sections of settings that the verb takes besides its options.
+    """
+
+    sections: tuple[str, ...] = ()
+
+    def error(self, message: str) -> NoReturn:
+        """Print the mistake and exit with 2."""
+        if choice := re.fullmatch(CHOICE, message):
+            option, word, known = choice.groups()
+            names = re.findall(r"[\w-]+", known)
+            option = f"{option} " if option.startswith("-") else ""
+            message = f"{option}{word}: must be {' or '.join(names)}{suggest(word, names)}"
+        unknown, _, words = message.partition("unrecognized arguments: ")
+        if not unknown and words:
+            word = words.split()[0].partition("=")[0]
+            message = f"{word}: no such option{self._suggest(word)}"
+            if not word.startswith("-"):
+                message = (
+                    f"{word}: one argument too many (text is read from standard input: < FILE)"
+                )
+        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+    def _suggest(self, word: str) -> str:
+        """Suggest an option, or a setting whose section was left out."""
+        from headway.config import setting_types
+
+        # Compare without dashes: all options have them.
+        known = {option.lstrip("-"): option for option in self._option_string_actions}
+        known |= {
+            name.partition(".")[2].replace("_", "-"): "--" + name.replace("_", "-")
+            for name in setting_types(self.sections)
+        }
+        near = find_closest(word.lstrip("-").replace("_", "-"), known)
+        return f" (did you mean {known[near]!r}?)" if near else ""
+
+
+def split_settings(
+    arguments: Sequence[str], sections: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Split the arguments into options, and settings such as ``--section.name value``."""
+    rest: list[str] = []
+    overrides: dict[str, str] = {}
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if not (word.startswith("--") and "." in name and sections):
+            rest.append(word)
+            continue
+        section = name.partition(".")[0]
+        if section not in sections:
+            near = find_closest(section, sections)
+            meant = f" (did you mean '--{near}{name.removeprefix(section)}'?)" if near else ""
+            known = ", ".join(f"--{s}.NAME" for s in sections)
+            usage_error(f"--{name}: no such option{meant}; settings here: {known}")
+        if not equals:
+            value = next(words, "")
+            if not value or value.startswith("--"):
+                usage_error(f"--{name} needs a value")
+        overrides[name] = value
+    return rest, overrides
+
+
+def usage_error(message: str) -> NoReturn:
+    """Print the mistakes, one a line, and exit with 2."""
+    print("\n".join(f"headway: {line}" for line in message.splitlines()), file=sys.stderr)
+    raise SystemExit(2)

@@ -1,0 +1,51 @@
+"""State of the whole process, which only commands set: environment, threads, native code."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from headway.cli.arguments import usage_error
+
+if TYPE_CHECKING:
+    import torch
+
+# Variables that the libraries beneath torch read when they are loaded, for a process that trains.
+TRAINING_ENVIRONMENT = {
+    # Idle OpenMP threads spin for milliseconds before they sleep. If other processes use the
+    # processor too, the thread that they wait for runs at a quarter of its speed. 20,000 turns are
+    # enough on a quiet machine.
+    "GOMP_SPINCOUNT": "20000",
+    # Compiled matrix products, half a megabyte each. Almost every batch has a size of its own, so
+    # the default of 1,024 products costs memory and saves no time.
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128",
+}
+
+
+def set_training_environment() -> None:
+    """Set `TRAINING_ENVIRONMENT` before torch is loaded; variables that the user has set stay."""
+    for name, value in TRAINING_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+
+
+def set_threads(threads: int) -> None:
+    """Let torch use this many processor threads; 0: as many as the container may use."""
+    if threads < 0:
+        usage_error(f"--threads {threads}: must be 1 or more, or 0 for all")
+    import torch
+
+    from headway.kernels.processor import processors
+
+    if threads or processors() < torch.get_num_threads():
+        torch.set_num_threads(threads or processors())
+
+
+def report_native_code(name: str, device: "torch.device") -> None:
+    """Say on standard error if native code must be compiled first, or is not available."""
+    from headway.kernels import build
+
+    if device.type != "cpu":
+        return
+    if build.pending(name):
+        print("compiling native code once for this machine: some ten seconds", file=sys.stderr)
+    if reason := build.why_not(name):
+        print(f"without native code, which is several times faster: {reason}", file=sys.stderr)

@@ -1,0 +1,42 @@
+"""Settings from the command line: ``--preset``, ``--config`` and ``--section.name value``."""
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from headway.cli.arguments import usage_error
+from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.config import Config, SearchConfig
+    from headway.inference import Translator
+
+
+def settings_from(
+    args: argparse.Namespace, preset: str = "base", shape: "Config | None" = None
+) -> "Config":
+    """Resolve ``--preset``, ``--config`` and single settings; a mistake exits with 2.
+
+    Args:
+        args: The parsed command line.
+        preset: Used if the command line names none.
+        shape: Settings whose sections text and model replace those of the preset.
+    """
+    from headway import config
+
+    try:
+        files = [args.config] if args.config else []
+        return config.load(args.preset or preset, files, args.overrides, shape=shape)
+    except HeadwayError as error:
+        usage_error(str(error))
+
+
+def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "SearchConfig":
+    """Return the search settings of a model with those of the command line; a mistake exits with 2."""
+    from headway.config import merge_overrides
+
+    assert translator.config is not None, "the translator was read from a directory"
+    try:
+        return merge_overrides(translator.config, overrides).search
+    except HeadwayError as error:
+        usage_error(str(error))

@@ -1,0 +1,70 @@
+"""Train a translation model from a program: what ``headway train`` does, without its messages."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from types import MappingProxyType
+
+from headway.inference import Translator
+from headway.training import loop
+from headway.training.opening import RunRequest, check_request, open_run
+from headway.training.run_directory import RunDirectory
+
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+
+
+def train(
+    run: str | Path,
+    train: Sequence[str | Path] = (),
+    valid: Sequence[str | Path] = (),
+    *,
+    preset: str | None = None,
+    settings: Mapping[str, str] = NO_SETTINGS,
+    languages: tuple[str, str] | None = None,
+    init: str | Path | None = None,
+) -> Translator:
+    """Train a translation model on parallel text, and return it.
+
+    The run directory is the same as that of ``headway train``, which can resume it. Nothing is printed,
+    and the threads, seeds and signals of the process stay as they are. If the training is interrupted,
+    the same call resumes it from its last checkpoint.
+
+    Args:
+        run: Run directory; the run in it is resumed if there is one.
+        train: Training text: two files, or one that holds both languages.
+        valid: Validation text, likewise.
+        preset: quick, tiny, small, base or big; None: base, or the settings of the resumed run.
+        settings: Settings that differ from the preset, such as ``{"training.max-steps": "500"}``.
+        languages: Codes of source and target; None: from the names of the files.
+        init: The directory of a model whose weights and vocabulary the run starts from.
+
+    Returns:
+        The best model of the run.
+
+    Raises:
+        HeadwayError: If text or settings cannot be used; the message names them.
+
+    Example:
+        >>> translator = train("runs/mine", ["a.en", "a.de"], ["v.en", "v.de"], preset="tiny")
+        >>> translator.translate("Good morning.")
+    """
+    directory = RunDirectory(run)
+    request = RunRequest(
+        train=[str(file) for file in train],
+        valid=[str(file) for file in valid],
+        languages=languages,
+        init=init,
+        preset=preset,
+        overrides=settings,
+    )
+    check_request(directory, request)
+    directory.lock()
+    try:
+        opened = open_run(directory, request)
+        if opened.run is not None:
+            with closing(loop.train(opened.run)) as events:
+                for _ in events:
+                    pass
+    finally:
+        directory.unlock()
+    return Translator.load(run)

@@ -1,0 +1,114 @@
+"""The public interface: the list of names, the page that explains them, and what importing costs."""
+
+import ast
+import os
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import headway
+from headway import SearchConfig, Translator, train
+from headway.errors import HeadwayError
+
+PAGE = Path(__file__).parents[2] / "docs" / "library.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_page_explains_every_public_name() -> None:
+    explained = re.findall(r"^### `(\w+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(explained) == sorted(headway.__all__)
+
+
+@pytest.mark.parametrize("name", headway.__all__)
+def test_a_public_name_is_there_and_documented(name: str) -> None:
+    assert getattr(headway, name).__doc__
+    assert name in dir(headway)
+
+
+def test_the_list_is_the_same_for_programs_and_for_type_checkers() -> None:
+    tree = ast.parse(Path(headway.__file__).read_text(encoding="utf-8"))
+    [typed] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        alias.name: f.module
+        for f in ast.walk(typed)
+        if isinstance(f, ast.ImportFrom)
+        for alias in f.names
+    }
+    assert seen == {name: module for module, names in headway._MODULES.items() for name in names}
+    assert sorted(seen) == sorted(headway.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Translater'"):
+        _ = headway.Translater
+
+
+def test_importing_takes_no_time_and_loads_nothing_heavy() -> None:
+    times = []
+    for _ in range(5):
+        start = os.times()
+        program = "import sys, headway; assert not {'torch', 'numpy'} & set(sys.modules)"
+        subprocess.run([sys.executable, "-c", program], check=True)
+        end = os.times()
+        times.append(sum(end[2:4]) - sum(start[2:4]))
+    assert statistics.median(times) < 0.1
+
+
+@pytest.mark.parametrize("block", [b for b in BLOCKS if "runs/" not in b and "nowhere" not in b])
+def test_the_examples_without_a_model_run(block: str) -> None:
+    before = torch.get_rng_state()
+    exec(compile(block, str(PAGE), "exec"), {})
+    torch.set_rng_state(before)
+
+
+def test_the_examples_of_a_translator_run(model_directory: Path) -> None:
+    blocks = [block for block in BLOCKS if 'Translator.load("runs/demo")' in block]
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block.replace("runs/demo", str(model_directory)), str(PAGE), "exec"), {})
+
+
+def test_the_module_is_the_command() -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "headway", "--version"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == f"headway {headway.__version__}\n"
+
+
+def files(directory: Path, name: str, count: int) -> list[Path]:
+    from conftest import sentences, translate_words
+
+    source = sentences(count, len(name), longest=5)
+    for code, lines in (("en", source), ("de", map(translate_words, source))):
+        (directory / f"{name}.{code}").write_text("".join(f"{line}\n" for line in lines))
+    return [directory / f"{name}.{code}" for code in ("en", "de")]
+
+
+def test_train_makes_and_resumes_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    settings = {
+        "text.vocab-size": "300", "model.d-model": "16", "model.d-ff": "16", "model.num-heads": "2",
+        "training.max-steps": "3", "training.validate-every": "3", "training.checkpoint-every": "3",
+        "training.batch-tokens": "200", "training.warmup-steps": "2", "training.threads": "1",
+    }  # fmt: skip
+    run = tmp_path / "run"
+    texts: dict[str, Any] = {
+        "train": files(tmp_path, "train", 300), "valid": files(tmp_path, "valid", 7),
+    }  # fmt: skip
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    first = train(run, **texts, preset="tiny", settings=settings)
+    assert isinstance(first, Translator)
+    assert first.languages == ("en", "de")
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_num_threads() == threads
+    assert capfd.readouterr() == ("", "")
+    again = train(run, settings={"training.max-steps": "5"})
+    assert len((run / "metrics.jsonl").read_text().splitlines()) > 3
+    assert isinstance(again.translate("the cat", SearchConfig(max_extra=3)), str)
+    with pytest.raises(HeadwayError, match="no run there yet"):
+        train(tmp_path / "other")
