@@ -35,13 +35,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Export; say on standard error what was found."""
-    from headway.cli.main import limit_threads, usage_error
+    from headway.cli.arguments import usage_error
+    from headway.cli.process import set_threads
     from headway.exchange.certificate import MAX_LINES
     from headway.exchange.exporting import CERTIFICATE, export_model
     from headway.inference import load_model
     from headway.text.readers import read_lines
 
-    limit_threads(args.threads)
+    set_threads(args.threads)
     if args.reference and not args.lines:
         usage_error("--reference needs --lines, what it is the translation of")
     if args.no_verify and args.lines:

@@ -50,8 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the experiments that are not done yet, and write the report of all that are."""
-    from headway.cli.main import usage_error
-    from headway.errors import HeadwayError, nearest
+    from headway.cli.arguments import usage_error
+    from headway.errors import HeadwayError, suggest
     from headway.paper.reproduction import ALL, EXPERIMENTS, describe, reproduce, write_report
     from headway.paper.running.rows import GROUPS
     from headway.paper.running.work import Work
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         )
     for name in names:
         if name not in EXPERIMENTS:
-            usage_error(f"{name}: no such experiment{nearest(name, EXPERIMENTS)}; see --list")
+            usage_error(f"{name}: no such experiment{suggest(name, EXPERIMENTS)}; see --list")
     if bool(args.train) != bool(args.valid) or (args.test and not args.train):
         usage_error("--train and --valid belong together, and --test needs both")
     if min((*args.seeds, args.processes)) < 0 or len(set(args.seeds)) < len(args.seeds):

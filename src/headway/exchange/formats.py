@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from headway.config import ModelConfig
-from headway.errors import HeadwayError, nearest
+from headway.errors import HeadwayError, suggest
 from headway.exchange.json_file import read_json_object
 from headway.inference.directory import MAX_CONFIG_BYTES, Model
 
@@ -68,7 +68,7 @@ def load_writer(name: str) -> Writer:
     """
     if name not in FORMATS:
         raise HeadwayError(
-            f"{name}: no such format{nearest(name, FORMATS)}; there are {', '.join(FORMATS)}"
+            f"{name}: no such format{suggest(name, FORMATS)}; there are {', '.join(FORMATS)}"
         )
     return cast("Writer", importlib.import_module(f"headway.exchange.{name}.writer"))
 
