@@ -1,4 +1,4 @@
-"""The attention view in a browser: every control, the keyboard, the file and its downloads; for browser.py."""
+"""Checks of the attention view in a browser, run by browser.py: controls, keyboard, file and downloads."""
 
 import base64
 import json
@@ -11,33 +11,33 @@ from hostile import hostile_texts
 from playwright.sync_api import BrowserContext, Page
 from watching import FIGURES, Watch, count, take, until
 
-COLOURS = ["#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f"]
 LINES = "els => els.map(e => [+e.dataset.query, +e.dataset.key, +e.dataset.head, +e.getAttribute('stroke-opacity'), e.getAttribute('stroke'), e.getAttribute('stroke-dasharray')])"
 
 
 def shown_lines(page: Page) -> list[list[Any]]:
-    """Return what is drawn as (query, key, head, opacity, colour, dashes)."""
+    """Return the lines as (query, key, head, opacity, color, dashes)."""
     return page.eval_on_selector_all(".figure line", LINES)
 
 
 def check_lines(page: Page, found: dict[str, Any], layer: int, heads: list[int]) -> None:
-    """Compare the lines with the weights: all there, each as dark as its weight is large."""
+    """Check that every weight has its line, and that the opacity of the line is the weight."""
     size_T, size_S = len(found["queries"]), len(found["keys"])
     weights = base64.b64decode(found["weights"])
     lines = shown_lines(page)
+    style = page.evaluate("headway.style")
 
     def at(head: int, query: int, key: int) -> int:
         return weights[((layer * found["heads"] + head) * size_T + query) * size_S + key]
 
     wanted = {
         (query, key, head): at(head, query, key) / 255
-        for head in heads for query in range(size_T) for key in range(size_S) if at(head, query, key)
+        for head in heads for query in range(size_T) for key in range(size_S) if at(head, query, key) / 255 >= style["faintest"]
     }  # fmt: skip
     assert {tuple(line[:3]) for line in lines} == set(wanted)
     assert len(lines) == len(wanted)
     worst = max(abs(line[3] - wanted[tuple(line[:3])]) for line in lines)
     assert worst <= 0.01, worst
-    assert all(line[4] == COLOURS[line[2] % 8] for line in lines)
+    assert all(line[4] == style["heads"][line[2]]["color"] for line in lines)
     assert len({line[5] for line in lines}) == len(heads)  # the second cue
     count("lines compared with their weights", len(lines))
     FIGURES["largest error of an opacity"] = max(
@@ -46,7 +46,7 @@ def check_lines(page: Page, found: dict[str, Any], layer: int, heads: list[int])
 
 
 def use_attention(page: Page, maps: dict[str, Any]) -> None:
-    """Go through every control of the view, with the pointer."""
+    """Use every control of the view with the pointer."""
     kind = "cross"
     found = maps["maps"][kind]
     layer = found["layers"] - (1 if found["layers"] < 6 else 2)
@@ -70,7 +70,7 @@ def use_attention(page: Page, maps: dict[str, Any]) -> None:
     assert page.locator(".figure text[transform^=rotate]").count() == len(found["queries"]) + len(
         found["keys"]
     )
-    # One word's view: its lines only, lit by the pointer and kept by a click.
+    # The view of one word has its lines only; a click pins it.
     for view in ("Paper", "Heads"):
         page.get_by_role("radio", name=view).check()
         page.locator(".hit[data-query='3']").hover()
@@ -84,7 +84,7 @@ def use_attention(page: Page, maps: dict[str, Any]) -> None:
     assert {line[0] for line in shown_lines(page)} == {3}
     assert "pin=q4" in page.url
     page.reload()
-    page.wait_for_selector(".figure line")
+    page.wait_for_selector(".figure line", state="attached")
     assert {line[0] for line in shown_lines(page)} == {3}
     assert page.locator("select.layer").input_value() == "0"
     page.locator(".hit[data-query='3']").click()
@@ -104,17 +104,18 @@ def use_attention(page: Page, maps: dict[str, Any]) -> None:
     )
     assert "layer=2&heads=3" in page.url
     page.get_by_role("radio", name="Alignment").check()
-    assert page.locator(".hit").count() == len(found["queries"])
+    assert page.locator(".hit[data-query]").count() == len(found["queries"])
+    assert page.locator(".hit[data-key]").count() == len(found["keys"])
     page.get_by_label("Whole words").check()
     words = [label for label in found["queries"] if label.startswith(" ")]
-    assert page.locator(".hit").count() == len(words) + 1
+    assert page.locator(".hit[data-query]").count() == len(words) + 1
     page.get_by_text("As a table").click()
     page.wait_for_selector(".numbers tbody tr")
     assert page.locator(".numbers tbody tr").count() == len(words) + 1
 
 
 def use_keyboard(page: Page) -> None:
-    """The same without a pointer."""
+    """Use the view with the keyboard alone."""
     page.evaluate("location.hash = 'kind=cross&view=heads'")
     page.locator(".figure").focus()
     page.keyboard.press("ArrowDown")
@@ -150,14 +151,14 @@ def use_keyboard(page: Page) -> None:
 
 
 def download(page: Page, kind: str) -> bytes:
-    """Press a button and return the file that comes."""
+    """Press a download button and return the file."""
     with page.expect_download() as waiting:
         page.get_by_role("button", name=f"Download {kind}").click()
     return Path(waiting.value.path()).read_bytes()
 
 
 def use_file(context: BrowserContext, folder: Path, shots: Path | None) -> None:
-    """The self-contained file: every control, the keyboard, the downloads, hostile labels."""
+    """Check the page of one file: every control, the keyboard, the downloads, hostile labels."""
     watch = Watch(context, "file:///")
     page = context.new_page()
     page.goto((folder / "plain.html").as_uri())
@@ -201,7 +202,7 @@ def use_file(context: BrowserContext, folder: Path, shots: Path | None) -> None:
 
 
 def hostile_labels() -> list[str]:
-    """How the page shows them: their own spaces are made visible."""
+    """Return the hostile texts as labels show them: with visible spaces."""
     return [
         " ".join(text.split(" ")).replace(" ", "␣").replace("\ufeff", "␣")
         for text in hostile_texts()

@@ -67,7 +67,7 @@ def use_translation(context: BrowserContext, origin: str, real: bool, shots: Pat
     with page.expect_response(lambda reply: reply.url.endswith("/attention")) as waiting:
         words.nth(10 if real else 11).click()
     maps = waiting.value.json()
-    page.wait_for_selector("#view .figure line")
+    page.wait_for_selector("#view .figure line", state="attached")
     assert page.locator("#sentence").inner_text().startswith("Two dogs")
     chosen = {line[0] for line in shown_lines(page)}
     assert len(chosen) == 1, chosen
@@ -90,7 +90,7 @@ def use_translation(context: BrowserContext, origin: str, real: bool, shots: Pat
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("#backdrop .lit")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#view .figure line")
+    page.wait_for_selector("#view .figure line", state="attached")
     page.locator("#view .figure").focus()
     page.keyboard.press("ArrowDown")
     use_keyboard(page)
@@ -139,7 +139,7 @@ def use_hostile(context: BrowserContext, origin: str) -> None:
         assert found == ["\n".join(part) + " 0", 0]
         count("hostile texts translated", len(part))
     page.locator("#target .word").first.click()
-    page.wait_for_selector("#view .figure line")
+    page.wait_for_selector("#view .figure line", state="attached")
     write(page, "taken")
     page.locator("#source").fill("refuse " + texts[1])
     until(page, "document.querySelector('#told').textContent.startsWith('refuse')")

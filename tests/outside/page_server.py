@@ -20,6 +20,7 @@ import numpy as np
 
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.page import write_html
+from headway.pictures.views import view_json
 from headway.serving.page import page_files
 
 LANGUAGES = [
@@ -110,7 +111,7 @@ class Handler(BaseHTTPRequestHandler):
             same = [[i, i] for i in range(len(q.split()))]
             self.answer({"translatedText": q.upper(), "alignment": same})
         elif path == "/attention":
-            self.answer(maps_of(q, q.upper()).to_json())
+            self.answer(view_json(maps_of(q, q.upper())))
         else:
             self.answer({"error": "not found"}, 404)
 

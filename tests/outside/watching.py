@@ -1,23 +1,23 @@
-"""What the browser's checks share: watching what pages ask for, waiting, counting; for browser.py."""
+"""Tools of the browser checks: watch the requests of pages, wait, count; used by browser.py."""
 
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import BrowserContext, Page
 
-# Kept by the browser for every page: calls that no text may make, and breaches of the policy.
+# Runs in every page: counts calls that no text may make, and breaches of the content security policy.
 SPY = """window.pwnedCalls = 0; window.pwned = () => { window.pwnedCalls++; };
 window.breaches = []; addEventListener('securitypolicyviolation', (e) => breaches.push(e.violatedDirective));"""
 FIGURES: dict[str, Any] = {}
 
 
 def count(name: str, number: int = 1) -> None:
-    """Add to a figure."""
+    """Add to a counter."""
     FIGURES[name] = FIGURES.get(name, 0) + number
 
 
 class Watch:
-    """What the pages of one browser context asked for and complained about."""
+    """The requests and the errors of all pages in one browser context."""
 
     def __init__(
         self, context: BrowserContext, origin: str, expected: tuple[str, ...] = ()
@@ -51,22 +51,22 @@ class Watch:
         context.on("dialog", lambda dialog: (complain("dialog"), dialog.dismiss()))
 
     def check(self, page: Page) -> None:
-        """Complain about what happened so far."""
+        """Fail if any page has broken a promise so far."""
         calls, breaches = page.evaluate("[window.pwnedCalls, window.breaches]")
         count("policy breaches", len(breaches))
         assert (calls, breaches, self.wrong[:5]) == (0, [], [])
 
 
 def until(page: Page, condition: str, given: Any = None) -> None:
-    """Wait until something is so; the page's policy forbids the browser driver's own way."""
+    """Wait until a condition is true; the policy of the page forbids the driver's own function."""
     for _ in range(200):
         if page.evaluate(condition, given):
             return
         page.wait_for_timeout(50)
-    raise AssertionError(f"never so: {condition}")
+    raise AssertionError(f"still false after 10 seconds: {condition}")
 
 
 def take(page: Page, shots: Path | None, name: str) -> None:
-    """Keep a screenshot, if asked to."""
+    """Save a screenshot if a folder is given."""
     if shots:
         page.screenshot(path=shots / f"{name}.png", full_page=True)

@@ -7,12 +7,16 @@ from headway.pictures.labels import NAMES, display_labels
 from headway.pictures.layout import Area, Layout, Point, Side, cut, text_width
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.picture import Link, Picture
-from headway.pictures.style import ALIGNMENT_LEAST, ALIGNMENT_LINKS, LETTER_SIZE
+from headway.pictures.style import (
+    ALIGNMENT_LEAST,
+    ALIGNMENT_LINK_WIDTH,
+    ALIGNMENT_LINKS,
+    LETTER_SIZE,
+)
 
 GAP = 14.0  # between words
 LINE = 26.0  # the height of a line of words
 ACROSS = 100.0  # from one line to the other
-LINK_WIDTH = 3.0
 
 
 def alignment_strip(maps: AttentionMaps, *, layer: int | None = None) -> Picture:
@@ -38,7 +42,7 @@ def alignment_strip(maps: AttentionMaps, *, layer: int | None = None) -> Picture
         " is the attention weight that a target word gives to a source word.",
         alignment_layout(found),
         links=links,
-        link_width=LINK_WIDTH,
+        link_width=ALIGNMENT_LINK_WIDTH,
     )
 
 

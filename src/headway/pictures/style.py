@@ -19,6 +19,7 @@ ALIGNMENT_LEAST = 0.1  # each with this weight or more
 SHARE_OPACITY = 0.6  # of a head's box behind a token, for a weight of 1
 LETTER_SIZE = 13.0  # pixels
 LINK_WIDTH = 1.6
+ALIGNMENT_LINK_WIDTH = 3.0
 
 
 def head_color(head: int) -> str:
@@ -44,4 +45,5 @@ def style_json() -> dict[str, object]:
         "shareOpacity": SHARE_OPACITY,
         "letterSize": LETTER_SIZE,
         "linkWidth": LINK_WIDTH,
+        "alignmentLinkWidth": ALIGNMENT_LINK_WIDTH,
     }

@@ -59,9 +59,9 @@
     return found;
   }
 
-  function drawLinks(layout, links, { view, heads, spot }) {
+  function drawLinks(layout, links, { view, heads }) {
     const hasDashes = view !== "alignment" && heads.length > 1;
-    const width = view === "alignment" ? 3 : spot ? 1.4 * style.linkWidth : style.linkWidth;
+    const width = view === "alignment" ? style.alignmentLinkWidth : style.linkWidth;
     return links.map(({ query, key, head, weight }) => {
       const [dx, dy] = layout.fan[head];
       const [from, to] = [layout.queries.ports[query], layout.keys.ports[key]]
