@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from attention_view import check_lines, shown_lines, use_file, use_keyboard
+from attention_view import check_lines, download, shown_lines, use_file, use_keyboard
 from hostile import hostile_texts
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from watching import FIGURES, Watch, count, take, until
@@ -77,6 +77,8 @@ def use_translation(context: BrowserContext, origin: str, real: bool, shots: Pat
     heads = list(range(maps["maps"]["cross"]["heads"]))
     layers = maps["maps"]["cross"]["layers"]
     check_lines(page, maps["maps"]["cross"], layers - (1 if layers < 6 else 2), heads)
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        assert download(page, kind).startswith(start)
     page.locator("#after").click()
     until(page, "document.querySelector('#sentence').textContent === 'They are happy.'")
     page.keyboard.press("Escape")

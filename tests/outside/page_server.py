@@ -80,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", "default-src 'self'")
+        self.send_header("Content-Security-Policy", "default-src 'self'; img-src 'self' data:")
         self.send_header("X-Content-Type-Options", "nosniff")
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)

@@ -30,7 +30,7 @@ HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (
         b"content-security-policy",
-        b"default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self';"
+        b"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self';"
         b" frame-ancestors 'none'",
     ),
 )
