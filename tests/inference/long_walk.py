@@ -5,7 +5,8 @@ from test_engine import PRECISIONS, SHAPES, library, model_of, search, sources, 
 
 from headway.inference.engine import NativeEngine
 from headway.kernels import build
-from headway.kernels.attention import Sight, attention
+from headway.kernels.attention import attention
+from headway.kernels.visibility import Segments, Visibility
 
 
 def translate() -> None:
@@ -26,13 +27,17 @@ def attend() -> None:
         for length in (1, 37, 131):
             q, k, v = torch.randn(3, 2, 2, length, 11).to(dtype).requires_grad_()
             packed = torch.stack((torch.arange(length) // 7 + 1, torch.arange(length) // 5))
-            for sight in (Sight(None, None), Sight(None, (packed < 4).long()), Sight(packed, packed),
-                          Sight(None, None, ahead=0), Sight(None, None, back=2, ahead=1)):  # fmt: skip
-                attention(q, k, v, sight, 0.3).float().sum().backward()
+            padded = Segments((packed < 4).long(), is_packed=False)
+            several = Segments(packed, is_packed=True)
+            for visibility in (
+                Visibility(), Visibility(None, padded), Visibility(several, several),
+                Visibility(is_causal=True), Visibility(window=4),
+            ):  # fmt: skip
+                attention(q, k, v, visibility, 0.3).float().sum().backward()
 
 
 if __name__ == "__main__":
-    if reason := build.why_not("decoding") or build.why_not("training"):
+    if reason := build.failure_reason("decoding") or build.failure_reason("training"):
         raise SystemExit(reason)
     translate()
     attend()

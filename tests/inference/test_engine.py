@@ -25,6 +25,7 @@ from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator, beam_search, make_engine, sample
 from headway.inference.engine import Engine, NativeEngine, PlainEngine, resolve_precision
 from headway.kernels import build, decoding
+from headway.kernels.rounded_linear import bf16_linear, int8_linear, quantize
 from headway.model import Positions, Transformer, embeddings
 from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
@@ -55,7 +56,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 PRECISIONS = ["fp32", "bf16", "int8"]
 LIBRARY = decoding.library()
-native = pytest.mark.skipif(LIBRARY is None, reason=build.why_not("decoding"))
+native = pytest.mark.skipif(LIBRARY is None, reason=build.failure_reason("decoding"))
 
 
 def library(precision: str = "fp32") -> CDLL:
@@ -173,18 +174,18 @@ def test_a_rounded_map_is_its_twin(precision: str, rows: int, inputs: int, outpu
     bias = torch.randn(outputs, generator=generator)
     found = decoding.Linear(library(precision), precision, weight, bias)(x)
     if precision == "int8":  # integers are exact; what is left are three roundings of fp32
-        expected = decoding.int8_linear(x, decoding.quantize(weight), bias)
+        expected = int8_linear(x, quantize(weight), bias)
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
         return
     expected = x.double() @ weight.double().t() + bias
     if precision == "bf16":
-        expected = decoding.bf16_linear(x.double(), weight.bfloat16(), bias)
+        expected = bf16_linear(x.double(), weight.bfloat16(), bias)
     torch.testing.assert_close(found.double(), expected.double(), rtol=1e-5, atol=2e-4)
 
 
 def test_numbers_are_quantized_row_by_row_around_zero() -> None:
     x = torch.randn(11, 131) * torch.logspace(-3, 3, 11)[:, None]
-    numbers, scale = decoding.quantize(x)
+    numbers, scale = quantize(x)
     assert (numbers.abs().amax(1) == 127).all()
     assert ((numbers * scale - x).abs() <= scale / 2 * 1.001).all()
 
@@ -346,13 +347,13 @@ def test_a_table_that_another_thread_grows_never_shrinks(monkeypatch: pytest.Mon
     def meanwhile(length: int, d_model: int) -> Tensor:
         if not grown:
             grown.append(None)
-            grown.append(positions.reaching(100))
+            grown.append(positions.table_of(100))
         return sinusoids(length, d_model)
 
     monkeypatch.setattr(embeddings, "sinusoids", meanwhile)
     found = positions(torch.zeros(1, 7, 6))[0]
     assert torch.equal(found, sinusoids(7, 6))
-    assert positions.reaching(100) is positions.table is grown[1]
+    assert positions.table_of(100) is positions.table is grown[1]
 
 
 @native
@@ -399,7 +400,7 @@ def test_no_memory_left_is_an_error_not_the_end() -> None:
     found = subprocess.run(
         [sys.executable, "-c", HUNGRY], capture_output=True, text=True, check=False
     )
-    assert (found.returncode, found.stderr) == (1, "told: no memory is left for this translation\n")
+    assert (found.returncode, found.stderr) == (1, "told: linear_new: no memory is left\n")
 
 
 @native
@@ -429,7 +430,7 @@ def test_what_native_code_does_not_know_goes_the_plain_way(
 def test_without_native_code_translations_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     model, texts = model_of({}), sources(5)
     with_it = search(make_engine(model), model, texts)
-    monkeypatch.setattr(decoding.build, "library", lambda name: None)
+    monkeypatch.setattr(decoding, "load_library", lambda name: None)
     engine = make_engine(model)
     assert isinstance(engine, PlainEngine)
     for a, b in zip(search(engine, model, texts), with_it, strict=True):
@@ -472,7 +473,7 @@ def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
         check=True,
         capture_output=True,
     )
-    other = decoding.declared(CDLL(str(built)))
+    other = decoding.declare(CDLL(str(built)))
     for shape in SHAPES.values():
         model = model_of(shape)
         for precision in ("fp32", "int8"):
@@ -493,7 +494,7 @@ def test_compilers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
     found, reason = build._load.__wrapped__("decoding")
     assert found is not None, reason
-    other = decoding.declared(found)
+    other = decoding.declare(found)
     for shape in SHAPES.values():
         model = model_of(shape)
         for precision, most in (("fp32", 1e-5), ("int8", 0.05)):

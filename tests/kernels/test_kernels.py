@@ -12,14 +12,15 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headway.files import cache_directory
 from headway.kernels import build
-from headway.kernels.attention import Sight, attention, longest_span, native
-from headway.kernels.dropout import Mask, apply, dropout
+from headway.kernels.attention import attention, has_native_attention, longest_span
+from headway.kernels.dropout import Mask, apply_mask, dropout
 from headway.kernels.entropy import agreement_, entropy_, plain_agreement_, plain_entropy_
-from headway.kernels.linear import FEW, Linear, linear, together
+from headway.kernels.linear import FEWEST_ROWS, Linear, apply_jointly, linear
 from headway.kernels.normalization import add_norm, plain_add_norm
-from headway.kernels.training import functions
+from headway.kernels.training_library import training_library
+from headway.kernels.visibility import Segments, Visibility
 
-compiled = pytest.mark.skipif(functions() is None, reason=build.why_not("training"))
+compiled = pytest.mark.skipif(training_library() is None, reason=build.failure_reason("training"))
 BF16 = torch.bfloat16
 # One rounding to bfloat16, 8 bits, of a value and of what it is made of.
 ROUNDED = {torch.float32: 2e-6, BF16: 2e-2}
@@ -48,7 +49,7 @@ def close(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None
 def test_dropout_draws_the_mask_of_its_twin(dtype: torch.dtype, width: int) -> None:
     x = torch.randn(5, 3, width).to(dtype)
     mask = Mask(123456789, 987654321, round(0.3 * 65536))
-    out, grad = gradients(lambda x: apply(x, mask), x)
+    out, grad = gradients(lambda x: apply_mask(x, mask), x)
     factors = mask.factors(15, width).view(5, 3, width)
     assert torch.equal(out, (x.float() * factors).to(dtype))
     torch.manual_seed(11)
@@ -202,7 +203,7 @@ def test_backward_goes_the_way_of_forward_whoever_watches() -> None:
     q = torch.randn(1, 2, 5, 8, requires_grad=True)
     for out, leaf in (
         (add_norm(x, y, weight, bias, 1e-5, 0.1), x), (dropout(x, 0.3), x),
-        (attention(q, q, q, Sight(None, None), 0.3), q),
+        (attention(q, q, q, Visibility(), 0.3), q),
     ):  # fmt: skip
         [expected] = torch.autograd.grad(out.sum(), leaf, retain_graph=True)
         with FlopCounterMode(display=False):
@@ -227,9 +228,9 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: flo
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize(("T", "S"), [(1, 1), (5, 17), (13, 13), (37, 37), (131, 131)])
-@pytest.mark.parametrize("sight", ["all", "padded", "packed", "causal", "window"])
-def test_attention_equals_its_twin(dtype: torch.dtype, T: int, S: int, sight: str) -> None:
-    if T != S and sight in ("causal", "window"):
+@pytest.mark.parametrize("kind", ["all", "padded", "packed", "causal", "window"])
+def test_attention_equals_its_twin(dtype: torch.dtype, T: int, S: int, kind: str) -> None:
+    if T != S and kind in ("causal", "window"):
         pytest.skip("these need as many queries as keys")
     torch.manual_seed(T)
     B, H, K, V = 2, 3, 11, 19
@@ -243,22 +244,28 @@ def test_attention_equals_its_twin(dtype: torch.dtype, T: int, S: int, sight: st
     place = torch.arange(S) - torch.arange(T)[:, None]
     everything = torch.ones(B, 1, T, S, dtype=torch.bool)
     seen, allowed = {
-        "all": (Sight(None, None), everything),
-        "padded": (Sight(None, keys), (keys == 1)[:, None, None].expand_as(everything)),
+        "all": (Visibility(), everything),
+        "padded": (
+            Visibility(None, Segments(keys, is_packed=False)),
+            (keys == 1)[:, None, None].expand_as(everything),
+        ),
         "packed": (
-            Sight(packed[:, :T], packed),
+            Visibility(Segments(packed[:, :T], is_packed=True), Segments(packed, is_packed=True)),
             (packed[:, :T, None] == packed[:, None])[:, None],
         ),
-        "causal": (Sight(None, keys, ahead=0), (place <= 0) & (keys == 1)[:, None, None]),
-        "window": (Sight(None, None, back=2, ahead=1), (place <= 1) & (place >= -2)),
-    }[sight]
-    assert native(q, k, v)
+        "causal": (
+            Visibility(None, Segments(keys, is_packed=False), is_causal=True),
+            (place <= 0) & (keys == 1)[:, None, None],
+        ),
+        "window": (Visibility(window=4), (place <= 1) & (place >= -2)),
+    }[kind]
+    assert has_native_attention(q, k, v)
     found = gradients(lambda *a: attention(*a, seen, 0.3), q, k, v)
     expected = gradients(
         lambda *a: plain_attention(*a, allowed, 0.3), *(t.double() for t in (q, k, v))
     )
     close(found, expected, ROUNDED[dtype] * (3 if dtype is BF16 else 1))
-    if sight == "causal":  # exactly nothing comes from the future
+    if kind == "causal":  # exactly nothing comes from the future
         leaf = v.detach().clone().requires_grad_()
         attention(q, k, leaf, seen, 0.3)[:, :, 0].float().sum().backward()
         assert leaf.grad is not None
@@ -283,8 +290,8 @@ def test_packed_rows_are_cut_into_their_sentences() -> None:
     ):  # fmt: skip
         q, k, v = torch.randn(1, 2, 6, 5), *torch.randn(2, 1, 2, asked.size(1), 5)
         allowed = (asking[:, :, None] == asked[:, None])[:, None]
-        sight = Sight(asking, asked)
-        found = gradients(lambda *a: attention(*a, sight, 0.7), q, k, v)  # noqa: B023
+        visibility = Visibility(Segments(asking, is_packed=True), Segments(asked, is_packed=True))
+        found = gradients(lambda *a: attention(*a, visibility, 0.7), q, k, v)  # noqa: B023
         wide = [t.double() for t in (q, k, v)]
         expected = gradients(lambda *a: plain_attention(*a, allowed, 0.7), *wide)  # noqa: B023
         close(found, expected, 5e-6)
@@ -308,20 +315,20 @@ def test_linear_equals_torchs(low: bool) -> None:
     close(without, gradients(F.linear, x.double(), weight.double()), 2e-2 if low else 1e-5)
 
 
-@pytest.mark.parametrize("rows", [FEW - 1, FEW])
+@pytest.mark.parametrize("rows", [FEWEST_ROWS - 1, FEWEST_ROWS])
 def test_a_pass_of_few_rows_compiles_nothing(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
     monkeypatch.setattr(
-        "headway.kernels.linear.product",
+        "headway.kernels.linear.multiply",
         lambda x, weight, bias=None: compiled.append(len(x)) or F.linear(x, weight, bias),
     )
     x, weight = torch.randn(rows, 5), torch.randn(7, 5, requires_grad=True)
     with torch.no_grad():
         once = linear(x, weight)
-    assert compiled == [FEW] * (rows == FEW)
+    assert compiled == [FEWEST_ROWS] * (rows == FEWEST_ROWS)
     assert torch.allclose(once, linear(x, weight), rtol=0, atol=1e-6)
     assert len(compiled) == 1 + (
-        rows == FEW
+        rows == FEWEST_ROWS
     )  # with a gradient it is trained, on the same sizes again
 
 
@@ -331,16 +338,16 @@ def test_a_compiler_that_fails_is_told_and_nothing_is_left(
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
     monkeypatch.setenv("CXX", "/bin/false")
     build._load.cache_clear()
-    build.library.cache_clear()
+    build.load_library.cache_clear()
     try:
-        assert build.library("training") is None
-        assert "could not build training.cpp" in build.why_not("training")
+        assert build.load_library("training") is None
+        assert "could not build training.cpp" in build.failure_reason("training")
         monkeypatch.setenv("HEADWAY_NATIVE", "0")
         build._load.cache_clear()
-        assert build.why_not("training") == "HEADWAY_NATIVE=0"
+        assert build.failure_reason("training") == "HEADWAY_NATIVE=0"
     finally:
         build._load.cache_clear()
-        build.library.cache_clear()
+        build.load_library.cache_clear()
 
 
 @compiled
@@ -357,10 +364,12 @@ def test_what_does_not_fit_the_native_code_goes_the_plain_way() -> None:
         found = add_norm(a.to(w.dtype), y.to(w.dtype), w, torch.zeros_like(w), 1e-5, 0.0)
         torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
     q, k = torch.randn(3, 2, 5, 4), torch.randn(1, 2, 7, 4)
-    assert not native(q, k, k)
-    assert not native(q, torch.randn(3, 2, 7, 3), torch.randn(3, 2, 7, 4))
-    one = attention(q, q, q, Sight(None, torch.ones(1, 5)), 0.5)
-    assert torch.equal(one, attention(q, q, q, Sight(None, torch.ones(3, 5)), 0.5))
+    assert not has_native_attention(q, k, k)
+    assert not has_native_attention(q, torch.randn(3, 2, 7, 3), torch.randn(3, 2, 7, 4))
+    once, thrice = (
+        Visibility(None, Segments(torch.ones(rows, 5), is_packed=False)) for rows in (1, 3)
+    )
+    assert torch.equal(attention(q, q, q, once, 0.5), attention(q, q, q, thrice, 0.5))
 
 
 def test_labels_that_are_no_tokens_are_refused() -> None:
@@ -376,7 +385,7 @@ def test_a_frozen_map_takes_no_gradient_from_the_others() -> None:
     maps = [Linear(5, n) for n in (3, 4, 2)]
     maps[0].weight.requires_grad_(False)
     maps[1].bias.requires_grad_(False)
-    sum(out.sum() for out in together(torch.randn(7, 5), maps)).backward()
+    sum(out.sum() for out in apply_jointly(torch.randn(7, 5), maps)).backward()
     assert [m.weight.grad is None for m in maps] == [True, False, False]
     assert [m.bias.grad is None for m in maps] == [False, True, False]
 
@@ -385,7 +394,7 @@ def test_a_hook_on_one_of_several_maps_is_called() -> None:
     maps = [Linear(5, 3), Linear(5, 4)]
     seen: list[Tensor] = []
     maps[1].register_forward_hook(lambda *args: seen.append(args[2]))
-    together(torch.randn(7, 5), maps)
+    apply_jointly(torch.randn(7, 5), maps)
     assert len(seen) == 1
 
 
@@ -404,7 +413,7 @@ def test_a_damaged_library_is_built_again(
 ) -> None:
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
     build._load.cache_clear()
-    build.library.cache_clear()
+    build.load_library.cache_clear()
     assert build._load("training")[0] is not None, build._load("training")[1]
     (file,) = tmp_path.glob("*.so")
     whole = file.read_bytes()
@@ -418,7 +427,7 @@ def test_a_damaged_library_is_built_again(
     build._load.cache_clear()
     assert "can be written by others" in build._load("training")[1]
     build._load.cache_clear()
-    build.library.cache_clear()
+    build.load_library.cache_clear()
 
 
 @pytest.fixture
@@ -455,10 +464,10 @@ def test_the_last_builds_are_kept(own_sources: Path, monkeypatch: pytest.MonkeyP
     strange.touch()
     for number in range(3):
         (own_sources / "b.h").write_text(f"#define B {number}")
-        assert build.pending("one")
+        assert build.needs_compiling("one")
         found = build._load.__wrapped__("one")[0]
         assert found is not None
-        assert not build.pending("one")
+        assert not build.needs_compiling("one")
         assert found.one() == 1 + number
         builds.append(build._plan("one")[1])
         os.utime(builds[-1], (number, number))
@@ -485,7 +494,7 @@ def test_a_build_outlives_its_compiler(own_sources: Path, monkeypatch: pytest.Mo
     assert build._load.__wrapped__("one")[0] is not None
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setattr(build.shutil, "which", lambda name: None)
-    assert not build.pending("one")
+    assert not build.needs_compiling("one")
     found = build._load.__wrapped__("one")[0]
     assert found is not None
     assert found.one() == 1
@@ -498,6 +507,6 @@ def test_what_cannot_be_built_is_not_pending(
 ) -> None:
     for name, value in (("HEADWAY_NATIVE", "0"), ("CXX", "/no/compiler")):
         monkeypatch.setenv(name, value)
-        assert not build.pending("one")
+        assert not build.needs_compiling("one")
         assert value in build._load.__wrapped__("one")[1]
         monkeypatch.delenv(name)

@@ -16,12 +16,13 @@ from headway.model import (
     DotProduct,
     LanguageModel,
     MultiHeadAttention,
+    Segments,
     SelfAttention,
     Transformer,
-    Visible,
+    Visibility,
 )
-from headway.model.attention import whole_mask
-from headway.model.state import Past
+from headway.model.compatibility import attention_mask
+from headway.model.state import PositionCache
 
 HEADS, D_K, D_V = 3, 5, 7
 CORES = {
@@ -72,11 +73,16 @@ def test_long_equals_its_masked_twin(core: str, kind: str, causal: bool, window:
     length = 307
     module = CORES[core]().double()
     seen = segments(kind, length)
-    visible = Visible(seen, seen, causal, window)
+    segmented = None if seen is None else Segments(seen, is_packed=kind == "packed")
+    visibility = Visibility(segmented, segmented, causal, window)
     for d_v in (D_K, D_V):  # torch's kernel wants equal widths
         qkv = heads(length, d_v)
-        ours = run(lambda q, k, v: module(q, k, v, visible), qkv, seen)
-        twin = run(lambda q, k, v: module.stored(q, k, v, whole_mask(q, k, visible)), qkv, seen)
+        ours = run(lambda q, k, v: module(q, k, v, visibility), qkv, seen)
+        twin = run(
+            lambda q, k, v: module.attend_stored(q, k, v, attention_mask(q, k, visibility)),
+            qkv,
+            seen,
+        )
         for a, b, tolerance in zip(ours, twin, (1e-12, 1e-11, 1e-11, 1e-11), strict=True):
             assert (a - b).abs().max() <= tolerance * max(1.0, b.abs().max().item())
 
@@ -87,11 +93,17 @@ def test_long_cross_attention_equals_its_masked_twin(core: str, packed: bool) ->
     torch.manual_seed(3)
     module = CORES[core]().double()
     queries, keys = segments("packed", 173), segments("packed" if packed else "padded", 283)
-    visible = Visible(queries if packed else None, keys)
+    visibility = Visibility(
+        Segments(queries, is_packed=True) if packed else None, Segments(keys, is_packed=packed)
+    )
     q, (_, k, v) = heads(173)[0], heads(283)
     seen = queries if packed else None
-    ours = run(lambda q, k, v: module(q, k, v, visible), [q, k, v], seen)
-    twin = run(lambda q, k, v: module.stored(q, k, v, whole_mask(q, k, visible)), [q, k, v], seen)
+    ours = run(lambda q, k, v: module(q, k, v, visibility), [q, k, v], seen)
+    twin = run(
+        lambda q, k, v: module.attend_stored(q, k, v, attention_mask(q, k, visibility)),
+        [q, k, v],
+        seen,
+    )
     for a, b in zip(ours, twin, strict=True):
         assert (a - b).abs().max() <= 1e-11
 
@@ -102,8 +114,8 @@ def test_backward_drops_the_same_weights_as_forward(core: str, window: int) -> N
     torch.manual_seed(3)
     module = CORES[core](dropout=0.5).double()
     q, k, v = heads(307)
-    y = module(q, k, v, Visible(window=window))
-    assert not torch.equal(y, module(q, k, v, Visible(window=window)))
+    y = module(q, k, v, Visibility(window=window))
+    assert not torch.equal(y, module(q, k, v, Visibility(window=window)))
     weights = torch.randn_like(y)
     (gradient,) = torch.autograd.grad((y * weights).sum(), v)
     # The output is linear in the values, so its derivative along them is the output itself.
@@ -126,7 +138,7 @@ class Made(TorchDispatchMode):
         return made
 
 
-def memory(layer: SelfAttention, length: int, seen: Tensor | None) -> tuple[int, int]:
+def memory(layer: SelfAttention, length: int, kind: str) -> tuple[int, int]:
     """Return the size of the largest tensor made, and of all that is kept for the backward pass."""
     kept: dict[int, int] = {}
 
@@ -135,6 +147,8 @@ def memory(layer: SelfAttention, length: int, seen: Tensor | None) -> tuple[int,
         return tensor
 
     x = torch.randn(2, length, HEADS * D_K, requires_grad=True)
+    ids = segments(kind, length)
+    seen = None if ids is None else Segments(ids, is_packed=kind == "packed")
     with Made() as made:
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
             y = layer(x, seen)
@@ -155,7 +169,7 @@ def test_memory_grows_with_the_length(
 ) -> None:
     attention = MultiHeadAttention(HEADS * D_K, HEADS, D_K, **{"d_v": D_K, **options})
     layer = SelfAttention(attention, causal=causal, window=window)
-    short, long = (memory(layer, n, segments(kind, n)) for n in (521, 2 * 521))
+    short, long = (memory(layer, n, kind) for n in (521, 2 * 521))
     for before, after in zip(short, long, strict=True):
         assert after <= 2.2 * before
 
@@ -222,18 +236,18 @@ def test_a_windowed_cache_holds_the_window_only() -> None:
     cache: dict[str, Any] = {}
     for _ in range(100):
         layer.step(torch.randn(2, 1, 12), cache)
-    assert cache["keys"].room_NHCK.shape == (2, 3, 37, 5)
-    assert cache["values"].room_NHCK.shape == (2, 3, 37, 7)
+    assert cache["keys"].storage_NHCK.shape == (2, 3, 37, 5)
+    assert cache["values"].storage_NHCK.shape == (2, 3, 37, 7)
 
 
 @torch.no_grad()
 def test_caches_are_copied_only_when_full_or_reordered() -> None:
-    past = Past()
+    past = PositionCache()
     state = DecoderState([{"keys": past}], [], None)
     places = set()
     for _ in range(300):
         state.layers[0]["keys"].append(torch.randn(2, 3, 1, 5))
-        places.add(past.room_NHCK.data_ptr())
+        places.add(past.storage_NHCK.data_ptr())
         state.reorder(torch.arange(2))
     assert len(places) <= 6  # room for 16, 32, ... 512
     assert state.layers[0]["keys"] is past

@@ -5,7 +5,9 @@ import torch
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.model.layers import Layer, Stack, make_stack
+from headway.model import Segments
+from headway.model.assembly import make_stack
+from headway.model.layers import Layer, Stack
 
 B, S, T, D, HEADS, F = 3, 11, 7, 20, 5, 37
 TOLERANCE = {torch.float64: (1e-12, 1e-11), torch.float32: (1e-5, 1e-5)}
@@ -87,11 +89,11 @@ def test_stack_equals_torch(norm: str, layers: int, cross: bool, dtype: torch.dt
     if cross:
         x = torch.randn(B, T, D, dtype=dtype)
         mask = torch.ones(T, T).triu(1).bool()
-        y = ours(x, None, memory, memory_segments)
+        y = ours(x, None, memory, Segments(memory_segments, is_packed=False))
         z = theirs(x, theirs_memory, tgt_mask=mask, memory_key_padding_mask=hidden)
         real = torch.ones(B, T, dtype=torch.bool)
     else:
-        y = ours(memory, memory_segments)
+        y = ours(memory, Segments(memory_segments, is_packed=False))
         z = theirs(theirs_memory, src_key_padding_mask=hidden)
         real = ~hidden
     forward, backward = TOLERANCE[dtype]

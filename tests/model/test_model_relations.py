@@ -16,15 +16,16 @@ from headway.model import (
     FeedForward,
     LanguageModel,
     MultiHeadAttention,
+    Segments,
     Transformer,
-    Visible,
+    Visibility,
+    compatibility,
     parameter_count,
     shift_right,
     sinusoids,
     watch,
 )
-from headway.model import attention as attention_module
-from headway.model.mixers import Convolution, positions_in_segments
+from headway.model.mixers import Convolution
 
 SHAPE = ModelConfig(
     source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,
@@ -154,24 +155,24 @@ def test_packed_equals_unpacked(variant: str) -> None:
 def test_fused_attention_equals_naive(
     allowed: str | None, scaled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    core = attention_module.DotProduct(scaled=scaled)
+    core = compatibility.DotProduct(scaled=scaled)
     q, k, v = (torch.randn(2, 3, n, w, dtype=torch.float64) for n, w in ((7, 5), (7, 5), (7, 11)))
     segments = torch.tensor([[1] * 7, [1] * 4 + [0] * 3])
-    visible = {
-        None: Visible(),
-        "padding": Visible(None, segments),
-        "causal": Visible(causal=True),
+    visibility = {
+        None: Visibility(),
+        "padding": Visibility(None, Segments(segments, is_packed=False)),
+        "causal": Visibility(is_causal=True),
     }[allowed]
-    naive = core(q, k, v, visible)
-    monkeypatch.setattr(attention_module, "LONGEST_STORED", 3)
-    assert close(core(q, k, v, visible), naive)
+    naive = core(q, k, v, visibility)
+    monkeypatch.setattr(compatibility, "LONGEST_STORED", 3)
+    assert close(core(q, k, v, visibility), naive)
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("causal", [True, False])
 def test_a_window_of_r_allows_r_positions(window: int, causal: bool) -> None:
-    visible = Visible(causal=causal, window=window)
-    allowed = visible.mask(range(23), range(23), torch.device("cpu"))
+    visibility = Visibility(is_causal=causal, window=window)
+    allowed = visibility.mask(range(23), range(23), torch.device("cpu"))
     assert allowed is not None
     assert (allowed[8:15].sum(-1) == window).all()
     assert allowed.diagonal().all()
@@ -312,8 +313,10 @@ def test_shift_right_starts_every_packed_sentence_with_pad() -> None:
     target = torch.tensor([[5, 6, 7, 8, 9, 40]])
     segments = torch.tensor([[1, 1, 2, 2, 2, 0]])
     assert shift_right(target, 40).tolist() == [[40, 5, 6, 7, 8, 9]]
-    assert shift_right(target, 40, segments).tolist() == [[40, 5, 40, 7, 8, 40]]
-    assert positions_in_segments(segments).tolist() == [[0, 1, 0, 1, 2, 0]]
+    assert shift_right(target, 40, Segments(segments, is_packed=True)).tolist() == [
+        [40, 5, 40, 7, 8, 40]
+    ]
+    assert Segments(segments, is_packed=True).positions().tolist() == [[0, 1, 0, 1, 2, 0]]
 
 
 def test_language_model_steps_equal_full() -> None:

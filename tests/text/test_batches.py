@@ -138,7 +138,7 @@ def test_a_packed_batch_is_its_sentences_one_after_the_other(tmp_path: Path) -> 
     corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), 500)
     rows = np.array([5, 900, 17, 3, 44])
     batch = make_batch(corpus, rows, 499, 498, packed=True)
-    assert batch.packed
+    assert batch.is_packed
     assert batch.target_tokens == sum(len(PAIRS[r][1]) for r in rows)
 
     def check(each: Batch) -> None:

@@ -45,7 +45,5 @@ def report_native_code(name: str, device: "torch.device") -> None:
 
     if device.type != "cpu":
         return
-    if build.pending(name):
-        print("compiling native code once for this machine: some ten seconds", file=sys.stderr)
-    if reason := build.why_not(name):
+    if reason := build.failure_reason(name):
         print(f"without native code, which is several times faster: {reason}", file=sys.stderr)

@@ -21,7 +21,7 @@ from headway.inference.search import Candidates, Decoding, Ids
 from headway.inference.step_decoding import StepDecoding
 from headway.kernels import decoding
 from headway.kernels.processor import has_bf16
-from headway.model import SelfAttention, Transformer
+from headway.model import Segments, SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
 
 
@@ -128,8 +128,8 @@ class PlainEngine:
         pad = self.model.config.source_vocab_size - 1
         width = max(map(len, sources))
         ids = torch.tensor([[*s, *[pad] * (width - len(s))] for s in sources])
-        segments = torch.tensor([[1] * len(s) + [0] * (width - len(s)) for s in sources])
-        ids, segments = ids.to(self.device), segments.to(self.device)
+        inside = torch.tensor([[1] * len(s) + [0] * (width - len(s)) for s in sources])
+        ids, segments = ids.to(self.device), Segments(inside.to(self.device), is_packed=False)
         state = self.model.start(self.model.encode(ids, segments), segments)
         pad = self.model.config.target_vocab_size - 1
         return StepDecoding(self.model.step, state, pad, self.device, choices)
@@ -194,7 +194,7 @@ class NativeEngine:
         """Begin hypotheses; see `Engine`."""
         lengths = max(map(len, sources)), limit
         tables = [
-            None if positions.kind == "none" else positions.reaching(length)
+            None if positions.kind == "none" else positions.table_of(length)
             for positions, length in zip(self.positions, lengths, strict=True)
         ]
         state = decoding.State(self.library, self.weights, sources, beams, limit, tables)

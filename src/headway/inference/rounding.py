@@ -5,7 +5,7 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from headway.kernels.decoding import bf16_linear, int8_linear, quantize
+from headway.kernels.rounded_linear import bf16_linear, int8_linear, quantize
 from headway.model import FeedForward, Transformer
 
 

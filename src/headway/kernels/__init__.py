@@ -1,5 +1,9 @@
-"""Small functions that carry the time: a native body, compiled on first use, beside a plain twin.
+"""Native functions for the slow parts, compiled on first use, each beside a twin in plain torch.
 
-Each native function has a plain torch twin with the same signature, which a test compares and which
-works where there is no compiler. Nothing here knows what a model is.
+A twin has the same signature and result. A test compares the two, and the twin runs where there is
+no compiler. Nothing here knows what a model is.
 """
+
+from headway.kernels.build import compile_native
+
+__all__ = ["compile_native"]

@@ -1,13 +1,15 @@
-"""Compiles the native functions once a machine and loads them; without a compiler there are none.
+"""Compiles the native functions once for each machine, and loads them.
 
-The library lies in the user's cache, under a name made of its sources, its flags and the processor,
-and of the compiler, so that a change of any makes another; the last few are kept. Where there is no
-compiler, what any has built of the same is taken. ``HEADWAY_NATIVE=0`` leaves it out.
+A library is stored in the user's cache. Its name contains digests of its sources, flags, processor
+and compiler, so that a change of any of them makes another file; the newest few are kept. Without a
+compiler, a library that any compiler has built from the same sources is loaded. Without that, or
+with ``HEADWAY_NATIVE=0``, there is no native code, and plain torch computes the same.
 """
 
 import ctypes
 import functools
 import hashlib
+import logging
 import os
 import platform
 import re
@@ -23,39 +25,48 @@ import torch
 
 from headway.files import cache_directory
 
+LOG = logging.getLogger("headway")
+LIBRARIES = ("training", "decoding")
 SOURCES = Path(__file__).with_name("native")
 PROCESSOR = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
 FLAGS = ("-O3", PROCESSOR, "-std=c++17", "-fno-math-errno", "-fno-trapping-math",
          "-ffp-contract=fast", "-fPIC", "-shared", "-Wall")  # fmt: skip
-TIMEOUT = 300  # seconds; it takes some ten
-UNFINISHED = "building-"  # begins the names of folders that a build lies in until it is whole
-KEPT = 8  # builds of a library: for other processors, compilers and versions
+TIMEOUT = 300  # seconds; a build takes about ten
+UNFINISHED = "building-"  # prefix of the directories of builds in progress
+KEPT = 8  # builds of each library: for other processors, compilers and versions
+
+
+def compile_native() -> dict[str, str]:
+    """Compile and load all native code, which otherwise happens when a model first needs it.
+
+    Returns:
+        The reason for each library that cannot be built on this machine, by its name.
+    """
+    reasons = {name: failure_reason(name) for name in LIBRARIES}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 @functools.cache
-def library(name: str) -> ctypes.CDLL | None:
-    """Return the native functions of ``native/NAME.cpp``; None where they cannot be had.
-
-    Why they cannot is told by `why_not`.
-    """
+def load_library(name: str) -> ctypes.CDLL | None:
+    """Return the functions of ``native/NAME.cpp``, compiled if need be; None if that failed."""
     return _load(name)[0]
 
 
-def why_not(name: str) -> str:
-    """Return why `library` gives None for this name, or an empty text."""
+def failure_reason(name: str) -> str:
+    """Return why `load_library` returns None for this name, or an empty text."""
     return _load(name)[1]
 
 
-def identity(name: str) -> str:
-    """Return what tells one build of a library from another; empty without one."""
-    found = library(name)
-    return Path(found._name).stem if found is not None else ""
+def build_id(name: str) -> str:
+    """Return a name that no other build of the library has; empty without a library."""
+    library = load_library(name)
+    return Path(library._name).stem if library is not None else ""
 
 
-def pending(name: str) -> bool:
-    """Whether `library` will have to compile it first."""
+def needs_compiling(name: str) -> bool:
+    """Whether `load_library` will run a compiler."""
     try:
-        return not _whole(_plan(name)[1])
+        return not _is_intact(_plan(name)[1])
     except (LookupError, OSError, ValueError, subprocess.SubprocessError):
         return False
 
@@ -64,7 +75,8 @@ def pending(name: str) -> bool:
 def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
     try:
         command, target = _plan(name)
-        if not _whole(target):
+        if not _is_intact(target):
+            LOG.warning("compiling native/%s.cpp once for this machine: about ten seconds", name)
             _compile(command, target)
             _prune(target.parent, name)
         return ctypes.CDLL(str(target)), ""
@@ -80,21 +92,21 @@ def _compiler() -> str:
 
 
 def _plan(name: str) -> tuple[list[str], Path]:
-    """Return the command that compiles a library, and where the library is to lie.
+    """Return the command that compiles a library, and the library's path.
 
     Raises:
-        LookupError: If there is to be none.
+        LookupError: If native code is switched off, or there is neither a compiler nor a library.
     """
     if os.environ.get("HEADWAY_NATIVE") == "0":
         raise LookupError("HEADWAY_NATIVE=0")
     sources = _sources(SOURCES / f"{name}.cpp")
-    # torch brings this OpenMP library itself; two in one process fight over the cores.
+    # torch's own OpenMP library: the threads of two would compete for the cores.
     runtime = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))[:1]
-    own = _digest(*(path.read_bytes() for path in sources), *FLAGS, processor(), sys.platform)
-    stem = f"{name}-{own}"
+    digest = _digest(*(path.read_bytes() for path in sources), *FLAGS, processor(), sys.platform)
+    stem = f"{name}-{digest}"
     if not _compiler():
         for target in sorted(cache_directory().glob(f"{stem}-*.so")):
-            if _whole(target):
+            if _is_intact(target):
                 return [], target
         raise LookupError("no C++ compiler (g++ or clang++) was found")
     command = shlex.split(_compiler())
@@ -102,7 +114,7 @@ def _plan(name: str) -> tuple[list[str], Path]:
         [*command, "--version"], capture_output=True, text=True, timeout=TIMEOUT
     ).stdout
     command += [*FLAGS, str(sources[0])]
-    if "clang" in version:  # its OpenMP library is none of torch's: one thread
+    if "clang" in version:  # clang has another OpenMP library than torch: one thread
         command += ["-fopenmp-simd"]
     else:
         command += ["-fopenmp", *map(str, runtime)]
@@ -117,9 +129,9 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def _sources(path: Path) -> list[Path]:
-    """Return a source and all that it includes of ours, each once."""
+    """Return a source file and all files of this folder that it includes, each once."""
     found = [path]
-    for path in found:  # grows on the way
+    for path in found:  # the loop appends to the list
         for name in re.findall(r'^#include "(.+)"', path.read_text("utf-8"), re.MULTILINE):
             if path.with_name(name) not in found:
                 found.append(path.with_name(name))
@@ -127,7 +139,7 @@ def _sources(path: Path) -> list[Path]:
 
 
 def _compile(command: list[str], target: Path) -> None:
-    """Compile beside the target and move it there: two processes may do so at once."""
+    """Compile beside the target and move the result there; several processes may do so at once."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _check_owner(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=UNFINISHED) as directory:
@@ -144,9 +156,9 @@ def _compile(command: list[str], target: Path) -> None:
 
 
 def _prune(directory: Path, name: str) -> None:
-    """Delete all builds of a library but the newest, and what killed ones left.
+    """Delete old builds of a library, and the directories of interrupted builds.
 
-    Who uses a library keeps it.
+    A process that uses a deleted library keeps it.
     """
     for path in directory.glob(f"{UNFINISHED}*"):
         if time.time() - path.stat().st_mtime > 2 * TIMEOUT:
@@ -157,8 +169,8 @@ def _prune(directory: Path, name: str) -> None:
             old.unlink(missing_ok=True)
 
 
-def _whole(target: Path) -> bool:
-    """Whether the library is there, uncut, and nobody else could have written it."""
+def _is_intact(target: Path) -> bool:
+    """Whether the library exists with the right digest, and only this user can have written it."""
     digest = target.with_suffix(".sha256")
     if not target.is_file() or not digest.is_file():
         return False
@@ -168,7 +180,7 @@ def _whole(target: Path) -> bool:
 
 
 def _check_owner(path: Path) -> None:
-    """Refuse what another user could have written: it would be run."""
+    """Raise an OSError if another user could have written a file whose code will run."""
     if not hasattr(os, "geteuid"):
         return
     about = path.stat()
@@ -177,7 +189,7 @@ def _check_owner(path: Path) -> None:
 
 
 def processor() -> str:
-    """Return what tells processors apart for a compiler: name and instruction sets."""
+    """Return the processor's name and instruction sets."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

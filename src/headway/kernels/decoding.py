@@ -1,6 +1,7 @@
-"""Step-by-step translation in native code: the functions of ``native/decoding.cpp``, and its twins.
+"""Step-by-step translation in native code: the functions of ``native/decoding.cpp``.
 
-Structures mirror those of ``native/transformer.h``; whoever fills them keeps alive what they point to.
+The structures have the fields of those in ``native/transformer.h``. The caller keeps alive all that
+their pointers lead to.
 """
 
 import ctypes
@@ -12,16 +13,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headway.kernels import build
+from headway.kernels.build import load_library
+from headway.kernels.interface import check_layout, raise_error
 
 PRECISIONS = ("fp32", "bf16", "int8")  # in the order of native/linear.h
 ACTIVATIONS = ("none", "relu", "gelu", "swish")  # in the order of native/vector.h
-LANES = 16  # numbers of a vector: a head's width is padded to whole ones
-PANEL = 32  # outputs computed together: a row's width is padded to whole ones
+LANES = 16  # numbers of a vector; the width of a head is padded to a multiple
+PANEL = 32  # outputs computed together; the width of a row is padded to a multiple
 
 
 class Layer(ctypes.Structure):
-    """The weights of a layer; an encoder's has no ``cross_`` maps."""
+    """The weights of a layer; an encoder layer has no ``cross_`` maps."""
 
     _fields_ = (
         *((name, c_void_p) for name in (
@@ -33,7 +35,7 @@ class Layer(ctypes.Structure):
 
 
 class Model(ctypes.Structure):
-    """The shape of a model and where its weights lie."""
+    """The shape of a model and the addresses of its weights."""
 
     _fields_ = (
         *((name, c_int64) for name in (
@@ -50,48 +52,42 @@ class Model(ctypes.Structure):
     )  # fmt: skip
 
 
-SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "headway_has_bf16": (c_int, []),
-    "linear_new": (c_int, [c_int, *[c_void_p] * 2, *[c_long] * 2, POINTER(c_void_p)]),
-    "linear_free": (None, [c_void_p]),
-    "linear_apply": (None, [c_void_p, c_void_p, c_long, c_void_p]),
-    "state_new": (
-        c_int,
-        [POINTER(Model), *[c_void_p] * 2, *[c_long] * 3, *[c_void_p] * 2, POINTER(c_void_p)],
-    ),
-    "state_restrict": (c_int, [c_void_p] * 3),
-    "state_free": (None, [c_void_p]),
-    "state_select": (c_int, [*[c_void_p] * 3, c_long, *[c_void_p] * 3]),
-    "state_logits": (c_int, [c_void_p] * 3),
-    "state_reorder": (c_int, [c_void_p, c_void_p, c_long]),
-    "state_keep": (c_int, [c_void_p, c_void_p, c_long]),
-}
+# Functions that return an error as a number, which `raise_error` raises.
+CHECKED: dict[str, list[Any]] = {
+    "linear_new": [c_int, *[c_void_p] * 2, *[c_long] * 2, POINTER(c_void_p)],
+    "linear_apply": [c_void_p, c_void_p, c_long, c_void_p],
+    "state_new": [
+        POINTER(Model), *[c_void_p] * 2, *[c_long] * 3, *[c_void_p] * 2, POINTER(c_void_p),
+    ],
+    "state_restrict": [c_void_p] * 3,
+    "state_select": [*[c_void_p] * 3, c_long, *[c_void_p] * 3],
+    "state_logits": [c_void_p] * 3,
+    "state_reorder": [c_void_p, c_void_p, c_long],
+    "state_keep": [c_void_p, c_void_p, c_long],
+}  # fmt: skip
+FREEING = ("linear_free", "state_free")
 
 
 def library() -> ctypes.CDLL | None:
-    """Return the native functions, or None where they cannot be had."""
-    found = build.library("decoding")
-    return None if found is None else declared(found)
+    """Return the native functions, or None where they cannot be built."""
+    found = load_library("decoding")
+    return None if found is None else declare(found)
 
 
-def declared(library: ctypes.CDLL) -> ctypes.CDLL:
-    """Tell the types of the functions of a library."""
-    for name, (result, arguments) in SIGNATURES.items():
+def declare(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Declare the arguments of a library's functions, after checking the structures."""
+    check_layout(library, [Layer, Model])
+    for name, arguments in CHECKED.items():
         function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
+        function.restype, function.argtypes, function.errcheck = c_int, arguments, raise_error
+    for name in FREEING:
+        function = getattr(library, name)
+        function.restype, function.argtypes = None, [c_void_p]
     return library
 
 
-def _raise(ended: int) -> None:
-    """Raise what a native function says by its result."""
-    if ended == 1:
-        raise IndexError("a token that is not in the vocabulary or on the list, or a step too many")
-    if ended == 2:
-        raise MemoryError("no memory is left for this translation")
-
-
 class Linear:
-    """A linear map with weights packed for a precision; it copies what it is given.
+    """A linear map with a copy of its weights, packed for a precision.
 
     Args:
         library: From `library`.
@@ -107,19 +103,17 @@ class Linear:
         weight = weight.detach().float().contiguous()
         bias = None if bias is None else bias.detach().float().contiguous()
         self.pointer = c_void_p()
-        _raise(
-            library.linear_new(
-                PRECISIONS.index(precision),
-                weight.data_ptr(),
-                None if bias is None else bias.data_ptr(),
-                *weight.shape,
-                ctypes.byref(self.pointer),
-            )
+        library.linear_new(
+            PRECISIONS.index(precision),
+            weight.data_ptr(),
+            None if bias is None else bias.data_ptr(),
+            *weight.shape,
+            ctypes.byref(self.pointer),
         )
 
     @property
     def address(self) -> int:
-        """What a `Layer` points to; valid as long as this object."""
+        """The address for a `Layer`; valid as long as this object."""
         return self.pointer.value or 0
 
     def __call__(self, x_MK: Tensor) -> Tensor:
@@ -134,7 +128,7 @@ class Linear:
 
 
 class State:
-    """Hypotheses of some sentences, which `select` and `logits` move on by a token.
+    """Hypotheses of some sentences; `select` and `logits` extend them by a token.
 
     Args:
         library: From `library`.
@@ -142,11 +136,12 @@ class State:
         sources: Ids of the sentences.
         beams: Hypotheses of each.
         limit: Tokens that may be read.
-        positions: Tables of the source's and the target's positions, long enough; None: none.
+        positions: Position tables of the source and the target, of enough rows; None: no positions.
 
     Raises:
-        IndexError: Here and by each step, at a token or a step that there is none of.
-        MemoryError: Where no memory is left.
+        IndexError: Here and in each step, if a token is not in the vocabulary or a step exceeds
+            the limit.
+        MemoryError: If no memory is left.
     """
 
     def __init__(
@@ -164,46 +159,51 @@ class State:
         ids = np.array([i for source in sources for i in source], dtype=np.int64)
         tables = [None if table is None else table.data_ptr() for table in positions]
         self.pointer = c_void_p()
-        _raise(
-            library.state_new(
-                ctypes.byref(model), ids.ctypes.data, lengths.ctypes.data, len(lengths), beams,
-                limit, *tables, ctypes.byref(self.pointer),
-            )
+        library.state_new(
+            ctypes.byref(model), ids.ctypes.data, lengths.ctypes.data, len(lengths), beams, limit,
+            *tables, ctypes.byref(self.pointer),
         )  # fmt: skip
-        # What goes in and out lies always at the same places.
+        # Buffers for the arguments of every step, whose addresses do not change.
         rows = len(lengths) * beams
         self.tokens, self.forced = np.empty(rows, np.int64), np.empty(rows, np.int64)
         self.log_z = np.empty(rows)
         self.tokens_at, self.forced_at = self.tokens.ctypes.data, self.forced.ctypes.data
         self.log_z_at = self.log_z.ctypes.data
-        self._make_room(0)
+        self._allocate(0)
 
-    def _make_room(self, wanted: int) -> None:
+    def _allocate(self, wanted: int) -> None:
         self.ids = np.empty((len(self.tokens), wanted), np.int64)
         self.chosen = np.empty((len(self.tokens), wanted), np.float32)
         self.ids_at, self.chosen_at = self.ids.ctypes.data, self.chosen.ctypes.data
 
     def restrict(self, choices: Sequence[np.ndarray]) -> None:
-        """Let `select` look at these tokens alone: for each sentence ids, ascending, ``<pad>`` last."""
+        """Let `select` choose only among these tokens: ascending ids for each sentence, ``<pad>`` last."""
         ids = np.concatenate(choices, dtype=np.int64)
         ends = np.cumsum([len(some) for some in choices], dtype=np.int64)
-        _raise(self.library.state_restrict(self.pointer, ids.ctypes.data, ends.ctypes.data))
+        self.library.state_restrict(self.pointer, ids.ctypes.data, ends.ctypes.data)
 
     def select(
         self, tokens_N: np.ndarray, wanted: int, forced_N: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Read a token each; return the best next ids [N, C], their logits and each log-sum-exp.
+        """Read a token of each hypothesis, and return the best next ones.
 
-        They are descending, ties by id, and valid until the next call. ``<pad>``, the last id, is
-        none of them but fills up; where ``forced_N`` is not -1, that token is the only one.
+        Args:
+            tokens_N: The tokens read.
+            wanted: C, how many candidates of each hypothesis are returned.
+            forced_N: The only candidate of each hypothesis, -1 for a free choice; None: all free.
+
+        Returns:
+            Ids [N, C], best first and equal ones by id; their logits [N, C]; and the log-sum-exp of
+            all logits [N]. ``<pad>``, the last id, is never a candidate but fills missing ones. The
+            arrays are valid until the next call.
         """
         rows = len(tokens_N)
         if wanted != self.ids.shape[1]:
-            self._make_room(wanted)
+            self._allocate(wanted)
         self.tokens[:rows] = tokens_N
         if forced_N is not None:
             self.forced[:rows] = forced_N
-        ended = self.library.state_select(
+        self.library.state_select(
             self.pointer,
             self.tokens_at,
             None if forced_N is None else self.forced_at,
@@ -212,50 +212,25 @@ class State:
             self.chosen_at,
             self.log_z_at,
         )
-        _raise(ended)
         return self.ids[:rows], self.chosen[:rows], self.log_z[:rows]
 
     def logits(self, tokens_N: np.ndarray) -> Tensor:
-        """Read a token each; return all logits of the next, [N, V]."""
+        """Read a token of each hypothesis; return the logits of the next, [N, V]."""
         self.tokens[: len(tokens_N)] = tokens_N
         width = -(-self.vocab_size // PANEL) * PANEL
         out = torch.empty(len(tokens_N), width)
-        _raise(self.library.state_logits(self.pointer, self.tokens_at, out.data_ptr()))
+        self.library.state_logits(self.pointer, self.tokens_at, out.data_ptr())
         return out[:, : self.vocab_size]
 
     def reorder(self, rows_N: np.ndarray) -> None:
-        """Let hypothesis i go on from hypothesis ``rows_N[i]``."""
+        """Let hypothesis i continue hypothesis ``rows_N[i]``."""
         self.tokens[: len(rows_N)] = rows_N
-        _raise(self.library.state_reorder(self.pointer, self.tokens_at, len(rows_N)))
+        self.library.state_reorder(self.pointer, self.tokens_at, len(rows_N))
 
     def keep(self, sentences: np.ndarray) -> None:
-        """Forget all sentences but these; `reorder` must follow."""
+        """Keep only these sentences; `reorder` must follow."""
         self.tokens[: len(sentences)] = sentences
-        _raise(self.library.state_keep(self.pointer, self.tokens_at, len(sentences)))
+        self.library.state_keep(self.pointer, self.tokens_at, len(sentences))
 
     def __del__(self) -> None:
         self.library.state_free(self.pointer)
-
-
-def quantize(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Round each row of [M, K] to integers in [-127, 127] times a scale: int8 [M, K], fp32 [M, 1].
-
-    The twin of what native code does to weights and inputs; ties go to even.
-    """
-    scale = x.abs().amax(-1, keepdim=True) / 127
-    inverse = torch.where(scale > 0, 1 / scale, 0)
-    return (x.double() * inverse.double()).round().to(torch.int8), scale
-
-
-def int8_linear(x: Tensor, weight: tuple[Tensor, Tensor], bias: Tensor | None) -> Tensor:
-    """The twin of an int8 `Linear`: x [..., K] times the quantized weight [N, K]."""
-    numbers, scale = quantize(x.flatten(0, -2))
-    exact = torch._int_mm(numbers, weight[0].t())
-    y = exact.float() * (scale * weight[1].t())
-    return (y if bias is None else y + bias).view(*x.shape[:-1], -1)
-
-
-def bf16_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """The twin of a bf16 `Linear`: inputs and weight rounded to bf16, products summed in fp32."""
-    y = x.bfloat16().float() @ weight.float().t()
-    return y if bias is None else y + bias

@@ -1,9 +1,9 @@
-"""Label-smoothed cross entropy whose gradient takes the logits' place (paper: section 5.4)."""
+"""Label-smoothed cross entropy that overwrites the logits by its gradient (paper: section 5.4)."""
 
 import torch
 from torch import Tensor
 
-from headway.kernels.training import TYPES, native
+from headway.kernels.training_library import TYPES, supporting_library
 
 
 def entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
@@ -15,29 +15,29 @@ def entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Ten
         smoothing: Epsilon, spread evenly over the vocabulary.
 
     Returns:
-        Summed over the rows, in nats: cross entropy with the right tokens, and with all tokens
-        alike; the loss is (1 - epsilon) of the first and epsilon of the second.
+        Two cross entropies, summed over the rows, in nats: with the right tokens, and with an even
+        distribution; the loss is (1 - epsilon) of the first and epsilon of the second.
     """
-    labels_N = _checked(labels_N, logits_NV)
-    functions = native(logits_NV)
-    if functions is None or not logits_NV.is_contiguous():
+    labels_N = _check_labels(labels_N, logits_NV)
+    library = supporting_library(logits_NV)
+    if library is None or not logits_NV.is_contiguous():
         return plain_entropy_(logits_NV, labels_N, smoothing)
     sums = torch.zeros(2, dtype=torch.float64)
-    functions.entropy(
+    library.entropy(
         logits_NV.data_ptr(), labels_N.data_ptr(), *logits_NV.shape, smoothing, sums.data_ptr(),
         TYPES[logits_NV.dtype],
     )  # fmt: skip
-    torch.autograd.graph.increment_version(logits_NV)  # autograd should know that they are gone
+    torch.autograd.graph.increment_version(logits_NV)  # autograd must not use the logits again
     return sums[0], sums[1]
 
 
 def plain_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """`entropy_` in torch's words."""
+    """Compute `entropy_` in plain torch."""
     real_N = labels_N >= 0
     labels_N1 = labels_N.clamp(min=0)[:, None]
     p_NV = logits_NV.softmax(1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
-    # log Z from the largest logit and its probability, which cannot underflow: two quick passes
-    # where logsumexp would compute all the exponentials again.
+    # log Z follows from the largest logit and its probability, which cannot underflow; logsumexp
+    # would compute all the exponentials again.
     log_z_N = logits_NV.amax(1).to(p_NV) - p_NV.amax(1).log()
     nll = (log_z_N - logits_NV.gather(1, labels_N1).squeeze(1)).masked_fill(~real_N, 0).sum()
     even = (log_z_N - logits_NV.mean(1, dtype=p_NV.dtype)).masked_fill(~real_N, 0).sum()
@@ -50,7 +50,9 @@ def plain_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tup
 def agreement_(
     logits_N2V: Tensor, labels_N: Tensor, smoothing: float, weight: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`entropy_` of two opinions on each label, which are to agree (Liang et al. 2021, R-Drop).
+    """Turn two predictions of each label into the gradient of a loss that makes them agree (R-Drop).
+
+    Source: Liang et al. (2021).
 
     Args:
         logits_N2V: [N, 2, V]; afterwards the gradient of the mean of the two smoothed cross
@@ -60,15 +62,15 @@ def agreement_(
         weight: Alpha of the paper, whose loss is twice this one.
 
     Returns:
-        Summed over the labels, in nats: what `entropy_` returns, as means of the two opinions, and
-        the mean of the divergences.
+        Three sums over the labels, in nats: the two that `entropy_` returns, as means of the two
+        predictions, and the mean of the two divergences.
     """
-    labels_N = _checked(labels_N, logits_N2V)
-    functions = native(logits_N2V)
-    if functions is None or not logits_N2V.is_contiguous():
+    labels_N = _check_labels(labels_N, logits_N2V)
+    library = supporting_library(logits_N2V)
+    if library is None or not logits_N2V.is_contiguous():
         return plain_agreement_(logits_N2V, labels_N, smoothing, weight)
     sums = torch.zeros(3, dtype=torch.float64)
-    functions.agreement(
+    library.agreement(
         logits_N2V.data_ptr(), labels_N.data_ptr(), len(labels_N), logits_N2V.size(2), smoothing,
         weight, sums.data_ptr(), TYPES[logits_N2V.dtype],
     )  # fmt: skip
@@ -79,10 +81,10 @@ def agreement_(
 def plain_agreement_(
     logits_N2V: Tensor, labels_N: Tensor, smoothing: float, weight: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`agreement_` in torch's words."""
+    """Compute `agreement_` in plain torch."""
     real_N1 = (labels_N >= 0)[:, None]
     log_p_N2V = logits_N2V.to(torch.promote_types(logits_N2V.dtype, torch.float32)).log_softmax(2)
-    ratio_N2V = log_p_N2V - log_p_N2V.flip(1)  # of each opinion to the other
+    ratio_N2V = log_p_N2V - log_p_N2V.flip(1)  # of each prediction to the other
     p_N2V = log_p_N2V.exp()
     apart_N2 = ((p_N2V * ratio_N2V).sum(2)).masked_fill(~real_N1, 0)
     nll, even = plain_entropy_(
@@ -93,13 +95,8 @@ def plain_agreement_(
     return nll / 2, even / 2, apart_N2.sum() / 2
 
 
-def _checked(labels_N: Tensor, logits: Tensor) -> Tensor:
-    """Return the labels as native code reads them.
-
-    Raises:
-        ValueError: If there are more or fewer of them than logits.
-        IndexError: If one is not in the vocabulary.
-    """
+def _check_labels(labels_N: Tensor, logits: Tensor) -> Tensor:
+    """Return the labels as dense 64-bit integers, after checking their number and range."""
     if labels_N.shape != logits.shape[:1]:
         raise ValueError(f"labels {list(labels_N.shape)} for logits {list(logits.shape)}")
     if labels_N.numel() and int(labels_N.max()) >= logits.size(-1):

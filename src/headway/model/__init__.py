@@ -1,21 +1,17 @@
-"""Sections 3 and 4 of the paper as modules; it knows no text, files, training or search."""
+"""Sections 3 and 4 of the paper as modules, without text, files, training or search."""
 
-from headway.model.attention import (
-    Additive,
-    DotProduct,
-    MultiHeadAttention,
-    SelfAttention,
-)
-from headway.model.embeddings import Embedding, Positions, sinusoids
-from headway.model.ends import shift_right
-from headway.model.halves import Classifier, LanguageModel
-from headway.model.kinds import Network, make_model, parameter_count
+from headway.kernels.visibility import Segments, Visibility
+from headway.model.attention import MultiHeadAttention, SelfAttention
+from headway.model.classifier import Classifier
+from headway.model.compatibility import Additive, DotProduct
+from headway.model.embeddings import Embedding, Positions, shift_right, sinusoids
+from headway.model.language_model import LanguageModel
 from headway.model.layers import FeedForward, Layer, Residual, Stack
-from headway.model.mixers import Convolution, Recurrent
+from headway.model.mixers import Convolution, Mixer, Recurrent
+from headway.model.network import Network, make_model, parameter_count
 from headway.model.state import DecoderState
 from headway.model.transformer import Transformer
-from headway.model.visible import Visible
-from headway.model.watch import Watched, watch
+from headway.model.watch import Record, watch
 
 __all__ = [
     "Additive",
@@ -27,16 +23,18 @@ __all__ = [
     "FeedForward",
     "LanguageModel",
     "Layer",
+    "Mixer",
     "MultiHeadAttention",
     "Network",
     "Positions",
+    "Record",
     "Recurrent",
     "Residual",
+    "Segments",
     "SelfAttention",
     "Stack",
     "Transformer",
-    "Visible",
-    "Watched",
+    "Visibility",
     "make_model",
     "parameter_count",
     "shift_right",

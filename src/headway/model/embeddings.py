@@ -1,6 +1,6 @@
-"""What a stack is fed: token embeddings, and what tells positions apart.
+"""The input of a stack: token embeddings and position encodings.
 
-Shapes: B batch, T positions, D d_model, E d_embedding. Paper: sections 3.4 and 3.5.
+Shapes: B batch, T positions, D d_model, E d_embedding. Paper: sections 3.1, 3.4 and 3.5.
 """
 
 from typing import Any, Literal
@@ -9,24 +9,25 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.kernels.linear import Linear
-from headway.model.mixers import positions_in_segments
+from headway.kernels.visibility import Segments
 
 FIRST_ROWS = 1024  # of a table of sinusoids, at most; longer input extends it
 
 
 class Embedding(nn.Module):
-    """Token embeddings, multiplied by ``scale``; the last row, ``<pad>``'s, is always zero.
+    """Token embeddings, multiplied by ``scale``; the last row, that of ``<pad>``, is always zero.
 
-    The decoder starts from that zero vector. A tied matrix gets gradients from the softmax too, so
-    the row's gradient is cleared where it arises, which keeps the row zero under any optimizer.
+    The decoder starts from that zero vector. A hook clears the row's gradient, because a tied
+    matrix gets gradients from the softmax too; so the row stays zero under any optimizer.
     Paper: section 3.4.
 
     Args:
         vocab_size: Rows, ``<pad>`` included.
         d_embedding: Width E of a row.
-        d_model: Width D of what comes out; another width than E goes through a linear map.
+        d_model: Width D of the output; a linear map leads from E to D if they differ.
         scale: Multiplies the rows; the paper's is sqrt(d_model).
     """
 
@@ -46,11 +47,11 @@ class Embedding(nn.Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]
-        self._keep_pad_zero()  # a copied parameter comes without its hooks
+        self._keep_pad_zero()  # a copied parameter has no hooks
 
     def _load_from_state_dict(self, *args: Any) -> None:
         super()._load_from_state_dict(*args)
-        self._keep_pad_zero()  # so does one that was assigned
+        self._keep_pad_zero()  # nor has an assigned one
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Look up [...] tokens as [..., D] vectors."""
@@ -61,6 +62,23 @@ class Embedding(nn.Module):
 def _clear_pad(weight: Tensor) -> None:
     if weight.grad is not None:
         weight.grad[-1] = 0
+
+
+def make_embedding(config: ModelConfig, vocab_size: int) -> Embedding:
+    """Make the embedding of a vocabulary."""
+    scale = config.d_model**0.5 if config.scale_embeddings else 1.0
+    return Embedding(vocab_size, config.d_embedding or config.d_model, config.d_model, scale=scale)
+
+
+def shift_right(target_BT: Tensor, pad: int, segments: Segments | None = None) -> Tensor:
+    """Offset the target by one position: each sentence of a row starts from ``pad``.
+
+    Paper: section 3.1, "output embeddings are offset by one position".
+    """
+    shifted_BT = F.pad(target_BT[:, :-1], (1, 0), value=pad)
+    if segments is None:
+        return shifted_BT
+    return shifted_BT.masked_fill(segments.positions() == 0, pad)
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:
@@ -79,12 +97,12 @@ def sinusoids(length: int, d_model: int) -> Tensor:
 
 
 class Positions(nn.Module):
-    """Adds what tells positions apart: sinusoids, a learned table, or nothing.
+    """Adds position encodings: sinusoids, a learned table, or nothing.
 
     Args:
-        kind: Which of the three.
+        kind: One of the three.
         d_model: D.
-        max_positions: Rows of the table; sinusoids grow when a longer row comes.
+        max_positions: Rows of the table; sinusoids are extended for longer input.
     """
 
     table: Tensor
@@ -102,8 +120,8 @@ class Positions(nn.Module):
             self.register_buffer("table", torch.empty(0, d_model), persistent=False)
             self.first_rows = min(max_positions, FIRST_ROWS)
 
-    def forward(self, x_BTD: Tensor, segments_BT: Tensor | None = None, start: int = 0) -> Tensor:
-        """Add positions start, start + 1, ... to [B, T, D]; each packed sentence counts from 0.
+    def forward(self, x_BTD: Tensor, segments: Segments | None = None, start: int = 0) -> Tensor:
+        """Add positions start, start + 1, ... to [B, T, D]; a packed sentence starts from 0.
 
         Raises:
             HeadwayError: If a learned table has too few rows.
@@ -111,19 +129,19 @@ class Positions(nn.Module):
         if self.kind == "none":
             return x_BTD
         end = start + x_BTD.size(1)
-        if segments_BT is None:
-            return x_BTD + self.reaching(end)[start:end]
-        position_BT = positions_in_segments(segments_BT)
+        if segments is None:
+            return x_BTD + self.table_of(end)[start:end]
+        position_BT = segments.positions()
         table = self.table
-        if end > table.size(0):  # only then is it worth to look: packed rows are long
-            table = self.reaching(int(position_BT.max()) + 1)
+        if end > table.size(0):  # a packed row may be longer than any of its sentences
+            table = self.table_of(int(position_BT.max()) + 1)
         return x_BTD + F.embedding(position_BT, table)
 
-    def reaching(self, length: int) -> Tensor:
-        """Return a table of at least so many rows; other threads may ask for others meanwhile.
+    def table_of(self, length: int) -> Tensor:
+        """Return a table of at least ``length`` rows; several threads may call this at once.
 
         Raises:
-            HeadwayError: If a learned table has too few.
+            HeadwayError: If a learned table has too few rows.
         """
         table = self.table
         if length <= table.size(0):
@@ -132,7 +150,7 @@ class Positions(nn.Module):
             raise HeadwayError(
                 f"{length} positions, but model.max_positions = {table.size(0)} were learned"
             )
-        with torch.inference_mode(False):  # the table outlives the translation that needed it
+        with torch.inference_mode(False):  # training may use the table later
             table = sinusoids(max(2 * length, self.first_rows), table.size(1)).to(table)
         if table.size(0) > self.table.size(0):
             self.table = table

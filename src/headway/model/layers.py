@@ -1,4 +1,4 @@
-"""The parts around attention: feed-forward, residuals, layers, stacks, and how words build them.
+"""The parts around attention: feed-forward networks, residuals, layers and stacks.
 
 Shapes: B batch, T positions, S source positions, D d_model, F d_ff, N rows of a step.
 Paper: sections 3.1 and 3.3.
@@ -11,14 +11,13 @@ from typing import Literal, cast
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.config import ModelConfig
 from headway.kernels.dropout import Dropout
 from headway.kernels.linear import Linear
 from headway.kernels.normalization import add_norm
-from headway.model.attention import MultiHeadAttention, SelfAttention
-from headway.model.mixers import Convolution, Recurrent
-from headway.model.state import DecoderState
-from headway.model.visible import Visible
+from headway.kernels.visibility import Segments, Visibility
+from headway.model.attention import MultiHeadAttention
+from headway.model.mixers import Mixer
+from headway.model.state import Cache, DecoderState
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -28,7 +27,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class FeedForward(nn.Module):
-    """max(0, x W_1 + b_1) W_2 + b_2, at each position alike.
+    """max(0, x W_1 + b_1) W_2 + b_2, the same at each position.
 
     Paper: section 3.3, equation 2.
 
@@ -94,7 +93,7 @@ class Layer(nn.Module):
     Paper: section 3.1.
 
     Args:
-        mixer: Self-attention or one of its rivals.
+        mixer: Self-attention or a module in its place.
         cross: Encoder-decoder attention; None in an encoder and in a language model.
         feed_forward: The position-wise network.
         residuals: One for each of the above, in that order.
@@ -102,7 +101,7 @@ class Layer(nn.Module):
 
     def __init__(
         self,
-        mixer: SelfAttention | Recurrent | Convolution,
+        mixer: Mixer,
         cross: MultiHeadAttention | None,
         feed_forward: FeedForward,
         residuals: list[Residual],
@@ -116,40 +115,40 @@ class Layer(nn.Module):
     def forward(
         self,
         x_BTD: Tensor,
-        segments_BT: Tensor | None = None,
+        segments: Segments | None = None,
         memory_BSD: Tensor | None = None,
-        memory_segments_BS: Tensor | None = None,
+        memory_segments: Segments | None = None,
     ) -> Tensor:
-        """Transform [B, T, D], looking at the memory if the layer has cross-attention."""
-        mix, *meet, feed = self.residuals
-        x_BTD = mix(x_BTD, lambda y: self.mixer(y, segments_BT))
+        """Transform [B, T, D]; a layer with cross-attention reads the memory."""
+        around_mixer, *around_cross, around_feed_forward = self.residuals
+        x_BTD = around_mixer(x_BTD, lambda y: self.mixer(y, segments))
         if self.cross is not None and memory_BSD is not None:
             cross, memory = self.cross, memory_BSD
-            visible = Visible(segments_BT, memory_segments_BS)
-            x_BTD = meet[0](x_BTD, lambda y: cross(y, memory, visible))
-        return feed(x_BTD, self.feed_forward)
+            visibility = Visibility(segments, memory_segments)
+            x_BTD = around_cross[0](x_BTD, lambda y: cross(y, memory, visibility))
+        return around_feed_forward(x_BTD, self.feed_forward)
 
     def step(
         self,
         x_N1D: Tensor,
-        cache: dict[str, Tensor],
+        cache: Cache,
         memory: tuple[Tensor, Tensor] | None,
-        memory_segments_BS: Tensor | None,
+        memory_segments: Segments | None,
     ) -> Tensor:
         """Transform one more position, [N, 1, D]."""
-        mix, *meet, feed = self.residuals
-        x_N1D = mix(x_N1D, lambda y: self.mixer.step(y, cache))
+        around_mixer, *around_cross, around_feed_forward = self.residuals
+        x_N1D = around_mixer(x_N1D, lambda y: self.mixer.step(y, cache))
         if self.cross is not None and memory is not None:
             cross, (keys, values) = self.cross, memory
-            visible = Visible(None, memory_segments_BS)
-            # The beams of a sentence are so many queries on its one memory: [B, beams, D].
-            x_N1D = meet[0](
+            visibility = Visibility(None, memory_segments)
+            # The beams of a sentence are queries on its one memory: [B, beams, D].
+            x_N1D = around_cross[0](
                 x_N1D,
                 lambda y: cross.attend(
-                    y.view(keys.size(0), -1, y.size(2)), keys, values, visible
+                    y.view(keys.size(0), -1, y.size(2)), keys, values, visibility
                 ).view_as(y),
             )
-        return feed(x_N1D, self.feed_forward)
+        return around_feed_forward(x_N1D, self.feed_forward)
 
 
 class Stack(nn.Module):
@@ -168,84 +167,29 @@ class Stack(nn.Module):
     def forward(
         self,
         x_BTD: Tensor,
-        segments_BT: Tensor | None = None,
+        segments: Segments | None = None,
         memory_BSD: Tensor | None = None,
-        memory_segments_BS: Tensor | None = None,
+        memory_segments: Segments | None = None,
     ) -> Tensor:
         """Pass [B, T, D] through all layers."""
         for layer in self.layers:
-            x_BTD = layer(x_BTD, segments_BT, memory_BSD, memory_segments_BS)
+            x_BTD = layer(x_BTD, segments, memory_BSD, memory_segments)
         return x_BTD if self.final_norm is None else self.final_norm(x_BTD)
 
     def start(
-        self, memory_BSD: Tensor | None = None, segments_BS: Tensor | None = None
+        self, memory_BSD: Tensor | None = None, memory_segments: Segments | None = None
     ) -> DecoderState:
         """Begin to decode step by step; the memory's keys and values are computed here, once."""
         memory = [
-            layer.cross.keys_values(memory_BSD)
+            layer.cross.project_memory(memory_BSD)
             for layer in self.layers
             if layer.cross is not None and memory_BSD is not None
         ]
-        return DecoderState([{} for _ in self.layers], memory, segments_BS)
+        return DecoderState([{} for _ in self.layers], memory, memory_segments)
 
     def step(self, x_N1D: Tensor, state: DecoderState) -> Tensor:
-        """Pass one more position, [N, 1, D], through all layers; ``state`` moves on in place."""
+        """Pass one more position, [N, 1, D], through all layers; ``state`` changes in place."""
         for layer, cache, memory in zip_longest(self.layers, state.layers, state.memory):
             x_N1D = layer.step(x_N1D, cache, memory, state.memory_segments)
         state.position += 1
         return x_N1D if self.final_norm is None else self.final_norm(x_N1D)
-
-
-def make_layer(config: ModelConfig, index: int, *, causal: bool, cross: bool) -> Layer:
-    """Turn a configuration's words into the ``index``-th layer of a stack (from 0)."""
-    d_k, d_v = config.head_widths
-
-    def heads() -> MultiHeadAttention:
-        return MultiHeadAttention(
-            config.d_model,
-            config.num_heads,
-            d_k,
-            d_v,
-            bias=config.attention_bias,
-            dropout=config.attention_dropout,
-            compatibility=config.compatibility,
-            scaled=config.scale_attention,
-        )
-
-    mixer: SelfAttention | Recurrent | Convolution
-    match config.decoder_mixer if causal else config.encoder_mixer:
-        case "attention":
-            mixer = SelfAttention(heads(), causal=causal, window=config.window)
-        case "lstm" | "gru" as cell:
-            mixer = Recurrent(config.d_model, cell, causal=causal)
-        case "convolution" | "dilated" | "separable" as kind:
-            mixer = Convolution(
-                config.d_model,
-                config.kernel_size,
-                # Each layer's taps lie as far apart as the layer below can see: log_k(n) layers.
-                dilation=config.kernel_size**index if kind == "dilated" else 1,
-                separable=kind == "separable",
-                gated=config.gated,
-                causal=causal,
-            )
-    feed_forward = FeedForward(
-        config.d_model,
-        config.d_ff,
-        activation=config.activation,
-        dropout=config.feed_forward_dropout,
-        convolution=config.feed_forward == "convolution",
-    )
-    residuals = [
-        Residual(
-            config.d_model, norm=config.norm, dropout=config.dropout, epsilon=config.norm_epsilon
-        )
-        for _ in range(3 if cross else 2)
-    ]
-    return Layer(mixer, heads() if cross else None, feed_forward, residuals)
-
-
-def make_stack(config: ModelConfig, num_layers: int, *, causal: bool, cross: bool) -> Stack:
-    """Build a stack of ``num_layers`` layers."""
-    layers = [make_layer(config, i, causal=causal, cross=cross) for i in range(num_layers)]
-    norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if config.norm == "pre" else None
-    return Stack(layers, norm)

@@ -1,27 +1,37 @@
-"""What may take self-attention's place: recurrent and convolutional layers (paper: section 4, Table 1).
-
-A mixer offers ``forward(x, segments)`` over whole rows and ``step(x, cache)`` for one more position;
-it never looks across the sentences of a packed row, nor at padding.
+"""Mixers in place of self-attention: recurrent and convolutional (paper: section 4, Table 1).
 
 Shapes: B batch, T positions, D d_model, R sentences, L longest sentence, N rows of a step.
 """
 
-from typing import Literal
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.kernels.linear import Linear
+from headway.kernels.visibility import Segments
+from headway.model.state import Cache
 
 
-def positions_in_segments(segments_BT: Tensor) -> Tensor:
-    """Count the positions of each sentence from 0, in rows that may hold several: [B, T]."""
-    index_BT = torch.arange(segments_BT.size(1), device=segments_BT.device).expand_as(segments_BT)
-    first_BT = torch.ones_like(segments_BT, dtype=torch.bool)
-    first_BT[:, 1:] = segments_BT[:, 1:] != segments_BT[:, :-1]
-    start_BT = torch.where(first_BT, index_BT, 0).cummax(1).values
-    return index_BT - start_BT
+class Mixer(Protocol):
+    """The sub-layer of a layer that mixes positions: self-attention, or a module in its place.
+
+    A mixer never mixes the sentences of a packed row, nor reads padding. One for a decoder never
+    reads a later position, and has `step`.
+    """
+
+    def __call__(self, x_BTD: Tensor, segments: Segments | None = None) -> Tensor:
+        """Mix the positions of [B, T, D]; ``segments`` None: every row is one whole sentence."""
+
+    def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
+        """Mix one more position, [N, 1, D], with earlier ones.
+
+        Args:
+            x_N1D: The position's hidden states.
+            cache: What this method stored there at earlier positions, empty at the first: tensors
+                whose first axis is N. The search reorders their rows.
+        """
 
 
 class Recurrent(nn.Module):
@@ -29,8 +39,8 @@ class Recurrent(nn.Module):
 
     Args:
         d_model: Width D of input and output; even unless causal.
-        cell: Which recurrence.
-        causal: Run forwards only.
+        cell: The recurrence.
+        causal: Run forwards only (a decoder's).
     """
 
     def __init__(self, d_model: int, cell: Literal["lstm", "gru"], *, causal: bool = False) -> None:
@@ -39,13 +49,13 @@ class Recurrent(nn.Module):
         width = d_model if causal else d_model // 2
         self.cell = kind(d_model, width, batch_first=True, bidirectional=not causal)
 
-    def forward(self, x_BTD: Tensor, segments_BT: Tensor | None = None) -> Tensor:
+    def forward(self, x_BTD: Tensor, segments: Segments | None = None) -> Tensor:
         """Run over every sentence of [B, T, D] from a fresh state; padding gives zeros."""
-        if segments_BT is None:
+        if segments is None:
             return self.cell(x_BTD)[0]
-        # One row per sentence, so that no state crosses from one to the next or into padding.
-        inside_BT = segments_BT != 0
-        place_BT = positions_in_segments(segments_BT)
+        # One row a sentence, so that no state crosses from one to the next or into padding.
+        inside_BT = segments.ids != 0
+        place_BT = segments.positions()
         row = ((place_BT == 0) & inside_BT).flatten().cumsum(0).view_as(place_BT)[inside_BT] - 1
         place = place_BT[inside_BT]
         lengths_R = torch.bincount(row)
@@ -57,9 +67,9 @@ class Recurrent(nn.Module):
         y_RLD, _ = nn.utils.rnn.pad_packed_sequence(self.cell(packed)[0], batch_first=True)
         return torch.zeros_like(x_BTD).masked_scatter(inside_BT[..., None], y_RLD[row, place])
 
-    def step(self, x_N1D: Tensor, cache: dict[str, Tensor]) -> Tensor:
-        """Run one more position, [N, 1, D], from the state the cache holds."""
-        # torch wants [layers, N, D] states; the cache keeps rows first.
+    def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
+        """Run one more position, [N, 1, D], from the state in the cache."""
+        # torch's states are [layers, N, D]; the cache's first axis is N.
         names = ("hidden", "memory") if isinstance(self.cell, nn.LSTM) else ("hidden",)
         before = tuple(cache[name].transpose(0, 1).contiguous() for name in names if cache)
         if isinstance(self.cell, nn.LSTM):
@@ -113,19 +123,19 @@ class Convolution(nn.Module):
             self.output = Linear(kernel_size * d_model, width)
 
     def mix(self, taps: list[Tensor]) -> Tensor:
-        """Combine what each tap sees, k tensors of [B, T, D], into [B, T, D]."""
+        """Combine the inputs of all taps, k tensors of [B, T, D], into [B, T, D]."""
         if self.filters is None:
             y_BTD = self.output(torch.cat(taps, -1))
         else:
             y_BTD = self.output((torch.stack(taps, -2) * self.filters).sum(-2))
         return F.glu(y_BTD, -1) if self.gated else y_BTD
 
-    def forward(self, x_BTD: Tensor, segments_BT: Tensor | None = None) -> Tensor:
-        """Convolve [B, T, D]; what lies outside a position's own sentence counts as zero."""
-        return self.mix([shifted(x_BTD, offset, segments_BT) for offset in self.offsets])
+    def forward(self, x_BTD: Tensor, segments: Segments | None = None) -> Tensor:
+        """Convolve [B, T, D]; a tap outside a position's own sentence reads zero."""
+        return self.mix([shift(x_BTD, offset, segments) for offset in self.offsets])
 
-    def step(self, x_N1D: Tensor, cache: dict[str, Tensor]) -> Tensor:
-        """Convolve one more position, [N, 1, D], with the last inputs, which the cache holds."""
+    def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
+        """Convolve one more position, [N, 1, D], with the last inputs in the cache."""
         inputs_NLD = torch.cat((cache["inputs"], x_N1D), 1) if cache else x_N1D
         cache["inputs"] = inputs_NLD = inputs_NLD[:, -self.reach - 1 :]
         last = inputs_NLD.size(1) - 1
@@ -139,14 +149,15 @@ class Convolution(nn.Module):
         )
 
 
-def shifted(x_BTD: Tensor, offset: int, segments_BT: Tensor | None) -> Tensor:
-    """Return x[:, t + offset] at t, and zero where that lies in another sentence or outside."""
+def shift(x_BTD: Tensor, offset: int, segments: Segments | None) -> Tensor:
+    """Return x[:, t + offset] at t, and zero where that is another sentence or no position."""
     length = x_BTD.size(1)
     if abs(offset) >= length:
         return torch.zeros_like(x_BTD)
     pad = (-min(offset, 0), max(offset, 0))
     y_BTD = F.pad(x_BTD, (0, 0, *pad))[:, pad[1] : pad[1] + length]
-    if segments_BT is None:
+    if segments is None:
         return y_BTD
-    there_BT = F.pad(segments_BT, pad)[:, pad[1] : pad[1] + length]
-    return y_BTD * ((there_BT == segments_BT) & (segments_BT != 0))[..., None]
+    here_BT = segments.ids
+    there_BT = F.pad(here_BT, pad)[:, pad[1] : pad[1] + length]
+    return y_BTD * ((there_BT == here_BT) & (here_BT != 0))[..., None]

@@ -1,4 +1,8 @@
-"""What a decoder remembers between two steps; the search owns it, the modules keep nothing."""
+"""What a decoder remembers between two steps; the search owns it, the modules keep nothing.
+
+Shapes: B sentences, N rows of a step (sentences x beams), H heads, K width of a head, S source
+positions.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,12 +10,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from headway.kernels.visibility import Segments
 
-class Past:
+# What one mixer remembers, by name: tensors, or `PositionCache`s, whose first axis is N.
+Cache = dict[str, Any]
+
+
+class PositionCache:
     """The keys, or the values, of the positions read so far, written in place.
 
-    There is room for twice as many whenever it runs out. With a window the newest position takes
-    the place of the oldest: attention does not ask in which order its keys lie.
+    The storage doubles whenever it is full. With a window the newest position overwrites the
+    oldest: attention does not depend on the order of its keys.
 
     Args:
         window: Hold no more positions than these; 0: all.
@@ -19,39 +28,39 @@ class Past:
 
     def __init__(self, window: int = 0) -> None:
         self.window = window
-        self.length = 0  # positions read, not held
-        self.room_NHCK: Tensor | None = None
+        self.length = 0  # positions read; with a window more than are held
+        self.storage_NHCK: Tensor | None = None
 
     def __len__(self) -> int:
-        """How many rows (N) there are."""
-        return 0 if self.room_NHCK is None else len(self.room_NHCK)
+        """Return the number of rows, N."""
+        return 0 if self.storage_NHCK is None else len(self.storage_NHCK)
 
     def append(self, x_NH1K: Tensor) -> Tensor:
         """Add a position and return all that are held, [N, H, positions, K]."""
-        room = 0 if self.room_NHCK is None else self.room_NHCK.size(2)
-        if self.length == room and (room < self.window or not self.window):
-            self._make_room(x_NH1K, max(16, 2 * room))
-        assert self.room_NHCK is not None
+        capacity = 0 if self.storage_NHCK is None else self.storage_NHCK.size(2)
+        if self.length == capacity and (capacity < self.window or not self.window):
+            self._grow(x_NH1K, max(16, 2 * capacity))
+        assert self.storage_NHCK is not None
         place = self.length % self.window if self.window else self.length
-        self.room_NHCK[:, :, place] = x_NH1K[:, :, 0]
+        self.storage_NHCK[:, :, place] = x_NH1K[:, :, 0]
         self.length += 1
-        return self.room_NHCK[:, :, : self.length]
+        return self.storage_NHCK[:, :, : self.length]
 
-    def index_select(self, dim: int, rows: Tensor) -> "Past":
-        """Return the past of these rows, [N']: what a tensor with rows first would."""
-        chosen = Past(self.window)
+    def index_select(self, dim: int, rows: Tensor) -> "PositionCache":
+        """Return the cache of these rows, [N']; a tensor has a method of the same name."""
+        chosen = PositionCache(self.window)
         chosen.length = self.length
-        if self.room_NHCK is not None:
-            chosen.room_NHCK = self.room_NHCK.index_select(dim, rows)
+        if self.storage_NHCK is not None:
+            chosen.storage_NHCK = self.storage_NHCK.index_select(dim, rows)
         return chosen
 
-    def _make_room(self, like_NH1K: Tensor, room: int) -> None:
+    def _grow(self, like_NH1K: Tensor, capacity: int) -> None:
         rows, heads, _, width = like_NH1K.shape
-        room = min(room, self.window) if self.window else room
-        larger_NHCK = like_NH1K.new_empty(rows, heads, room, width)
-        if self.room_NHCK is not None:
-            larger_NHCK[:, :, : self.length] = self.room_NHCK
-        self.room_NHCK = larger_NHCK
+        capacity = min(capacity, self.window) if self.window else capacity
+        larger_NHCK = like_NH1K.new_empty(rows, heads, capacity, width)
+        if self.storage_NHCK is not None:
+            larger_NHCK[:, :, : self.length] = self.storage_NHCK
+        self.storage_NHCK = larger_NHCK
 
 
 @dataclass
@@ -59,20 +68,20 @@ class DecoderState:
     """The state of a step-by-step decoding of B sentences with N = B x beams hypotheses.
 
     Attributes:
-        layers: For each layer its mixer's tensors, rows (N) first.
-        memory: For each layer the keys and values of the source, [B, H, S, K] and [B, H, S, V];
-            computed once, shared by the beams of a sentence. Empty without an encoder.
-        memory_segments: [B, S], 1 where a source position may be attended to; None: all.
+        layers: For each layer the cache of its mixer, rows (N) first.
+        memory: For each layer the keys and values of the source, [B, H, S, K] and [B, H, S, V],
+            which the beams of a sentence share. Empty without an encoder.
+        memory_segments: [B, S], 1 where a source position may be attended to; None: everywhere.
         position: How many tokens have been read.
     """
 
-    layers: list[dict[str, Any]]
+    layers: list[Cache]
     memory: list[tuple[Tensor, Tensor]]
-    memory_segments: Tensor | None
+    memory_segments: Segments | None
     position: int = 0
 
     def reorder(self, rows: Tensor) -> None:
-        """Let hypothesis i go on from hypothesis ``rows[i]``; ``rows`` [N'] of the same sentence."""
+        """Let hypothesis i continue hypothesis ``rows[i]``; ``rows`` [N'], of the same sentence."""
         held = next((value for layer in self.layers for value in layer.values()), None)
         if held is None or torch.equal(rows, torch.arange(len(held), device=rows.device)):
             return
@@ -82,10 +91,10 @@ class DecoderState:
         ]
 
     def keep(self, sentences: Tensor) -> None:
-        """Forget the memory of all sentences but these, [B']; `reorder` does it for hypotheses."""
+        """Keep the memory of these sentences only, [B']; `reorder` does so for hypotheses."""
         self.memory = [
             (keys.index_select(0, sentences), values.index_select(0, sentences))
             for keys, values in self.memory
         ]
         if self.memory_segments is not None:
-            self.memory_segments = self.memory_segments.index_select(0, sentences)
+            self.memory_segments = self.memory_segments.select(sentences)

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 
 from headway.config import ModelConfig
 from headway.kernels.dropout import Dropout
-from headway.model.attention import xavier
-from headway.model.embeddings import Embedding, Positions
-from headway.model.ends import Output, shift_right, token_embedding
-from headway.model.layers import make_stack
+from headway.kernels.visibility import Segments
+from headway.model.assembly import MakeMixer, initialize_linear_maps, make_stack
+from headway.model.embeddings import Embedding, Positions, make_embedding, shift_right
+from headway.model.output import Output
 from headway.model.state import DecoderState
 
 
@@ -22,6 +22,9 @@ class Transformer(nn.Module):
 
     Args:
         config: Its vocabulary sizes must be set.
+        make_encoder_mixer: Makes the mixer of each encoder layer, given its index from 0, in place
+            of self-attention; None: the mixer that the configuration names. See `Mixer`.
+        make_decoder_mixer: The same for the decoder.
 
     Example:
         >>> config = ModelConfig(source_vocab_size=37000, target_vocab_size=37000)
@@ -31,35 +34,53 @@ class Transformer(nn.Module):
         >>> loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
     """
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(
+        self,
+        config: ModelConfig,
+        *,
+        make_encoder_mixer: MakeMixer | None = None,
+        make_decoder_mixer: MakeMixer | None = None,
+    ) -> None:
         super().__init__()
         _check_vocabularies(config)
         self.config = config
-        self.source_embedding = token_embedding(config, config.source_vocab_size)
+        self.source_embedding = make_embedding(config, config.source_vocab_size)
         self.target_embedding = (
             None
             if config.tying == "three-way"
-            else token_embedding(config, config.target_vocab_size)
+            else make_embedding(config, config.target_vocab_size)
         )
         self.source_positions = Positions(config.positions, config.d_model, config.max_positions)
         self.target_positions = Positions(config.positions, config.d_model, config.max_positions)
         self.dropout = Dropout(config.dropout)
-        self.encoder = make_stack(config, config.num_encoder_layers, causal=False, cross=False)
-        self.decoder = make_stack(config, config.num_decoder_layers, causal=True, cross=True)
+        self.encoder = make_stack(
+            config,
+            config.num_encoder_layers,
+            causal=False,
+            cross=False,
+            make_mixer=make_encoder_mixer,
+        )
+        self.decoder = make_stack(
+            config,
+            config.num_decoder_layers,
+            causal=True,
+            cross=True,
+            make_mixer=make_decoder_mixer,
+        )
         self.output = Output(config)
-        xavier(self)
+        initialize_linear_maps(self)
 
     @property
     def target_table(self) -> Embedding:
-        """The embedding the decoder reads with."""
+        """The embedding of the decoder's input."""
         return self.source_embedding if self.target_embedding is None else self.target_embedding
 
     def forward(
         self,
         source_BS: Tensor,
         target_BT: Tensor,
-        source_segments: Tensor | None = None,
-        target_segments: Tensor | None = None,
+        source_segments: Tensor | Segments | None = None,
+        target_segments: Tensor | Segments | None = None,
     ) -> Tensor:
         """Predict every target token from the source and the target tokens before it.
 
@@ -67,7 +88,8 @@ class Transformer(nn.Module):
             source_BS: Source ids, [B, S].
             target_BT: Target ids, [B, T], unshifted: the model offsets them itself.
             source_segments: [B, S]; 0 is padding, n the n-th sentence of a packed row; None: all 1.
-            target_segments: [B, T] alike; not needed for right padding, which no label can see.
+            target_segments: [B, T], the same; not needed for padding on the right, which no label
+                depends on.
 
         Returns:
             Logits [B, T, V]; position t predicts ``target_BT[:, t]``.
@@ -78,15 +100,17 @@ class Transformer(nn.Module):
         self,
         source_BS: Tensor,
         target_BT: Tensor,
-        source_segments: Tensor | None = None,
-        target_segments: Tensor | None = None,
+        source_segments: Tensor | Segments | None = None,
+        target_segments: Tensor | Segments | None = None,
     ) -> Tensor:
-        """Return what `logits` maps, [B, T, D]; the arguments are those of `forward`."""
+        """Return the last hidden states, [B, T, D]; the arguments are those of `forward`."""
+        source_segments = Segments.of(source_segments)
         memory_BSD = self.encode(source_BS, source_segments)
         return self.decode(target_BT, memory_BSD, target_segments, source_segments)
 
-    def encode(self, source_BS: Tensor, segments: Tensor | None = None) -> Tensor:
+    def encode(self, source_BS: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
         """Turn source ids into the memory z, [B, S, D]."""
+        segments = Segments.of(segments)
         x_BSD = self.source_positions(self.source_embedding(source_BS), segments)
         return self.encoder(self.dropout(x_BSD), segments)
 
@@ -94,10 +118,12 @@ class Transformer(nn.Module):
         self,
         target_BT: Tensor,
         memory_BSD: Tensor,
-        target_segments: Tensor | None = None,
-        source_segments: Tensor | None = None,
+        target_segments: Tensor | Segments | None = None,
+        source_segments: Tensor | Segments | None = None,
     ) -> Tensor:
         """Return the decoder's last hidden states, [B, T, D]; see `forward` for the arguments."""
+        target_segments = Segments.of(target_segments)
+        source_segments = Segments.of(source_segments)
         shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1, target_segments)
         x_BTD = self.target_positions(self.target_table(shifted_BT), target_segments)
         return self.decoder(self.dropout(x_BTD), target_segments, memory_BSD, source_segments)
@@ -106,16 +132,18 @@ class Transformer(nn.Module):
         """Map hidden states [..., D] to logits [..., V]."""
         return self.output(hidden, self.target_table.weight)
 
-    def start(self, memory_BSD: Tensor, source_segments: Tensor | None = None) -> DecoderState:
-        """Begin a step-by-step decoding of B sentences."""
-        return self.decoder.start(memory_BSD, source_segments)
+    def start(
+        self, memory_BSD: Tensor, source_segments: Tensor | Segments | None = None
+    ) -> DecoderState:
+        """Begin a step-by-step decoding of B sentences; no row may be packed."""
+        return self.decoder.start(memory_BSD, Segments.of(source_segments))
 
     def step(self, tokens_N: Tensor, state: DecoderState) -> Tensor:
-        """Read one token a hypothesis and predict the next; ``state`` moves on in place.
+        """Read one token for each hypothesis and predict the next; ``state`` changes in place.
 
         Args:
             tokens_N: The last tokens; ``<pad>`` (the last id) at the start.
-            state: From `start`; N is a multiple of its B sentences, beams of a sentence together.
+            state: From `start`; N is a multiple of its B sentences, the beams of each together.
 
         Returns:
             Logits [N, V].

@@ -1,4 +1,4 @@
-"""Attention weights and layer outputs on request, by hooks: the ordinary forward knows nothing of it."""
+"""Attention weights and layer outputs on request, by hooks; a forward without them costs nothing."""
 
 import threading
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from headway.model.attention import Additive, DotProduct, whole_mask
+from headway.model.compatibility import Additive, DotProduct, attention_mask
 from headway.model.layers import Layer
 
 
 @dataclass
-class Watched:
-    """What was seen, by the dotted name of the module; the last forward wins.
+class Record:
+    """The last forward's attention and outputs, by the dotted name of the module.
 
     Attributes:
         attention: Weights [B, H, T, S], each row summing to 1.
@@ -26,49 +26,49 @@ class Watched:
 
 
 @contextmanager
-def watch(model: nn.Module) -> Iterator[Watched]:
+def watch(model: nn.Module) -> Iterator[Record]:
     """Record every attention map and layer output of this thread's forwards inside the ``with``.
 
     The weights are computed again from the queries and keys that the attention received, so the
-    model itself may use any fused kernel. What other threads do with the model is not seen.
+    model itself may use any fused kernel. Forwards of other threads are not recorded.
 
     Example:
         >>> with watch(model) as seen:
         ...     model(source, target)
         >>> seen.attention["decoder.layers.0.cross"].shape  # [B, H, T, S]
     """
-    seen = Watched()
+    record = Record()
     handles = []
-    here = threading.get_ident()
+    this_thread = threading.get_ident()
 
-    def see_core(path: str, core: DotProduct | Additive) -> Any:
-        # "decoder.layers.0.mixer.attention.core" and "decoder.layers.0.cross.core": drop the parts
-        # that say nothing.
+    def record_core(path: str, core: DotProduct | Additive) -> Any:
+        # "decoder.layers.0.mixer.attention.core" becomes "decoder.layers.0.self", and
+        # "decoder.layers.0.cross.core" becomes "decoder.layers.0.cross".
         name = path.removesuffix(".core").replace(".mixer.attention", ".self")
 
         def hook(_module: nn.Module, inputs: tuple[Any, ...], _output: Tensor) -> None:
-            if threading.get_ident() != here:
+            if threading.get_ident() != this_thread:
                 return
-            query, key, _value, visible = inputs
-            mask = whole_mask(query, key, visible)
-            seen.attention[name] = core.weights(query, key, mask).detach()
+            query, key, _value, visibility = inputs
+            mask = attention_mask(query, key, visibility)
+            record.attention[name] = core.weights(query, key, mask).detach()
 
         return core.register_forward_hook(hook)
 
-    def see_layer(name: str, layer: Layer) -> Any:
+    def record_layer(name: str, layer: Layer) -> Any:
         def hook(_module: nn.Module, _inputs: tuple[Any, ...], output: Tensor) -> None:
-            if threading.get_ident() == here:
-                seen.outputs[name] = output.detach()
+            if threading.get_ident() == this_thread:
+                record.outputs[name] = output.detach()
 
         return layer.register_forward_hook(hook)
 
     for name, module in model.named_modules():
         if isinstance(module, DotProduct | Additive):
-            handles.append(see_core(name, module))
+            handles.append(record_core(name, module))
         elif isinstance(module, Layer):
-            handles.append(see_layer(name, module))
+            handles.append(record_layer(name, module))
     try:
-        yield seen
+        yield record
     finally:
         for handle in handles:
             handle.remove()

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.model import DotProduct
-from headway.model.attention import whole_mask
+from headway.model.compatibility import attention_mask
 from headway.pictures.labels import NAMES, display_labels
 from headway.pictures.maps import read_sentence
 
@@ -122,9 +122,9 @@ def explain(
         translator.model(batch.source, batch.target, batch.source_segments, batch.target_segments)
     finally:
         hook.remove()
-    q_BHTK, k_BHSK, v_BHSV, sight = received[0]
+    q_BHTK, k_BHSK, v_BHSV, visibility = received[0]
     q, k, v = _numbers(q_BHTK[0, head, query]), _numbers(k_BHSK[0, head]), _numbers(v_BHSV[0, head])
-    allowed = whole_mask(q_BHTK, k_BHSK, sight)
+    allowed = attention_mask(q_BHTK, k_BHSK, visibility)
     visible = np.ones(len(k), bool)
     if allowed is not None:
         visible = allowed.expand(1, 1, q_BHTK.size(2), len(k))[0, 0, query].cpu().numpy()

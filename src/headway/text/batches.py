@@ -31,7 +31,7 @@ class Batch:
         target_segments: [B, T] alike.
         rows: Where the pairs stand in their corpus, [B].
         target_tokens: Labels that are not padding.
-        packed: Rows may hold several sentences.
+        is_packed: Whether a row may hold several sentences.
     """
 
     source: Tensor
@@ -40,7 +40,7 @@ class Batch:
     target_segments: Tensor
     rows: Any
     target_tokens: int
-    packed: bool = False
+    is_packed: bool = False
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch on a device."""
@@ -161,7 +161,7 @@ def split(batch: Batch, count: int) -> list[Batch]:
         count: Of the parts.
     """
     source, target = batch.source_segments, batch.target_segments
-    if batch.packed:
+    if batch.is_packed:
         assert len(source) == 1, "segments are counted within a row"
         lengths = (source[0].bincount() + target[0].bincount())[1:]
     else:
@@ -180,11 +180,11 @@ def _part(batch: Batch, chosen: Any) -> Batch:
     target, target_segments = _choose(batch.target, batch.target_segments, batch, chosen)
     tokens = int((target_segments > 0).sum())
     rows = batch.rows[chosen]
-    return Batch(source, source_segments, target, target_segments, rows, tokens, batch.packed)
+    return Batch(source, source_segments, target, target_segments, rows, tokens, batch.is_packed)
 
 
 def _choose(ids: Tensor, segments: Tensor, batch: Batch, chosen: Any) -> tuple[Tensor, Tensor]:
-    if not batch.packed:
+    if not batch.is_packed:
         return ids[chosen], segments[chosen]
     mine = torch.zeros(len(batch.rows) + 1, dtype=torch.bool)
     mine[chosen + 1] = True

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from headway.kernels.entropy import agreement_, entropy_
-from headway.model import Network
+from headway.model import Network, Segments
 from headway.text.batches import Batch
 
 # Logits held at once on a CPU: 8 MB in bf16, which stay in its last cache between the passes.
@@ -178,9 +178,10 @@ class Objective:
 
     def _read(self, batch: Batch) -> Tensor:
         """Return the last hidden states, [B, T, D]."""
-        # Padding is on the right: no label sees it, so the decoder needs no target segments.
-        segments = batch.target_segments if batch.packed else None
-        return self.model.hidden(batch.source, batch.target, batch.source_segments, segments)
+        source = Segments(batch.source_segments, batch.is_packed)
+        # No label depends on padding on the right, so that only packed rows need target segments.
+        target = Segments(batch.target_segments, is_packed=True) if batch.is_packed else None
+        return self.model.hidden(batch.source, batch.target, source, target)
 
 
 @torch.enable_grad()

@@ -12,7 +12,7 @@ from headway.errors import HeadwayError
 from headway.files import remove
 from headway.inference import shortlist
 from headway.inference.directory import load_model, read_config
-from headway.kernels.build import identity
+from headway.kernels.build import build_id
 from headway.text.prepare import PreparedData, prepare
 from headway.training import ranks
 from headway.training.compatibility import MAY_CHANGE, list_changes, list_other_files
@@ -176,7 +176,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
             f"started with torch {record.torch}, this is {torch.__version__}: the last bits of"
             " results may differ"
         )
-    if record.native != identity("training"):
+    if record.native != build_id("training"):
         notices.append("started with other native code: the last bits of results may differ")
     return OpenedRun(run, notices + _precision_notices(run))
 

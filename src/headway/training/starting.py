@@ -11,7 +11,7 @@ from headway import __version__
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.inference.directory import write_config
-from headway.kernels.build import identity
+from headway.kernels.build import build_id
 from headway.text.prepare import PreparedData
 from headway.training import ranks
 from headway.training.compatibility import check_data
@@ -51,7 +51,7 @@ def start(
     record = RunRecord(
         headway=__version__,
         torch=torch.__version__,
-        native=identity("training"),
+        native=build_id("training"),
         command=list(command),
         files={"train": dict(train), "valid": dict(valid)},
         data=DataRecord.describe(data, directory.path),

@@ -303,7 +303,7 @@ def _set_state(model: Network, state: _ModelState) -> None:
 
 def _to_plain(batch: Batch) -> _PlainBatch:
     tensors = (batch.source, batch.source_segments, batch.target, batch.target_segments)
-    return _PlainBatch(tuple(t.numpy() for t in tensors), batch.target_tokens, batch.packed)
+    return _PlainBatch(tuple(t.numpy() for t in tensors), batch.target_tokens, batch.is_packed)
 
 
 def _from_plain(plain: _PlainBatch) -> Batch:

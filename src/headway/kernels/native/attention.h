@@ -1,30 +1,49 @@
-// Attention of short sequences and its gradient (equation 1), one head of one sentence at a time:
-// everything of it stays in the nearest cache, and the softmax is never stored for later.
+// Attention of short sequences and its gradient (paper: section 3.2.1, equation 1).
 //
-// T queries, S keys, K the width of queries and keys, V of values.
+// One head of one sentence is computed at a time, so that its numbers stay in the nearest cache. The
+// backward pass computes the softmax again instead of storing it.
+//
+// Shapes: B rows, T queries, S keys, H heads, K width of queries and keys, V width of values.
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "guard.h"
 #include "numbers.h"
 
-struct Heads {
+using headway::RegionErrors;
+
+// kernels/attention.py has a ctypes structure of the same fields.
+struct AttentionArguments {
     int64_t B, H, T, S, K, V;
-    // Elements from one sentence, position and head to the next.
+    // Strides in elements, from one batch row, position and head to the next.
     int64_t q_batch, q_position, q_head, k_batch, k_position, k_head, v_batch, v_position, v_head;
-    const int64_t* query_segments;  // [B, T] or null
-    const int64_t* key_segments;    // [B, S] or null: all may be seen
-    int64_t back, ahead;            // a query sees keys from (its place - back) to (its place + ahead)
+    const int64_t* query_segments;  // [B, T] or null: all are 1
+    const int64_t* key_segments;    // [B, S] or null: no key is hidden by its segment
+    int64_t back, ahead;            // query i may attend to keys i - back to i + ahead
     float scale;
 };
 
-constexpr int64_t up(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
+// The sizeof of the structure, then the offset of each field.
+static const int64_t ATTENTION_ARGUMENTS_LAYOUT[] = {
+    sizeof(AttentionArguments),
+#define OFFSET(field) offsetof(AttentionArguments, field)
+    OFFSET(B), OFFSET(H), OFFSET(T), OFFSET(S), OFFSET(K), OFFSET(V),
+    OFFSET(q_batch), OFFSET(q_position), OFFSET(q_head),
+    OFFSET(k_batch), OFFSET(k_position), OFFSET(k_head),
+    OFFSET(v_batch), OFFSET(v_position), OFFSET(v_head),
+    OFFSET(query_segments), OFFSET(key_segments), OFFSET(back), OFFSET(ahead), OFFSET(scale),
+#undef OFFSET
+};
 
-// C[ROWS, 16] = A[ROWS, L] B[L, 16]; a row of A starts every `row`, a column every `column`.
+constexpr int64_t round_up(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
+
+// C[ROWS, 16] = A[ROWS, L] B[L, 16]; `row` and `column` are the strides of A.
 template <int ROWS>
 inline void tile(int64_t L, const float* a, int64_t row, int64_t column, const float* b,
                  int64_t b_row, float* c, int64_t c_row) {
@@ -57,7 +76,7 @@ inline void product(int64_t M, int64_t N, int64_t L, const float* a, int64_t row
     }
 }
 
-// Copy [rows, width] numbers to floats, each row padded with zeros.
+// Convert [rows, width] numbers to floats and pad each row with zeros.
 template <typename T>
 inline void gather(const T* x, int64_t rows, int64_t width, int64_t step, float* y, int64_t y_row) {
     for (int64_t i = 0; i < rows; i++) {
@@ -80,7 +99,7 @@ inline void transpose(const float* x, int64_t rows, int64_t width, int64_t x_row
     }
 }
 
-// Queries [t, t_end) and keys [s, s_end) of a sentence b that have only each other to see.
+// Queries [t, t_end) and keys [s, s_end) of batch row b that may attend only to each other.
 struct Span {
     int64_t b, t, t_end, s, s_end;
 };
@@ -91,9 +110,9 @@ inline int64_t run_end(const int64_t* segments, int64_t start, int64_t length) {
     return end;
 }
 
-// Cut a packed row into its sentences, so that the cost is that of the sentences. Rows in which a
-// segment is missing among the keys, or comes twice, stay whole.
-inline std::vector<Span> spans(const Heads& h) {
+// Cut packed rows into their sentences, so that a row costs no more than its sentences. A row stays
+// whole if a segment of its queries has no keys, or if a segment comes twice.
+inline std::vector<Span> cut_spans(const AttentionArguments& h) {
     std::vector<Span> found;
     for (int64_t b = 0; b < h.B; b++) {
         const size_t before = found.size();
@@ -125,7 +144,7 @@ inline std::vector<Span> spans(const Heads& h) {
 }
 
 // The most queries and the most keys of a span.
-inline std::pair<int64_t, int64_t> largest(const std::vector<Span>& all) {
+inline std::pair<int64_t, int64_t> largest_span(const std::vector<Span>& all) {
     int64_t T = 0, S = 0;
     for (const Span& span : all) {
         T = std::max(T, span.t_end - span.t);
@@ -134,39 +153,45 @@ inline std::pair<int64_t, int64_t> largest(const std::vector<Span>& all) {
     return {T, S};
 }
 
-// 1 where query i of a span's sentence may see a key of the span, else 0; all keys where it may see
-// none. Says whether it sees any.
-inline bool may_see(const Heads& h, const Span& span, int64_t i, float* allowed) {
+// Write 1 for each key of the span that query i may attend to, else 0; and 1 for all keys if there is
+// none. Returns whether there is one.
+inline bool find_visible_keys(const AttentionArguments& h, const Span& span, int64_t i, float* allowed) {
     const int64_t count = span.s_end - span.s;
     const int64_t* keys = h.key_segments ? h.key_segments + span.b * h.S : nullptr;
     const int64_t own = h.query_segments ? h.query_segments[span.b * h.T + i] : 1;
     float any = 0;
     for (int64_t j = 0; j < count; j++) {
-        const int64_t place = span.s + j;
-        bool near = place >= i - h.back && place <= i + h.ahead;
-        allowed[j] = near && (!keys || keys[place] == own) ? 1.0f : 0.0f;
+        const int64_t key = span.s + j;
+        bool near = key >= i - h.back && key <= i + h.ahead;
+        allowed[j] = near && (!keys || keys[key] == own) ? 1.0f : 0.0f;
         any += allowed[j];
     }
     if (any == 0) std::fill(allowed, allowed + count, 1.0f);
-    std::fill(allowed + count, allowed + up(count), 0.0f);
+    std::fill(allowed + count, allowed + round_up(count), 0.0f);
     return any > 0;
 }
 
 template <typename X>
-void attend(const Heads& h, const X* q, const X* k, const X* v, X* out, float* log_z) {
-    const std::vector<Span> all = spans(h);
-    const auto sizes = largest(all);  // clang takes no [most_T, most_S] into a parallel region
+void attend(const AttentionArguments& h, const X* q, const X* k, const X* v, X* out, float* log_z) {
+    const std::vector<Span> all = cut_spans(h);
+    const auto sizes = largest_span(all);  // clang takes no structured binding into a region
     const int64_t most_T = sizes.first, most_S = sizes.second;
-    const int64_t Kp = up(h.K), Vp = up(h.V), most = up(most_S);
+    const int64_t Kp = round_up(h.K), Vp = round_up(h.V), most = round_up(most_S);
+    RegionErrors errors;
 #pragma omp parallel
     {
-        std::vector<float> queries(most_T * Kp), keys(most_S * Kp), across(Kp * most),
-            values(most_S * Vp), weights(most_T * most), sums(most_T * Vp), allowed(most);
+        std::vector<float> queries, keys, across, values, weights, sums, allowed;
+        const bool has_memory = errors.attempt([&] {
+            queries.resize(most_T * Kp), keys.resize(most_S * Kp), across.resize(Kp * most);
+            values.resize(most_S * Vp), weights.resize(most_T * most), sums.resize(most_T * Vp);
+            allowed.resize(most);
+        });
 #pragma omp for schedule(static)
         for (int64_t job = 0; job < int64_t(all.size()) * h.H; job++) {
+            if (!has_memory) continue;
             const Span span = all[job / h.H];
             const int64_t b = span.b, head = job % h.H;
-            const int64_t T = span.t_end - span.t, S = span.s_end - span.s, Sp = up(S);
+            const int64_t T = span.t_end - span.t, S = span.s_end - span.s, Sp = round_up(S);
             gather(q + b * h.q_batch + span.t * h.q_position + head * h.q_head, T, h.K,
                    h.q_position, queries.data(), Kp);
             gather(k + b * h.k_batch + span.s * h.k_position + head * h.k_head, S, h.K,
@@ -177,8 +202,8 @@ void attend(const Heads& h, const X* q, const X* k, const X* v, X* out, float* l
             product(T, Sp, h.K, queries.data(), Kp, 1, across.data(), Sp, weights.data(), Sp);
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
-                const bool sees = may_see(h, span, span.t + i, allowed.data());
-                const float scale = sees ? h.scale : 0.0f;
+                const bool sees_any = find_visible_keys(h, span, span.t + i, allowed.data());
+                const float scale = sees_any ? h.scale : 0.0f;
                 float greatest = -INFINITY, z = 0;
 #pragma omp simd reduction(max : greatest)
                 for (int64_t j = 0; j < Sp; j++) {
@@ -190,38 +215,46 @@ void attend(const Heads& h, const X* q, const X* k, const X* v, X* out, float* l
                     w[j] = allowed[j] > 0 ? exponential(w[j] - greatest) : 0.0f;
                     z += w[j];
                 }
-                const float share = 1.0f / z;
-                for (int64_t j = 0; j < Sp; j++) w[j] *= share;
+                const float inverse = 1.0f / z;
+                for (int64_t j = 0; j < Sp; j++) w[j] *= inverse;
                 log_z[(b * h.H + head) * h.T + span.t + i] = greatest + std::log(z);
             }
             product(T, Vp, S, weights.data(), Sp, 1, values.data(), Vp, sums.data(), Vp);
-            // The output lies as the projection wants it: [B, T, H, V].
+            // The projection reads the output as [B, T, H, V].
             scatter(sums.data(), T, h.V, Vp, out + ((b * h.T + span.t) * h.H + head) * h.V,
                     h.H * h.V);
         }
     }
+    errors.rethrow();
 }
 
-// The gradients lie like the output: [B, T, H, K], [B, S, H, K] and [B, S, H, V]; those of keys that
-// nobody asks are left as they are.
+// Write the gradients as [B, T, H, K], [B, S, H, K] and [B, S, H, V]. Gradients of keys whose segment
+// has no query are not written.
 template <typename X>
-void attend_gradients(const Heads& h, const X* q, const X* k, const X* v, const X* grad,
+void attend_gradients(const AttentionArguments& h, const X* q, const X* k, const X* v, const X* grad,
                       const float* log_z, X* grad_q, X* grad_k, X* grad_v) {
-    const std::vector<Span> all = spans(h);
-    const auto sizes = largest(all);
+    const std::vector<Span> all = cut_spans(h);
+    const auto sizes = largest_span(all);
     const int64_t most_T = sizes.first, most_S = sizes.second;
-    const int64_t Kp = up(h.K), Vp = up(h.V), most = up(most_S), H = h.H;
+    const int64_t Kp = round_up(h.K), Vp = round_up(h.V), most = round_up(most_S), H = h.H;
+    RegionErrors errors;
 #pragma omp parallel
     {
-        std::vector<float> queries(most_T * Kp), keys(most_S * Kp), key_columns(Kp * most),
-            values(most_S * Vp), value_columns(Vp * most), weights(most_T * most),
-            slopes(most_T * most), gradients(most_T * Vp), allowed(most),
-            result(std::max(most_T, most_S) * std::max(Kp, Vp));
+        std::vector<float> queries, keys, key_columns, values, value_columns, weights, slopes,
+            gradients, allowed, result;
+        const bool has_memory = errors.attempt([&] {
+            queries.resize(most_T * Kp), keys.resize(most_S * Kp), key_columns.resize(Kp * most);
+            values.resize(most_S * Vp), value_columns.resize(Vp * most);
+            weights.resize(most_T * most), slopes.resize(most_T * most);
+            gradients.resize(most_T * Vp), allowed.resize(most);
+            result.resize(std::max(most_T, most_S) * std::max(Kp, Vp));
+        });
 #pragma omp for schedule(static)
         for (int64_t job = 0; job < int64_t(all.size()) * H; job++) {
+            if (!has_memory) continue;
             const Span span = all[job / H];
             const int64_t b = span.b, head = job % H;
-            const int64_t T = span.t_end - span.t, S = span.s_end - span.s, Sp = up(S);
+            const int64_t T = span.t_end - span.t, S = span.s_end - span.s, Sp = round_up(S);
             const int64_t first_query = (b * h.T + span.t) * H + head;
             const int64_t first_key = (b * h.S + span.s) * H + head;
             gather(q + b * h.q_batch + span.t * h.q_position + head * h.q_head, T, h.K,
@@ -239,8 +272,8 @@ void attend_gradients(const Heads& h, const X* q, const X* k, const X* v, const 
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
                 float* slope = slopes.data() + i * Sp;
-                const bool sees = may_see(h, span, span.t + i, allowed.data());
-                const float scale = sees ? h.scale : 0.0f;
+                const bool sees_any = find_visible_keys(h, span, span.t + i, allowed.data());
+                const float scale = sees_any ? h.scale : 0.0f;
                 const float z = log_z[(b * H + head) * h.T + span.t + i];
                 float mean = 0;
 #pragma omp simd reduction(+ : mean)
@@ -258,4 +291,5 @@ void attend_gradients(const Heads& h, const X* q, const X* k, const X* v, const 
             scatter(result.data(), S, h.V, Vp, grad_v + first_key * h.V, H * h.V);
         }
     }
+    errors.rethrow();
 }

@@ -1,10 +1,11 @@
 // Step-by-step translation of many sentences with K hypotheses each (paper: sections 3.2.3 and 6.1).
 //
-// Keys and values of the target lie where they were written: a hypothesis holds for each past position
-// a pointer to the row it descends from, so that reordering hypotheses moves pointers only. Those of
-// the source are computed once a sentence and shared by its hypotheses.
+// Keys and values of the target stay where they were written. A hypothesis holds a pointer to them for
+// each past position, so that reordering hypotheses moves pointers only. Keys and values of the source
+// are computed once for each sentence, and its hypotheses share them.
 //
-// Shapes: A sentences, N = A x hypotheses, T positions read, and those of transformer.h.
+// Shapes: A sentences, N = A x hypotheses, T positions read, and the shapes of transformer.h.
+#include "guard.h"
 #include "selection.h"
 #include "transformer.h"
 
@@ -12,7 +13,7 @@ using namespace headway;
 
 namespace {
 
-constexpr long ROWS_AT_ONCE = 256;  // source tokens encoded together: they stay in the cache
+constexpr long ROWS_AT_ONCE = 256;  // source tokens encoded together, so few that the cache holds them
 
 class State {
 public:
@@ -37,7 +38,7 @@ public:
 
     long rows() const { return static_cast<long>(past_.size()); }
 
-    // Read a token a hypothesis; the last hidden states [N, D] stay until the next call.
+    // Read a token of each hypothesis; the returned hidden states [N, D] are valid until the next call.
     const float* read(const int64_t* tokens) {
         const Model& m = model_;
         const long N = rows(), D = m.width(), P = m.projected(), C = padded(m.values());
@@ -80,8 +81,8 @@ public:
         return x;
     }
 
-    // Let sentence b choose among tokens ids[ends[b - 1]] to ids[ends[b]], in ascending order, the last
-    // of the vocabulary among them.
+    // Restrict the choice of sentence b to tokens ids[ends[b - 1]] to ids[ends[b]]: in ascending order,
+    // with the last token of the vocabulary.
     void restrict(const int64_t* ids, const int64_t* ends) {
         for (Sentence& s : sentences_) {
             const long begin = &s == sentences_.data() ? 0 : ends[&s - sentences_.data() - 1];
@@ -114,7 +115,7 @@ public:
                              padded(model_.target_vocab));
     }
 
-    // Hypothesis i goes on from hypothesis rows[i].
+    // Let hypothesis i continue hypothesis rows[i].
     void reorder(const int64_t* rows, long count) {
         std::vector<Past> next(count);
         for (long i = 0; i < count; ++i) next[i] = past_[rows[i]];
@@ -128,7 +129,7 @@ public:
     }
 
 private:
-    struct Chosen {  // the tokens of a sentence, and the part of the output map that gives their logits
+    struct Chosen {  // the tokens that a sentence may choose, and the map to their logits
         Chosen(const Linear& whole, const int64_t* begin, long count)
             : ids(begin, begin + count), logits(whole, begin, count) {}
         int64_t place(int64_t id) const {
@@ -140,8 +141,8 @@ private:
         Linear logits;
     };
     struct Sentence {
-        long offset, length;  // of its memory in floats, and S
-        std::shared_ptr<const Chosen> chosen;  // null: all
+        long offset, length;  // of its memory in floats, and its number of tokens S
+        std::shared_ptr<const Chosen> chosen;  // null: all tokens
     };
     typedef std::vector<float*> Past;          // for each position a row [layers, keys and values]
 
@@ -187,7 +188,7 @@ private:
         }
     }
 
-    // Room for one more position of every hypothesis; several are had at once, on large pages.
+    // Add memory for one more position of every hypothesis; it is allocated for several at once.
     void grow() {
         const long row = model_.decoder_layers * (model_.keys() + model_.values());
         if (cache_.empty() || free_ < rows() * row) {
@@ -206,30 +207,15 @@ private:
     std::vector<Sentence> sentences_;
     std::vector<Past> past_;
     std::vector<Block<float>> cache_;
-    long free_ = 0;  // numbers of the last block that nothing lies in yet
+    long free_ = 0;  // numbers of the last block that are not in use
     Block<float> memory_;
     Scratch<float> hidden_;
     Workspace space_;
 };
 
-// Run something and tell how it ended, for Python knows no exceptions of ours: kernels/decoding.py
-// raises what these numbers mean.
-template <class Work> int told(Work work) {
-    try {
-        work();
-        return 0;
-    } catch (const std::out_of_range&) {
-        return 1;
-    } catch (const std::bad_alloc&) {
-        return 2;
-    }
-}
-
 }  // namespace
 
-extern "C" {
-
-int headway_has_bf16() {
+HEADWAY_EXPORT int headway_has_bf16() {
 #if defined(__AVX512BF16__)
     return 1;
 #else
@@ -237,58 +223,66 @@ int headway_has_bf16() {
 #endif
 }
 
-int linear_new(int precision, const float* weight, const float* bias, long outputs, long inputs,
-               void** linear) {
-    return told([&] { *linear = new Linear(Precision(precision), weight, bias, outputs, inputs); });
+HEADWAY_EXPORT int linear_new(int precision, const float* weight, const float* bias, long outputs,
+                              long inputs, void** linear) {
+    return guarded(
+        [&] { *linear = new Linear(Precision(precision), weight, bias, outputs, inputs); });
 }
 
-void linear_free(void* linear) { delete static_cast<Linear*>(linear); }
+HEADWAY_EXPORT void linear_free(void* linear) { delete static_cast<Linear*>(linear); }
 
-// y [rows, N] = x [rows, K] W^T + bias, without padding; for tests.
-void linear_apply(const void* linear, const float* x, long rows, float* y) {
-    const Linear& map = *static_cast<const Linear*>(linear);
-    const long in = padded(map.inputs()), out = padded(map.outputs());
-    Block<float> from(rows * in), to(rows * out);
-    Inputs space;
-    for (long m = 0; m < rows; ++m)
-        std::copy(x + m * map.inputs(), x + (m + 1) * map.inputs(), from.get() + m * in);
-    map.store(from.get(), in, rows, space, to.get(), out);
-    for (long m = 0; m < rows; ++m)
-        std::copy(to.get() + m * out, to.get() + m * out + map.outputs(), y + m * map.outputs());
+// y [rows, N] = x [rows, K] W^T + bias, without padding; only tests use it.
+HEADWAY_EXPORT int linear_apply(const void* linear, const float* x, long rows, float* y) {
+    return guarded([&] {
+        const Linear& map = *static_cast<const Linear*>(linear);
+        const long in = padded(map.inputs()), out = padded(map.outputs());
+        Block<float> from(rows * in), to(rows * out);
+        Inputs space;
+        for (long m = 0; m < rows; ++m)
+            std::copy(x + m * map.inputs(), x + (m + 1) * map.inputs(), from.get() + m * in);
+        map.store(from.get(), in, rows, space, to.get(), out);
+        for (long m = 0; m < rows; ++m)
+            std::copy(to.get() + m * out, to.get() + m * out + map.outputs(),
+                      y + m * map.outputs());
+    });
 }
 
 // limit: positions that may be read, and rows of target_positions.
-int state_new(const Model* model, const int64_t* ids, const int64_t* lengths, long sentences, long beams,
-              long limit, const float* source_positions, const float* target_positions, void** state) {
-    return told([&] {
+HEADWAY_EXPORT int state_new(const Model* model, const int64_t* ids, const int64_t* lengths,
+                             long sentences, long beams, long limit, const float* source_positions,
+                             const float* target_positions, void** state) {
+    return guarded([&] {
         *state = new State(*model, ids, lengths, sentences, beams, limit, source_positions,
                            target_positions);
     });
 }
 
-int state_restrict(void* state, const int64_t* ids, const int64_t* ends) {
-    return told([&] { static_cast<State*>(state)->restrict(ids, ends); });
+HEADWAY_EXPORT int state_restrict(void* state, const int64_t* ids, const int64_t* ends) {
+    return guarded([&] { static_cast<State*>(state)->restrict(ids, ends); });
 }
 
-void state_free(void* state) { delete static_cast<State*>(state); }
+HEADWAY_EXPORT void state_free(void* state) { delete static_cast<State*>(state); }
 
-int state_select(void* state, const int64_t* tokens, const int64_t* forced, long wanted, int64_t* ids,
-                 float* logits, double* log_z) {
+HEADWAY_EXPORT int state_select(void* state, const int64_t* tokens, const int64_t* forced,
+                                long wanted, int64_t* ids, float* logits, double* log_z) {
     State& s = *static_cast<State*>(state);
-    return told([&] { s.select(s.read(tokens), forced, wanted, ids, logits, log_z); });
+    return guarded([&] { s.select(s.read(tokens), forced, wanted, ids, logits, log_z); });
 }
 
-int state_logits(void* state, const int64_t* tokens, float* out) {
+HEADWAY_EXPORT int state_logits(void* state, const int64_t* tokens, float* out) {
     State& s = *static_cast<State*>(state);
-    return told([&] { s.logits(s.read(tokens), out); });
+    return guarded([&] { s.logits(s.read(tokens), out); });
 }
 
-int state_reorder(void* state, const int64_t* rows, long count) {
-    return told([&] { static_cast<State*>(state)->reorder(rows, count); });
+HEADWAY_EXPORT int state_reorder(void* state, const int64_t* rows, long count) {
+    return guarded([&] { static_cast<State*>(state)->reorder(rows, count); });
 }
 
-int state_keep(void* state, const int64_t* sentences, long count) {
-    return told([&] { static_cast<State*>(state)->keep(sentences, count); });
+HEADWAY_EXPORT int state_keep(void* state, const int64_t* sentences, long count) {
+    return guarded([&] { static_cast<State*>(state)->keep(sentences, count); });
 }
 
+// Layout 0 is that of Layer, 1 that of Model: the sizeof, then the offset of each field.
+HEADWAY_EXPORT const int64_t* structure_layout(int index) {
+    return index == 0 ? LAYER_LAYOUT : index == 1 ? MODEL_LAYOUT : nullptr;
 }

@@ -18,12 +18,13 @@ namespace headway {
 
 enum Precision { FP32, BF16, INT8 };
 
-// Memory on large pages where there are any: weights are read whole at every step.
+// Memory on large pages where the system has them, because every step reads all weights.
 template <class T> class Block {
 public:
     Block() = default;
     explicit Block(size_t count, bool zeroed = true) : count_(count) {
         constexpr size_t PAGE = 2 << 20;
+        if (count > (SIZE_MAX - PAGE) / sizeof(T)) throw std::bad_alloc();
         const size_t bytes = count * sizeof(T), unit = bytes >= PAGE / 2 ? PAGE : 64;
         const size_t whole = (bytes + unit - 1) / unit * unit;
         data_.reset(static_cast<T*>(std::aligned_alloc(unit, std::max(whole, unit))));
@@ -43,7 +44,7 @@ private:
     size_t count_ = 0;
 };
 
-// Memory that grows to what is asked of it and is then used again.
+// A buffer that is used again and again, and replaced by a larger one when needed.
 template <class T> class Scratch {
 public:
     T* get(size_t count) {
@@ -60,7 +61,7 @@ HEADWAY_INLINE float scale_of(const float* x, long count) {
     Vector most = {}, zeros = {};
     for (long k = 0; k < count; k += LANES) {
         most = larger(most, magnitude(load(x + k)));
-        zeros += load(x + k) * 0.0f;  // unless one is no finite number: then the scale is none
+        zeros += load(x + k) * 0.0f;  // NaN if a number is not finite, and so is the scale
     }
     return largest(most) / 127.0f + sum(zeros);
 }
@@ -76,7 +77,7 @@ HEADWAY_INLINE uint16_t to_bf16(float x) {  // to the nearest, ties to even
     return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// Where the inputs of products wait in the form the kernel reads.
+// The inputs of a product, in the form that the kernel reads.
 struct Inputs {
     Scratch<int32_t> words;
     Scratch<float> scales;
@@ -102,7 +103,7 @@ public:
         }
     }
 
-    // The same map for these outputs alone.
+    // The same map with some of its outputs.
     Linear(const Linear& whole, const int64_t* chosen, long count)
         : precision_(whole.precision_), outputs_(count), inputs_(whole.inputs_), group_(whole.group_),
           groups_(whole.groups_), width_(padded(count)), words_(width_ * groups_), bias_(width_),
@@ -193,7 +194,7 @@ private:
         }
     }
 
-    // Where the 4 bytes of output n and group g lie.
+    // The index of the 4 bytes of output n and group g.
     long word(long n, long g) const { return (n / PANEL * groups_ + g) * PANEL + n % PANEL; }
 
     void pack(long n, const float* row) {

@@ -1,10 +1,11 @@
 // Products of rows with packed weights: y[m, n] = sum over k of x[m, k] W[n, k].
 //
-// Every element is summed over k in ascending order, one partial sum an element, however many rows
-// there are: a row's result never depends on its neighbours, bit for bit.
+// Each element is one sum over k in ascending order, for any number of rows: a row's result does not
+// depend on the other rows, bit for bit.
 //
-// Shapes: M rows, N outputs, K inputs. Weights lie in panels of PANEL outputs, [N / PANEL][G][PANEL],
-// G = K / (elements in 4 bytes): one step multiplies 4 bytes of each row, spread over all lanes.
+// Shapes: M rows, N outputs, K inputs. Weights are stored in panels of PANEL outputs,
+// [N / PANEL][G][PANEL] with G = K / (elements in 4 bytes). One step multiplies 4 bytes of a row,
+// copied to all lanes, with the 4 bytes of each output.
 #pragma once
 
 #include <algorithm>
@@ -52,11 +53,11 @@ struct Brain {
 };
 #endif
 
-// int8: sums are exact, so how they are grouped changes nothing.
+// int8: integer sums are exact, in any order.
 struct Byte {
     typedef Words Sum;
 #if defined(__AVX512VNNI__)
-    static constexpr int GROUP = 4;  // inputs are unsigned: 128 more than they are
+    static constexpr int GROUP = 4;  // inputs are unsigned: 128 is added to each
     HEADWAY_INLINE void add(Sum& sum, const Words& x, const Words& w) {
         sum = (Words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)x, (__m512i)w);
     }
@@ -81,7 +82,7 @@ struct Byte {
 #endif
 };
 
-// What a product needs of its two sides; rows and weights are in 4-byte words.
+// The two sides of a product, in 4-byte words.
 struct Rows {
     const int32_t* words;  // [M, stride]
     long stride;
@@ -91,24 +92,24 @@ struct Weights {
     const char* panels;
     long groups, width;      // G, and N padded to whole panels
     const float* scale;      // [N]; int8 only
-    const int32_t* surplus;  // [N], what unsigned inputs add to a sum; int8 only
+    const int32_t* surplus;  // [N], 128 times the sum of the weights, for unsigned inputs; int8 only
 };
 
-// Few rows are too few sums to hide the latency of an addition: then more columns at once.
+// With few rows more columns are summed at once, because few sums do not hide an addition's latency.
 constexpr int FEW = 4;
 constexpr int flat(long rows) {
     const bool many = MOST_ROWS > 6;  // registers
     return rows == 1 ? 8 : rows == 2 && many ? 6 : rows <= 3 || many ? 4 : PARTS;
 }
 
-// The most sums that come out at once.
+// The most sums of one tile.
 constexpr int ROOM =
     WIDE * std::max({MOST_ROWS * PARTS, flat(1), 2 * flat(2), 3 * flat(3), FEW * flat(FEW)});
 
 // ROWS x COLUMNS sums at once, all in registers; COLUMNS counts registers of WIDE outputs.
 template <class Format, int ROWS, int COLUMNS>
 static void tile(const Rows& x, long row, const Weights& w, long column, float* out) {
-    static_assert(ROWS * COLUMNS * WIDE <= ROOM, "they fit where they go");
+    static_assert(ROWS * COLUMNS * WIDE <= ROOM, "the sums fit into the output");
     typename Format::Sum sums[ROWS][COLUMNS] = {};
     const int32_t* in = x.words + row * x.stride;
     const long panel_bytes = w.groups * PARTS * REGISTER;
@@ -154,8 +155,8 @@ constexpr std::array<Tile, sizeof...(I)> tiles(std::index_sequence<I...>) {
     return {tile<Format, I + 1, PARTS>...};
 }
 
-// Calls sink(row, rows, column, columns, y) with every piece y [rows, columns] of the product,
-// for each row in ascending columns. The inputs of a block of rows stay in the cache.
+// Call sink(row, rows, column, columns, y) with every tile y [rows, columns] of the product; a row's
+// tiles come in ascending columns. The inputs of a block of rows stay in the cache.
 template <class Format, class Sink>
 static void multiply(const Rows& x, long rows, const Weights& w, Sink&& sink) {
     static constexpr auto TILES = tiles<Format>(std::make_index_sequence<MOST_ROWS>());
@@ -176,8 +177,8 @@ static void multiply(const Rows& x, long rows, const Weights& w, Sink&& sink) {
         const long end = std::min(rows, start + block);
         for (long n = column; n < w.width; n += PANEL)
             for (long row = start; row < end;) {
-                const long left = end - row, pieces = (left + MOST_ROWS - 1) / MOST_ROWS;
-                const long count = (left + pieces - 1) / pieces;
+                const long left = end - row, tiles = (left + MOST_ROWS - 1) / MOST_ROWS;
+                const long count = (left + tiles - 1) / tiles;
                 TILES[count - 1](x, row, w, n, y);
                 sink(row, count, n, long(PANEL), y);
                 row += count;

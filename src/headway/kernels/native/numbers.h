@@ -1,4 +1,4 @@
-// What the training kernels compute with: bf16 <-> float, vectors of floats, exp, and random bits.
+// Arithmetic of the training kernels: bf16 <-> float, the exponential, and random bits.
 #pragma once
 
 #include "vector.h"
@@ -26,13 +26,12 @@ template <> inline float from_float<float>(float x) { return x; }
 template <> inline bf16 from_float<bf16>(float x) {  // to the nearest, ties to even
     uint32_t bits;
     std::memcpy(&bits, &x, 4);
-    if ((bits & 0x7fffffff) > 0x7f800000) return {0x7fc0};  // not a number stays none
+    if ((bits & 0x7fffffff) > 0x7f800000) return {0x7fc0};  // NaN stays NaN
     return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 
-// e^x to 2 units in the last place: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2]. One number at a
-// time: the loops it stands in are cut into vectors by the compiler, with what else they do.
-// Below -87 it gives e^-87, 1e-38, where the true value is next to nothing.
+// e^x to 2 units in the last place: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2]; e^-87 below -87.
+// It takes one number, so that the compiler can vectorize it together with the loop around it.
 inline float exponential(float x) {
     x = x < -87.0f ? -87.0f : x;
     x = x > 88.0f ? 88.0f : x;
@@ -56,7 +55,7 @@ inline float exponential(float x) {
     return p * power;
 }
 
-// 32 well-mixed bits for each (seed, counter): no state, so masks need not be kept.
+// 32 well-mixed bits for each (seed, counter), without a state.
 inline uint32_t random_bits(uint32_t low, uint32_t high, uint32_t counter) {
     uint32_t x = counter ^ low;
     x = (x ^ (x >> 16)) * 0x7feb352du;

@@ -10,9 +10,9 @@
 
 namespace headway {
 
-constexpr int MOST_QUERIES = 4;  // that share one walk over the keys
+constexpr int MOST_QUERIES = 4;  // queries that share one pass over the keys
 
-// Turn scores [S], with room for whole vectors, into e^(scores - largest); returns their sum.
+// Overwrite scores [S], padded to whole vectors, by e^(scores - largest); returns their sum.
 HEADWAY_INLINE float exponentials(float* scores, long keys) {
     const long whole = whole_vectors(keys);
     for (long s = keys; s < whole; ++s) scores[s] = -std::numeric_limits<float>::infinity();
@@ -30,12 +30,12 @@ HEADWAY_INLINE float exponentials(float* scores, long keys) {
 
 // Keys and values of a sentence in one layer.
 struct Memory {
-    const float* keys;    // [H, K, S padded]: scores of 16 keys at a time need no sums over lanes
+    const float* keys;    // [H, K, S padded], so that 16 scores are computed without sums over lanes
     const float* values;  // [S, stride], heads side by side
     long stride, count;   // count is S
 };
 
-// Lay out keys [S, stride], heads side by side in `width` columns, as `Memory` wants them.
+// Transpose keys [S, stride], heads side by side in `width` columns, into the layout of `Memory`.
 static void transpose_keys(const float* keys, long stride, long count, long width, float* out) {
     const long whole = whole_vectors(count);
     for (long d = 0; d < width; ++d) {
@@ -75,22 +75,22 @@ static void attend(const float* q, long q_stride, const Memory& memory, long hea
     }
 }
 
-// The same for any number of queries of all heads; scores: room for MOST_QUERIES padded rows.
+// The same for any number of queries of all heads; scores holds MOST_QUERIES padded rows.
 static void attend_all(const float* q, long q_stride, long queries, const Memory& memory, long heads,
                        long K, long V, float scale, float* scores, float* out, long out_stride) {
-    typedef void (*Some)(const float*, long, const Memory&, long, long, long, float, float*, float*,
-                         long);
-    static constexpr Some SOME[] = {attend<1>, attend<2>, attend<3>, attend<4>};
+    typedef void (*Attend)(const float*, long, const Memory&, long, long, long, float, float*, float*,
+                           long);
+    static constexpr Attend ATTEND[] = {attend<1>, attend<2>, attend<3>, attend<4>};
     for (long head = 0; head < heads; ++head)
         for (long row = 0; row < queries; row += MOST_QUERIES) {
             const long count = std::min<long>(MOST_QUERIES, queries - row);
-            SOME[count - 1](q + row * q_stride + head * K, q_stride, memory, head, K, V, scale,
-                            scores, out + row * out_stride, out_stride);
+            ATTEND[count - 1](q + row * q_stride + head * K, q_stride, memory, head, K, V, scale,
+                              scores, out + row * out_stride, out_stride);
         }
 }
 
-// One query of every head against keys and values that lie scattered: `keys_at` floats behind past[s]
-// lie a position's keys of all heads, `values_at` behind it its values.
+// One query of every head against keys and values in scattered rows: past[s] + keys_at are the keys of
+// position s in all heads, past[s] + values_at its values.
 static void attend_past(const float* q, const float* const* past, long count, long keys_at,
                         long values_at, long heads, long K, long V, float scale, float* scores,
                         float* out) {

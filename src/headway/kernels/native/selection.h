@@ -1,4 +1,4 @@
-// The best tokens of a row of logits and their log-sum-exp, in one pass that never stores the row.
+// The best tokens of a row of logits, and its log-sum-exp, in one pass that never stores the row.
 #pragma once
 
 #include <limits>
@@ -11,9 +11,8 @@ namespace headway {
 // C candidates a row, in descending order of their logits, ties in ascending order of their ids.
 class Selection {
 public:
-    // ids and logits are [rows, wanted]; `never`, the last id, is no candidate, though it
-    // counts in the sum.
-    // Where forced is given and forced[row] >= 0, that token is the row's only candidate.
+    // ids and logits are [rows, wanted]. `never`, the last id, is not a candidate, but it counts in
+    // the sum. If forced is given and forced[row] >= 0, that token is the row's only candidate.
     Selection(const float* bias, long never, long wanted, const int64_t* forced, int64_t* ids,
               float* logits, long rows)
         : bias_(bias), never_(never), wanted_(wanted), forced_(forced), ids_(ids), logits_(logits),
@@ -54,8 +53,8 @@ private:
 
     struct Row {
         Vector sums = {};         // of e^(logit - reference)
-        float reference = 0;      // a logit not far below the largest
-        float bound = LOWEST;     // candidates are above it
+        float reference = 0;      // a logit at most 30 below the largest
+        float bound = LOWEST;     // the lowest logit of the candidates
         float forced = LOWEST;
     };
 

@@ -4,6 +4,7 @@
 // buffer are padded with zeros to whole panels, and heads to whole vectors.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 
 #include "linear.h"
@@ -11,12 +12,13 @@
 
 namespace headway {
 
-// These two mirror ctypes structures of the same fields; Python owns what they point to.
+// kernels/decoding.py has ctypes structures of the same fields as Layer and Model. Python owns all that
+// they point to.
 struct Layer {
     const Linear *query_key_value, *output;                   // self-attention
     const Linear *cross_query, *cross_key_value, *cross_output;  // null in an encoder
     const Linear *inner, *outer;                              // feed-forward
-    const float* norms[3][2];  // of each sub-layer gain and bias, padded: self, cross, feed-forward
+    const float* norms[3][2];  // gain and bias, padded, of self-attention, cross-attention, feed-forward
 };
 
 struct Model {
@@ -36,6 +38,25 @@ struct Model {
     long projected() const { return padded(2 * keys() + values()); }
 };
 
+// The sizeof of each structure, then the offset of each field.
+static const int64_t LAYER_LAYOUT[] = {
+    sizeof(Layer),
+#define OFFSET(field) offsetof(Layer, field)
+    OFFSET(query_key_value), OFFSET(output), OFFSET(cross_query), OFFSET(cross_key_value),
+    OFFSET(cross_output), OFFSET(inner), OFFSET(outer), OFFSET(norms),
+#undef OFFSET
+};
+static const int64_t MODEL_LAYOUT[] = {
+    sizeof(Model),
+#define OFFSET(field) offsetof(Model, field)
+    OFFSET(d_model), OFFSET(d_ff), OFFSET(heads), OFFSET(d_k), OFFSET(d_v), OFFSET(encoder_layers),
+    OFFSET(decoder_layers), OFFSET(pre_norm), OFFSET(activation), OFFSET(source_vocab),
+    OFFSET(target_vocab), OFFSET(epsilon), OFFSET(attention_scale), OFFSET(embedding_scale),
+    OFFSET(encoder), OFFSET(decoder), OFFSET(source_table), OFFSET(target_table),
+    OFFSET(final_norms), OFFSET(logits),
+#undef OFFSET
+};
+
 // (x - mean) / sqrt(variance + epsilon) * gain + bias, [rows, D]; out may be x.
 static void normalize(const Model& model, const float* x, long rows, const float* const norm[2],
                       float* out) {
@@ -46,19 +67,19 @@ static void normalize(const Model& model, const float* x, long rows, const float
         for (long d = 0; d < width; d += LANES) total += load(x + d);
         const float mean = sum(total) / D;
         for (long d = 0; d < D; d += LANES) {
-            Vector centred = load(x + d) - mean;
-            if (D - d < LANES) centred *= first_lanes(D - d);
-            squares += centred * centred;
+            Vector centered = load(x + d) - mean;
+            if (D - d < LANES) centered *= first_lanes(D - d);
+            squares += centered * centered;
         }
         const float variance = sum(squares) / D;
-        // Numbers too large to square must not pass for zeros.
+        // If a square overflows, the row must become NaN, not zero.
         const float rate = std::isfinite(variance) ? 1.0f / std::sqrt(variance + epsilon) : NAN;
         for (long d = 0; d < width; d += LANES)
             store(out + d, (load(x + d) - mean) * rate * load(norm[0] + d) + load(norm[1] + d));
     }
 }
 
-// Room for what lies between two sums with the residual.
+// Buffers of one sub-layer.
 struct Workspace {
     Inputs inputs;
     Scratch<float> normed, projected, context, inner, scores, keys;
@@ -102,7 +123,7 @@ static void embed(const Model& model, const float* table, int64_t vocab, const f
     }
 }
 
-// Encode sentences that lie one behind the other, without padding: x [sum of lengths, D] in place.
+// Encode sentences that are stored without padding, x [sum of lengths, D], in place.
 static void encode(const Model& model, float* x, const int64_t* lengths, long sentences,
                    Workspace& space) {
     long rows = 0, longest = 0;

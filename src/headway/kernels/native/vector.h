@@ -1,5 +1,5 @@
-// Sixteen floats at a time, on any processor: GCC cuts a wide vector into what there is.
-// All sums run in one order whatever the width, so that processors agree.
+// Vectors of sixteen floats, on any processor: the compiler cuts them into the registers it has.
+// Sums run in the same order on every processor, so that all processors agree.
 #pragma once
 
 #include <cmath>
@@ -51,7 +51,7 @@ template <int N> HEADWAY_INLINE Vector rotated(const Vector& x) {
                                    (N + 5) & M, (N + 6) & M, (N + 7) & M, (N + 8) & M, (N + 9) & M,
                                    (N + 10) & M, (N + 11) & M, (N + 12) & M, (N + 13) & M,
                                    (N + 14) & M, (N + 15) & M);
-#else  // GCC has the other from 12 on
+#else  // GCC has __builtin_shufflevector from version 12 on only
     const Integers lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     return __builtin_shuffle(x, (lane + N) & (LANES - 1));
 #endif
@@ -73,7 +73,7 @@ HEADWAY_INLINE float largest(Vector x) {
     return x[0];
 }
 
-// Bit i tells whether lane i is above the bound.
+// Bit i is set if lane i is above the bound.
 HEADWAY_INLINE uint32_t lanes_above(const Vector& x, float bound) {
 #if defined(__AVX512F__)
     return _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(bound), _CMP_GT_OQ);
@@ -85,9 +85,9 @@ HEADWAY_INLINE uint32_t lanes_above(const Vector& x, float bound) {
 #endif
 }
 
-// e^x to about two units in the last place; what lies below e^-87 comes out as about 1e-38.
+// e^x to about two units in the last place; e^-87, about 1e-38, for all x below -87.
 HEADWAY_INLINE Vector exponential(Vector x) {
-    x = x < -87.0f ? all(-87.0f) : x;  // what is no number stays none
+    x = x < -87.0f ? all(-87.0f) : x;  // NaN stays NaN
     x = x > 88.0f ? all(88.0f) : x;
     const float shift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
     const Vector n = (x * 1.44269504088896341f + shift) - shift;

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.model import MultiHeadAttention, Visible
-from headway.model.attention import whole_mask
+from headway.model import MultiHeadAttention
 from headway.paper.results import Claim, Table
 from headway.paper.running.trial import Trial
 from headway.paper.running.work import Job, Work
@@ -54,8 +53,8 @@ class TwoTargets(nn.Module):
 
     def weights(self, x_BTD: Tensor) -> Tensor:
         """Return the attention weights, [B, H, T, S]."""
-        q, k, _ = self.attention.queries_keys_values(x_BTD)
-        return self.attention.core.weights(q, k, whole_mask(q, k, Visible()))
+        q, k, _ = self.attention.project_self(x_BTD)
+        return self.attention.core.weights(q, k)
 
 
 def draw_symbols(batch: int, random: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from headway.model.attention import DotProduct, SelfAttention
+from headway.model import DotProduct, SelfAttention, Visibility
 from headway.model.mixers import Recurrent
-from headway.model.visible import Visible
 from headway.paper.measuring.layer_types import LayerType, projections
 from headway.paper.measuring.operations import OperationCounter
 
@@ -86,10 +85,10 @@ def mixing_pass(
         return (lambda: mixer(x_BTD)), mixer
     attention = mixer.attention
     with torch.no_grad():
-        projected = attention.queries_keys_values(x_BTD)
+        projected = attention.project_self(x_BTD)
     query, key, value = (t.clone().requires_grad_() for t in projected)
-    visible = Visible(window=mixer.window)
-    return (lambda: attention.core(query, key, value, visible)), mixer
+    visibility = Visibility(window=mixer.window)
+    return (lambda: attention.core(query, key, value, visibility)), mixer
 
 
 def stored_attention_pass(n: int, d: int) -> Forward:
@@ -97,7 +96,7 @@ def stored_attention_pass(n: int, d: int) -> Forward:
     heads = max(1, d // 64)
     q, k, v = (torch.randn(1, heads, n, d // heads, requires_grad=True) for _ in range(3))
     core = DotProduct()
-    return lambda: core.stored(q, k, v, None)
+    return lambda: core.attend_stored(q, k, v, None)
 
 
 def processor_seconds(forward: Forward, *, repeats: int = 5, least: float = 0.02) -> float:

@@ -11,8 +11,8 @@ from torch import nn
 from headway.config import ModelConfig
 from headway.config.sections import Mixer
 from headway.kernels.linear import Linear
+from headway.model.assembly import make_layer
 from headway.model.attention import SelfAttention
-from headway.model.layers import make_layer
 
 Term = Callable[[int, int, int, int], float]
 
@@ -59,7 +59,9 @@ class LayerType:
             encoder_mixer=self.mixer_name,
             decoder_mixer=self.mixer_name,
         )
-        return make_layer(config, index, causal=causal, cross=False).mixer.eval()
+        mixer = make_layer(config, index, causal=causal, cross=False).mixer
+        assert isinstance(mixer, nn.Module)
+        return mixer.eval()
 
 
 LAYER_TYPES = (

@@ -1,12 +1,12 @@
-"""The three kinds of model, by the name that the configuration has for each."""
+"""The three kinds of model that one objective trains, and the choice among them."""
 
 from torch import nn
 
 from headway.config import ModelConfig
-from headway.model.halves import Classifier, LanguageModel
+from headway.model.classifier import Classifier
+from headway.model.language_model import LanguageModel
 from headway.model.transformer import Transformer
 
-# What training, with its objective of labels, takes alike.
 Network = Transformer | LanguageModel | Classifier
 
 
@@ -22,5 +22,5 @@ def make_model(config: ModelConfig) -> Network:
 
 
 def parameter_count(model: nn.Module) -> int:
-    """Count the trained numbers; a tied matrix counts once."""
+    """Count the parameters; a tied matrix counts once."""
     return sum(parameter.numel() for parameter in model.parameters())

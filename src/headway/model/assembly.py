@@ -1,0 +1,118 @@
+"""Builds layers and stacks from the words of a configuration."""
+
+from collections.abc import Callable
+from typing import get_args, get_type_hints
+
+from torch import nn
+
+from headway.config import ModelConfig
+from headway.errors import HeadwayError, nearest
+from headway.model.attention import MultiHeadAttention, SelfAttention
+from headway.model.layers import FeedForward, Layer, Residual, Stack
+from headway.model.mixers import Convolution, Mixer, Recurrent
+
+# Makes the mixer of the layer with this index, from 0.
+MakeMixer = Callable[[int], Mixer]
+
+
+def make_stack(
+    config: ModelConfig,
+    num_layers: int,
+    *,
+    causal: bool,
+    cross: bool,
+    make_mixer: MakeMixer | None = None,
+) -> Stack:
+    """Build a stack of ``num_layers`` layers; the arguments are those of `make_layer`."""
+    layers = [make_layer(config, i, causal=causal, cross=cross, make_mixer=make_mixer)
+              for i in range(num_layers)]  # fmt: skip
+    norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if config.norm == "pre" else None
+    return Stack(layers, norm)
+
+
+def make_layer(
+    config: ModelConfig,
+    index: int,
+    *,
+    causal: bool,
+    cross: bool,
+    make_mixer: MakeMixer | None = None,
+) -> Layer:
+    """Build the ``index``-th layer of a stack, from 0.
+
+    Args:
+        config: The model's shape.
+        index: Of the layer.
+        causal: A decoder's layer: no position reads a later one.
+        cross: With encoder-decoder attention.
+        make_mixer: Makes the mixer; None: the one that the configuration names.
+
+    Raises:
+        HeadwayError: If the configuration names a mixer that does not exist.
+    """
+    mixer = make_mixer(index) if make_mixer else _make_named_mixer(config, index, causal=causal)
+    feed_forward = FeedForward(
+        config.d_model,
+        config.d_ff,
+        activation=config.activation,
+        dropout=config.feed_forward_dropout,
+        convolution=config.feed_forward == "convolution",
+    )
+    residuals = [
+        Residual(
+            config.d_model, norm=config.norm, dropout=config.dropout, epsilon=config.norm_epsilon
+        )
+        for _ in range(3 if cross else 2)
+    ]
+    return Layer(mixer, _make_heads(config) if cross else None, feed_forward, residuals)
+
+
+def initialize_linear_maps(module: nn.Module) -> None:
+    """Initialize every linear map as Glorot & Bengio (2010) do, biases with zero.
+
+    The paper does not say how; the authors' code does so.
+    """
+    for part in module.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.xavier_uniform_(part.weight)
+            if part.bias is not None:
+                nn.init.zeros_(part.bias)
+
+
+def _make_named_mixer(config: ModelConfig, index: int, *, causal: bool) -> Mixer:
+    setting = "decoder_mixer" if causal else "encoder_mixer"
+    match config.decoder_mixer if causal else config.encoder_mixer:
+        case "attention":
+            return SelfAttention(_make_heads(config), causal=causal, window=config.window)
+        case "lstm" | "gru" as cell:
+            return Recurrent(config.d_model, cell, causal=causal)
+        case "convolution" | "dilated" | "separable" as kind:
+            return Convolution(
+                config.d_model,
+                config.kernel_size,
+                # Each layer's taps are as far apart as the layer below reaches: log_k(n) layers.
+                dilation=config.kernel_size**index if kind == "dilated" else 1,
+                separable=kind == "separable",
+                gated=config.gated,
+                causal=causal,
+            )
+        case unknown:
+            known = get_args(get_type_hints(ModelConfig)[setting])
+            raise HeadwayError(
+                f"model.{setting} = {unknown!r} is not one of {', '.join(known)}"
+                f"{nearest(str(unknown), known)}; docs/own-layer.md has a mixer of your own"
+            )
+
+
+def _make_heads(config: ModelConfig) -> MultiHeadAttention:
+    d_k, d_v = config.head_widths
+    return MultiHeadAttention(
+        config.d_model,
+        config.num_heads,
+        d_k,
+        d_v,
+        bias=config.attention_bias,
+        dropout=config.attention_dropout,
+        compatibility=config.compatibility,
+        scaled=config.scale_attention,
+    )

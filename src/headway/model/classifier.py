@@ -1,0 +1,91 @@
+"""The encoder alone, which classifies text.
+
+Shapes: B batch, S source length, T texts of a row, D d_model.
+"""
+
+from torch import Tensor, nn
+
+from headway.config import ModelConfig
+from headway.kernels.dropout import Dropout
+from headway.kernels.linear import Linear
+from headway.kernels.visibility import Segments
+from headway.model.assembly import MakeMixer, initialize_linear_maps, make_stack
+from headway.model.embeddings import Positions, make_embedding
+
+
+class Classifier(nn.Module):
+    """The encoder alone, with a linear map on the mean of its outputs.
+
+    Args:
+        config: ``source_vocab_size`` and ``num_encoder_layers`` count.
+        num_classes: How many classes there are.
+        make_encoder_mixer: Makes the mixer of each layer, given its index; None: as configured.
+
+    Example:
+        >>> model = Classifier(ModelConfig(source_vocab_size=1000, tying="none"), num_classes=2)
+        >>> scores = model(torch.tensor([[5, 6, 7, 1]]))  # [1, 2]
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        num_classes: int,
+        *,
+        make_encoder_mixer: MakeMixer | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = make_embedding(config, config.source_vocab_size)
+        self.positions = Positions(config.positions, config.d_model, config.max_positions)
+        self.dropout = Dropout(config.dropout)
+        self.encoder = make_stack(
+            config,
+            config.num_encoder_layers,
+            causal=False,
+            cross=False,
+            make_mixer=make_encoder_mixer,
+        )
+        self.output = Linear(config.d_model, num_classes)
+        initialize_linear_maps(self)
+
+    def forward(self, text_BS: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
+        """Score every class for each row of [B, S]: [B, num_classes]; padding has segment 0."""
+        return self.logits(self.hidden(text_BS, text_BS[:, :1], segments)[:, 0])
+
+    def encode(self, text_BS: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
+        """Return the encoder's outputs, [B, S, D]."""
+        segments = Segments.of(segments)
+        x_BSD = self.positions(self.embedding(text_BS), segments)
+        return self.encoder(self.dropout(x_BSD), segments)
+
+    def hidden(
+        self,
+        source_BS: Tensor,
+        target_BT: Tensor,
+        source_segments: Tensor | Segments | None = None,
+        target_segments: Tensor | Segments | None = None,
+    ) -> Tensor:
+        """Return the mean of the encoder's outputs for each text, [B, T, D].
+
+        Args:
+            source_BS: Texts, [B, S].
+            target_BT: Only its width T counts: the most texts that a row holds.
+            source_segments: [B, S]; 0 is padding, n the n-th text of a packed row; None: all 1.
+            target_segments: Not read.
+        """
+        segments = Segments.of(source_segments)
+        x_BSD = self.encode(source_BS, segments)
+        if segments is None:
+            return x_BSD.mean(1, keepdim=True)
+        inside_BS1 = (segments.ids != 0)[..., None].to(x_BSD.dtype)
+        # Padding is counted as the first text, to whose sum it adds zeros.
+        place_BS1 = (segments.ids - 1).clamp(min=0)[..., None]
+        texts = len(x_BSD), target_BT.size(1)
+        sums_BTD = x_BSD.new_zeros(*texts, x_BSD.size(2))
+        sums_BTD = sums_BTD.scatter_add(1, place_BS1.expand_as(x_BSD), x_BSD * inside_BS1)
+        counts_BT1 = inside_BS1.new_zeros(*texts, 1).scatter_add(1, place_BS1, inside_BS1)
+        return sums_BTD / counts_BT1.clamp(min=1)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Map hidden states [..., D] to scores of the classes."""
+        return self.output(hidden)

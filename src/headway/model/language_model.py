@@ -1,0 +1,75 @@
+"""The decoder alone, which generates text.
+
+Shapes: B batch, T length, D d_model, V vocabulary, N rows of a step.
+"""
+
+from torch import Tensor, nn
+
+from headway.config import ModelConfig
+from headway.kernels.dropout import Dropout
+from headway.kernels.visibility import Segments
+from headway.model.assembly import MakeMixer, initialize_linear_maps, make_stack
+from headway.model.embeddings import Positions, make_embedding, shift_right
+from headway.model.output import Output
+from headway.model.state import DecoderState
+
+
+class LanguageModel(nn.Module):
+    """The decoder alone, without encoder-decoder attention.
+
+    Args:
+        config: ``target_vocab_size`` and ``num_decoder_layers`` count; the encoder's settings do not.
+        make_decoder_mixer: Makes the mixer of each layer, given its index; None: as configured.
+
+    Example:
+        >>> model = LanguageModel(ModelConfig(target_vocab_size=1000, tying="target"))
+        >>> text = torch.tensor([[5, 6, 7, 1]])
+        >>> logits = model(text)  # [1, 4, 1000]; logits[:, t] predicts text[:, t]
+    """
+
+    def __init__(self, config: ModelConfig, *, make_decoder_mixer: MakeMixer | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = make_embedding(config, config.target_vocab_size)
+        self.positions = Positions(config.positions, config.d_model, config.max_positions)
+        self.dropout = Dropout(config.dropout)
+        self.decoder = make_stack(
+            config,
+            config.num_decoder_layers,
+            causal=True,
+            cross=False,
+            make_mixer=make_decoder_mixer,
+        )
+        self.output = Output(config)
+        initialize_linear_maps(self)
+
+    def forward(self, text_BT: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
+        """Predict every token of [B, T] from those before it: logits [B, T, V]."""
+        return self.logits(self.hidden(text_BT, text_BT, None, segments))
+
+    def hidden(
+        self,
+        source_BS: Tensor,
+        target_BT: Tensor,
+        source_segments: Tensor | Segments | None = None,
+        target_segments: Tensor | Segments | None = None,
+    ) -> Tensor:
+        """Return the target's last hidden states, [B, T, D]; the source is not read."""
+        segments = Segments.of(target_segments)
+        shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1, segments)
+        x_BTD = self.positions(self.embedding(shifted_BT), segments)
+        return self.decoder(self.dropout(x_BTD), segments)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Map hidden states [..., D] to logits [..., V]."""
+        return self.output(hidden, self.embedding.weight)
+
+    def start(self) -> DecoderState:
+        """Begin a step-by-step generation."""
+        return self.decoder.start()
+
+    def step(self, tokens_N: Tensor, state: DecoderState) -> Tensor:
+        """Read one token a row, ``<pad>`` at the start, and predict the next: logits [N, V]."""
+        x_N1D = self.positions(self.embedding(tokens_N)[:, None], start=state.position)
+        x_N1D = self.decoder.step(self.dropout(x_N1D), state)
+        return self.logits(x_N1D[:, 0])
