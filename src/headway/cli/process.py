@@ -40,7 +40,7 @@ def set_threads(threads: int) -> None:
 
 
 def report_native_code(name: str, device: "torch.device") -> None:
-    """Say on standard error if native code must be compiled first, or is not available."""
+    """Compile native code if need be, and say on standard error why there is none."""
     from headway.kernels import build
 
     if device.type != "cpu":

@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 from torch import nn
 
 from headway.config import ModelConfig
-from headway.errors import HeadwayError, nearest
+from headway.errors import HeadwayError, suggest
 from headway.model.attention import MultiHeadAttention, SelfAttention
 from headway.model.layers import FeedForward, Layer, Residual, Stack
 from headway.model.mixers import Convolution, Mixer, Recurrent
@@ -100,7 +100,7 @@ def _make_named_mixer(config: ModelConfig, index: int, *, causal: bool) -> Mixer
             known = get_args(get_type_hints(ModelConfig)[setting])
             raise HeadwayError(
                 f"model.{setting} = {unknown!r} is not one of {', '.join(known)}"
-                f"{nearest(str(unknown), known)}; docs/own-layer.md has a mixer of your own"
+                f"{suggest(str(unknown), known)}; docs/own-layer.md has a mixer of your own"
             )
 
 
