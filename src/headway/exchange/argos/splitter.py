@@ -1,10 +1,10 @@
-"""A sentence splitter for Argos Translate: rules, written as a network of ONNX for MiniSBD to run.
+"""A sentence splitter for Argos Translate: rules as an ONNX graph.
 
-Argos Translate asks MiniSBD for sentences, which downloads a model for the language unless the
-package brings one. Ours ends a sentence where one of ``ENDS``, and what may close a quotation, stands
-before white space or the end; "Mr. Smith" is cut, too.
+Argos Translate splits text with MiniSBD, which downloads a model for the language unless the package
+has one. The rules end a sentence after one of ``ENDS``, and a closing quotation mark or bracket, before
+white space or the end of the text. They also split after "Mr.".
 
-Shapes: B rows, T characters, F features, which the network must read and does not need.
+Shapes: B rows, T characters, F features; MiniSBD requires the features, and the rules ignore them.
 """
 
 import json
@@ -16,13 +16,13 @@ import numpy as np
 from headway.errors import HeadwayError
 
 ENDS, CLOSINGS = ".!?…。！？", "\"'”’»)]"
-# A character is a number: its place here, or that of <UNK>.
+# The id of a character is its index here; all others have that of <UNK>.
 UNITS = ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", " ", *ENDS, *CLOSINGS]
-OPSET, IR = 17, 8
+OPSET, IR_VERSION = 17, 8
 
 
 def write_splitter(path: Path, language: str) -> None:
-    """Write the splitter, about 2 kB.
+    """Write the splitter of a language, about 2 kB.
 
     Raises:
         HeadwayError: If onnx is not installed.
@@ -36,13 +36,13 @@ def write_splitter(path: Path, language: str) -> None:
     def node(operation: str, reads: str, writes: str, **how: Any) -> Any:
         return helper.make_node(operation, reads.split(), [writes], **how)
 
-    def among(characters: list[str]) -> Any:
+    def indicator(characters: list[str]) -> Any:
         return np.array([unit in characters for unit in UNITS], dtype=np.float32)
 
     constants = {
-        "ends": among(list(ENDS)),
-        "closes": among(list(CLOSINGS)),
-        "spaces": among(["<PAD>", " "]),
+        "ends": indicator(list(ENDS)),
+        "closes": indicator(list(CLOSINGS)),
+        "spaces": indicator(["<PAD>", " "]),
         "right": np.array([0, 0, 0, 1]),
         "left": np.array([0, 1, 0, 0]),
         "first": np.array([0]),
@@ -64,7 +64,7 @@ def write_splitter(path: Path, language: str) -> None:
         node("Mul", "after_end is_closing", "closing"),
         node("Max", "is_end closing", "last_of_sentence"),
         node("Mul", "last_of_sentence before_space", "ending"),
-        # Five classes: inside, end of a token, end of a sentence, and two that MiniSBD never needs.
+        # MiniSBD has five classes: inside, end of a token, end of a sentence, and two more.
         node("Mul", "before_space x0", "none"),
         node("Add", "none x1", "inside"),
         node("Mul", "before_space x2", "token"),
@@ -94,7 +94,7 @@ def write_splitter(path: Path, language: str) -> None:
         [numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()],
     )
     opset = [helper.make_opsetid("", OPSET)]
-    model = helper.make_model(graph, opset_imports=opset, ir_version=IR)
+    model = helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)
     onnx.checker.check_model(model)
     for name, value in _metadata(language).items():
         entry = model.metadata_props.add()
@@ -103,7 +103,7 @@ def write_splitter(path: Path, language: str) -> None:
 
 
 def _metadata(language: str) -> dict[str, str]:
-    """Return what MiniSBD reads beside the network."""
+    """Return the metadata that MiniSBD reads."""
     config = {
         "skip_newline": False,
         "max_seqlen": 1000,
