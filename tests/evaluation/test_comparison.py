@@ -11,7 +11,7 @@ from headway.cli import compare as compare_verb
 from headway.errors import HeadwayError
 from headway.evaluation import compare, pick_measures
 from headway.evaluation.bootstrap import interval, p_value, resample, sacrebleu_p_value
-from headway.evaluation.buckets import group
+from headway.evaluation.groups import group_lines
 
 WORDS = [f"Wort{n}" for n in range(53)]
 
@@ -131,7 +131,7 @@ def test_the_sentences_that_differ_most_come_first():
 
 
 def test_every_line_is_in_one_bucket_of_each_kind():
-    groups = group(REFERENCES)
+    groups = group_lines(REFERENCES)
     by_length = sorted(row for name, rows in groups.items() if "rare" not in name for row in rows)
     by_rarity = sorted(row for name, rows in groups.items() if "rare" in name for row in rows)
     assert by_length == by_rarity == list(range(73))
@@ -139,7 +139,7 @@ def test_every_line_is_in_one_bucket_of_each_kind():
 
 def test_a_bucket_scores_as_its_lines_alone_do():
     comparison = compare(GOOD, WORSE, REFERENCES)
-    rows = group(REFERENCES)["10 to 19 words"]
+    rows = group_lines(REFERENCES)["10 to 19 words"]
     alone = compare(*([text[row] for row in rows] for text in (GOOD, WORSE, REFERENCES)))
     (bucket,) = (b for b in comparison.buckets if b.name == "10 to 19 words")
     assert bucket.lines == len(rows)
@@ -148,13 +148,13 @@ def test_a_bucket_scores_as_its_lines_alone_do():
 
 def test_rare_words_are_counted_in_the_training_text_or_in_the_references():
     references = ["eins zwei zwei", "eins, drei", "Eins vier fünf", ""]
-    groups = group(references)
+    groups = group_lines(references)
     assert groups["no rare words"] == [0, 3]
     assert groups["1 rare word"] == [1]
     assert groups["2 rare words"] == [2]
     assert groups["up to 9 words"] == [0, 1, 2, 3]
     training = ["zwei drei vier fünf"] * 4 + ["Eins? EINS, eins eins eins."]
-    groups = group(references, iter(training))
+    groups = group_lines(references, iter(training))
     assert groups["no rare words"] == [3]
     assert groups["1 rare word"] == [1]
     assert groups["2 rare words"] == [0, 2]

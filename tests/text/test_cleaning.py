@@ -25,9 +25,9 @@ from headway.text.cleaning import (
     UNREADABLE,
     Digests,
     Report,
+    broken_rule,
     clean,
-    fault,
-    held_out,
+    digest_held_out,
 )
 from headway.text.readers import Damaged, Pair, read_pairs
 
@@ -43,7 +43,7 @@ OFF = TextConfig(
     drop_leaks=False,
 )
 GOOD = [Pair(f"sentence {n} of many", f"Satz {n} von vielen", n) for n in range(1, 14)]
-UNSEEN = held_out([Pair("A  leak\tHERE", " ein LECK hier", 1)])
+UNSEEN = digest_held_out([Pair("A  leak\tHERE", " ein LECK hier", 1)])
 
 
 def cleaned(
@@ -88,23 +88,23 @@ def test_a_rule_drops_its_pair_unless_it_is_off(
 
 def test_limits_are_reached_not_passed() -> None:
     config = replace(OFF, max_characters=23, max_ratio=2.0)
-    assert fault("s" * 23, "t" * 23, config) is None
-    assert fault("s" * 24, "t" * 23, config) == LONG
+    assert broken_rule("s" * 23, "t" * 23, config) is None
+    assert broken_rule("s" * 24, "t" * 23, config) == LONG
     # (longest + 10) / (shortest + 10)
-    assert fault("s" * 16, "t" * 3, config) is None
-    assert fault("s" * 17, "t" * 3, config) == RATIO
-    assert fault("s" * 3, "t" * 17, config) == RATIO
+    assert broken_rule("s" * 16, "t" * 3, config) is None
+    assert broken_rule("s" * 17, "t" * 3, config) == RATIO
+    assert broken_rule("s" * 3, "t" * 17, config) == RATIO
 
 
 def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None:
     config = replace(OFF, max_copied=0.5)
     half = "zwei und one two"
-    assert fault("one two three", half, config) is None
-    assert fault("one two und", half, config) == COPIED
+    assert broken_rule("one two three", half, config) is None
+    assert broken_rule("one two und", half, config) == COPIED
     # Words are letters: numbers, signs and single letters are the same in every language.
-    assert fault("1990 - 12 : A", "1990 - 12 : A", config) is None
-    assert fault("Anna Schmidt, 7 Bonn", "Anna Schmidt, 7 Bonn", config) is None
-    assert fault("new text " + half, "x " + half, config) == COPIED
+    assert broken_rule("1990 - 12 : A", "1990 - 12 : A", config) is None
+    assert broken_rule("Anna Schmidt, 7 Bonn", "Anna Schmidt, 7 Bonn", config) is None
+    assert broken_rule("new text " + half, "x " + half, config) == COPIED
 
 
 def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> None:
@@ -115,7 +115,7 @@ def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> N
         expected = CONTROL if category == "Cc" and not character.isspace() else None
         expected = UNREADABLE if category == "Cs" else expected
         on = replace(OFF, drop_control=True)
-        assert fault(f"a{character}b", "c", on) == expected, hex(number)
+        assert broken_rule(f"a{character}b", "c", on) == expected, hex(number)
 
 
 def test_order_and_numbers_are_kept_and_cleaning_twice_changes_nothing() -> None:
@@ -209,7 +209,7 @@ def real(folder: str, languages: tuple[str, str], part: str) -> list[Path]:
 def test_real_text_is_counted_whole_and_free_of_its_validation_text() -> None:
     languages = ("en", "af")
     train, valid = (real("autshumato-en-af", languages, part) for part in ("train", "valid"))
-    unseen = held_out(read_pairs(valid))
+    unseen = digest_held_out(read_pairs(valid))
     report = Report()
     kept = list(clean(read_pairs(train, strict=False), TextConfig(), report, unseen))
     assert report.read == 50_172
@@ -228,7 +228,7 @@ def test_a_corpus_of_600_000_pairs_takes_well_under_a_minute() -> None:
     began = time.process_time()
     report = Report()
     quarter = islice(read_pairs(train, strict=False), 150_000)
-    kept = clean(quarter, TextConfig(), report, held_out(read_pairs(valid)))
+    kept = clean(quarter, TextConfig(), report, digest_held_out(read_pairs(valid)))
     assert sum(1 for _ in kept) > 140_000
     assert report.read == 150_000
     assert time.process_time() - began < 15

@@ -187,7 +187,7 @@ def test_an_interrupted_recipe_goes_on_where_it_was(mtdata: Path, cache: Path) -
     data = json.loads((mtdata / "data.json").read_text())
     broken = dict(data) | {THIRD: [["only German"]]}  # the stand-in dies in the middle of a file
     (mtdata / "data.json").write_text(json.dumps(broken))
-    with pytest.raises(HeadwayError, match=f"mtdata:{THIRD}: mtdata says: "):
+    with pytest.raises(HeadwayError, match=f"mtdata:{THIRD}: mtdata failed: "):
         fetch("mtdata:three")
     there = {path.name for path in cache.iterdir() if path.suffix != ".lock"}
     assert len(there) == 2
@@ -273,7 +273,9 @@ def test_what_lies_here_is_not_the_hubs(
     hub(**{"org/text None train None": [{"en": "a", "de": "b"}]})
     (tmp_path / "org" / "text").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(HeadwayError, match=r"datasets would read org/text, which is here"):
+    with pytest.raises(
+        HeadwayError, match=r"there is a local directory org/text, which datasets would read"
+    ):
         fetch("hf:org/text")
     monkeypatch.chdir(tmp_path / "org")
     assert fetch("hf:org/text") == [("a", "b")]
@@ -290,7 +292,7 @@ def test_what_lies_here_is_not_the_hubs(
         ([], "0 lines in en and 0 in de"),
         (
             None,
-            r'hf:org/text::train: datasets says: Unknown split in "org/text None train None"\.$',
+            r'hf:org/text::train: datasets failed: Unknown split in "org/text None train None"\.$',
         ),
     ],
 )
@@ -308,11 +310,11 @@ def test_what_is_no_corpus_is_told_in_a_line(
     ("names", "languages", "message"),
     [
         (["mtdata:a", "b.en"], ("en", "de"), "names of corpora or files, not both"),
-        (["hf:/data/mine"], ("en", "de"), "hf:ORGANISATION/NAME; files are given as files"),
-        (["hf:data/.."], ("en", "de"), "hf:ORGANISATION/NAME; files are given as files"),
-        (["hf:json"], ("en", "de"), "hf:ORGANISATION/NAME; files are given as files"),
+        (["hf:/data/mine"], ("en", "de"), "hf:ORGANISATION/NAME; to read files, give their names"),
+        (["hf:data/.."], ("en", "de"), "hf:ORGANISATION/NAME; to read files, give their names"),
+        (["hf:json"], ("en", "de"), "hf:ORGANISATION/NAME; to read files, give their names"),
         (["mtdata:a"], None, "mtdata:a: .*--languages"),
-        (["mtdata:a"], ("en", "../x"), "must be a code such as de"),
+        (["mtdata:a"], ("en", "../x"), "must be a language code, such as de"),
         (
             ["mtdata:thre"],
             ("en", "de"),
@@ -321,13 +323,13 @@ def test_what_is_no_corpus_is_told_in_a_line(
         (
             ["mtdata:odd"],
             ("en", "de"),
-            "odd:train: 'X-y-1-eng' in it is none of mtdata's data sets",
+            "odd:train: 'X-y-1-eng' in it is no data set of mtdata",
         ),
         (["mtdata:three:test"], ("en", "de"), "three:test: no such part; there are train, dev"),
         (
             ["mtdata:A-b-1-deu-eng"],
             ("en", "de"),
-            "mtdata says: Exception: Could not find A-b-1-deu",
+            "mtdata failed: Exception: Could not find A-b-1-deu",
         ),
         (["sacrebleu:wmt41"], ("en", "de"), "no such test set .*did you mean 'wmt"),
         (["sacrebleu:wmt14/full"], ("en", "eo"), "not for en-eo; there are cs-en, de-en"),
@@ -358,7 +360,7 @@ def test_sacrebleu_without_a_network(
         raise problem
 
     monkeypatch.setattr(sacrebleu, "get_source_file", fails)
-    with pytest.raises(HeadwayError, match="sacrebleu:wmt14/full: sacrebleu says: ") as caught:
+    with pytest.raises(HeadwayError, match="sacrebleu:wmt14/full: sacrebleu failed: ") as caught:
         fetch("sacrebleu:wmt14/full")
     assert "\n" not in str(caught.value)
     assert [path.suffix for path in cache.iterdir()] == [".lock"]

@@ -225,7 +225,7 @@ def test_mixed_parts_are_noticed(files: tuple[list[Path], list[Path]], tmp_path:
     prepare(*files, tmp_path / "a", CONFIG)
     prepare(*files, tmp_path / "b", replace(CONFIG, vocab_size=330))
     (tmp_path / "b" / "tokenizer.model").replace(tmp_path / "a" / "tokenizer.model")
-    with pytest.raises(HeadwayError, match="not of one preparation"):
+    with pytest.raises(HeadwayError, match="from different preparations"):
         PreparedData.open(tmp_path / "a")
     with pytest.raises(HeadwayError, match=r"data\.json"):
         PreparedData.open(tmp_path)

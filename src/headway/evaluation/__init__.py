@@ -1,12 +1,12 @@
-"""How good translations are: a score sheet for one system, a comparison of two."""
+"""Scores of translations: a score sheet for one system, and a comparison of two."""
 
 from headway.evaluation.comet import CometScore, comet_score, find_comet
 from headway.evaluation.comparison import Comparison, compare
 from headway.evaluation.exact import exact_match, exact_match_by_kind
-from headway.evaluation.guards import check_lines, find_warnings
 from headway.evaluation.measures import MEASURES, Measure, bleu, chrf_by_line, pick_measures
 from headway.evaluation.moses import language_from_name, lc_norm_tok, moses_tokens, split_compounds
 from headway.evaluation.sheet import Score, ScoreSheet, score_sheet
+from headway.evaluation.warnings import check_lines, find_warnings
 
 __all__ = [
     "MEASURES",

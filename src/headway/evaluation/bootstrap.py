@@ -1,6 +1,6 @@
-"""Bootstrap resampling of a test set: intervals for a score, and a test of a difference.
+"""Bootstrap resampling of a test set: intervals of a score, and a test of a difference.
 
-Legend: N lines, K statistics a line, R resamples.
+Shapes: N lines, K statistics of a line, R resamples.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,20 +14,19 @@ from headway.errors import HeadwayError
 Array = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
-_FEWEST = 40  # one resample beyond each end of a 95 % interval
-SEED = 12345  # sacreBLEU's own, so that its intervals are these
-_MOST_DRAWS = 1 << 21  # line numbers drawn at once: some 40 MB of weights
+_FEWEST = 40  # with fewer, no resample lies outside a 95 % interval
+SEED = 12345  # that of sacreBLEU, which gives the same intervals
+_MOST_DRAWS = 1 << 21  # line numbers drawn at once; they take about 40 MB
 
 
 @dataclass(frozen=True)
-class Segments:
-    """All that a measure needs to know of each line, so that any selection can be scored.
+class LineStatistics:
+    """The statistics of each line, from which the score of any selection of lines is computed.
 
     Attributes:
         counts: Sufficient statistics [N, K], such as the matches and totals of each n-gram order.
-        score: From the sum of such rows [K] to the measure's score, 0 to 100.
-        signature: sacreBLEU's description of the measure, without the bootstrap's part; see
-            `signed`.
+        score: A function from the sum of such rows [K] to the score of the measure, 0 to 100.
+        signature: sacreBLEU's description of the measure, without the bootstrap; see `signed`.
     """
 
     counts: Array
@@ -35,7 +34,7 @@ class Segments:
     signature: str
 
     def total(self, rows: Sequence[int] | None = None) -> float:
-        """Return the score of the whole text, or of some of its lines, counted from 0."""
+        """Return the score of the whole text, or of some of its lines (counted from 0)."""
         counts = self.counts if rows is None else self.counts[list(rows)]
         return self.score(counts.sum(0))
 
@@ -49,7 +48,7 @@ class Segments:
         return np.array([self.score(row) for row in sums])
 
     def signed(self, resamples: int, seed: int) -> str:
-        """Return the signature with the bootstrap's part where sacreBLEU writes it."""
+        """Return the signature with the bootstrap in it, where sacreBLEU writes it."""
         references, _, rest = self.signature.partition("|")
         return f"{references}|bs:{resamples}|seed:{seed}|{rest}"
 
@@ -57,13 +56,13 @@ class Segments:
 def resample(counts: Array, resamples: int = RESAMPLES, seed: int = SEED) -> Array:
     """Sum the rows of R random selections of N lines, drawn with replacement.
 
-    The draws are sacreBLEU's for the same seed and depend on N, R and the seed alone, so two
-    systems on one test set meet the same selections. Memory does not grow with R.
+    The draws depend on N, R and the seed alone and are those of sacreBLEU, so two systems on one test
+    set are compared on the same selections. Memory does not grow with R.
 
     Args:
-        counts: [N, K].
+        counts: Statistics [N, K].
         resamples: R.
-        seed: Of the draws.
+        seed: Of the random numbers.
 
     Returns:
         Sums [R, K].
@@ -95,10 +94,10 @@ def interval(scores: Array) -> tuple[float, float]:
 
 
 def p_value(differences: Array, observed: float) -> float:
-    """Return how often chance alone makes a difference at least as large (two-sided).
+    """Return the probability of a difference at least as large by chance alone (two-sided).
 
-    The resampled differences, shifted to a mean of zero, stand for "no difference". A test at
-    0.05 is then wrong about once in twenty, and agrees with the interval of the difference.
+    The resampled differences, shifted to a mean of zero, represent "no difference". A test at 0.05 is
+    then wrong about once in twenty times, and agrees with the interval of the difference.
 
     Args:
         differences: Score of B minus score of A in each resample [R].
@@ -111,13 +110,13 @@ def p_value(differences: Array, observed: float) -> float:
 def sacrebleu_p_value(differences: Array, observed: float) -> float:
     """Return the p-value that ``sacrebleu --paired-bs`` prints.
 
-    It takes absolute values before it shifts, which halves the value of a clear difference: a
-    test at 0.05 is wrong about once in ten. Kept to stand beside published ones.
+    sacreBLEU takes absolute values before it shifts, which halves the p-value of a clear difference:
+    a test at 0.05 is wrong about once in ten times. It is given for comparison with published values.
     """
     sizes = np.abs(differences)
     return _at_least(sizes - sizes.mean() > abs(observed))
 
 
 def _at_least(hits: npt.NDArray[np.bool_]) -> float:
-    """Share of hits with one added, so that a finite number of resamples never claims p = 0."""
+    """Return the share of hits, plus one, so that a finite number of resamples never gives p = 0."""
     return float((hits.sum() + 1) / (len(hits) + 1))

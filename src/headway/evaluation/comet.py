@@ -1,4 +1,4 @@
-"""COMET, a learned metric, through the outside command ``comet-score``."""
+"""COMET, a learned metric, computed by the external command ``comet-score``."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.evaluation.guards import NAMES, check_lines
+from headway.evaluation.warnings import NAMES, check_lines
 
 COMET_MODEL = "Unbabel/wmt22-comet-da"
 
@@ -19,12 +19,12 @@ _TEXT_SCORE = re.compile(r"^[^\t]*\tscore: (-?\d+\.\d+)\s*$")
 
 @dataclass(frozen=True)
 class CometScore:
-    """What ``comet-score`` said.
+    """The result of ``comet-score``.
 
     Attributes:
-        model: The metric's model: scores of different models are not comparable.
-        score: Of the whole text, roughly 0 to 1.
-        line_scores: Of each line, in order; empty if the command printed none.
+        model: The model of the metric; scores of different models are not comparable.
+        score: The score of the whole text, roughly 0 to 1.
+        line_scores: The score of each line; empty if the command printed none.
     """
 
     model: str
@@ -33,7 +33,7 @@ class CometScore:
 
 
 def find_comet() -> str:
-    """Return the path of ``comet-score``; to be asked before long work whose result it is to score.
+    """Return the path of ``comet-score``. Call this before long work that will be scored.
 
     Raises:
         HeadwayError: If it is not installed.
@@ -56,15 +56,15 @@ def comet_score(
 ) -> CometScore:
     """Score translations by COMET.
 
-    The command is found on the path and run on files; its packages conflict with most current
-    ones, so it lives in an environment of its own. On first use it downloads its model itself.
+    The command runs on files. Its packages conflict with most current ones, so it is installed in an
+    environment of its own. On first use it downloads its model.
 
     Args:
         sources: Raw source lines.
         hypotheses: Raw translations, as many.
         references: Raw references, as many.
         model: The metric's model, by name or path.
-        gpus: Graphics processors to use; None: one where the driver's tool is installed.
+        gpus: Number of GPUs to use; None: one if nvidia-smi is installed.
 
     Raises:
         HeadwayError: If the command is absent, fails, or prints no score.
@@ -77,7 +77,7 @@ def comet_score(
         files = []
         for name, lines in zip(NAMES, (hypotheses, references, sources), strict=True):
             path = Path(directory) / name
-            # The command splits lines at carriage returns too.
+            # The command also splits lines at carriage returns.
             text = "".join(f"{line.replace(chr(13), ' ')}\n" for line in lines)
             path.write_text(text, encoding="utf-8", newline="\n")
             files.append(str(path))
@@ -93,15 +93,15 @@ def comet_score(
             check=False,
         )
     if run.returncode:
-        said = (run.stderr.strip() or "nothing on stderr").splitlines()[-1]
-        raise HeadwayError(f"comet-score failed with exit status {run.returncode}: {said}")
+        message = (run.stderr.strip() or "nothing on stderr").splitlines()[-1]
+        raise HeadwayError(f"comet-score failed with exit status {run.returncode}: {message}")
     return _read(run.stdout, model, len(references))
 
 
 def _read(output: str, model: str, lines: int) -> CometScore:
-    """Find the scores among whatever else the command printed."""
+    """Find the scores in the output of the command."""
     of_lines = [float(m[2]) for m in map(_LINE_SCORE.search, output.split("\n")) if m]
     of_text = [float(m[1]) for m in map(_TEXT_SCORE.search, output.split("\n")) if m]
     if not of_text or len(of_lines) not in (0, lines):
-        raise HeadwayError("comet-score printed no score that can be read: is it version 2?")
+        raise HeadwayError("the output of comet-score contains no score: is it version 2?")
     return CometScore(model=model, score=of_text[-1], line_scores=tuple(of_lines))

@@ -1,4 +1,4 @@
-"""Two systems on one text: whether they differ, where, and on which sentences most."""
+"""A comparison of two systems: whether they differ, on which groups of lines, on which sentences."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -8,31 +8,32 @@ from headway.errors import HeadwayError
 from headway.evaluation.bootstrap import (
     RESAMPLES,
     SEED,
-    Segments,
+    LineStatistics,
     interval,
     p_value,
     sacrebleu_p_value,
 )
-from headway.evaluation.buckets import Bucket, group
-from headway.evaluation.guards import check_lines, find_warnings
+from headway.evaluation.groups import Group, group_lines
 from headway.evaluation.measures import Measure, chrf_by_line, pick_measures
+from headway.evaluation.warnings import check_lines, find_warnings
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One measure's verdict; differences are B minus A.
+    """The difference of two systems by one measure.
 
     Attributes:
-        key: The measure, as in JSON.
-        title: The measure, for people.
+        key: The measure's name in JSON.
+        title: The measure's name in tables.
         a: Score of A.
         b: Score of B.
         difference: ``b - a``.
         low: Lower end of the difference's 95 % interval, by paired bootstrap.
         high: Upper end.
-        p_value: Two-sided: how often chance alone makes a difference as large.
-        p_value_sacrebleu: What ``sacrebleu --paired-bs`` prints; about half for clear differences.
-        signature: All that must be equal for scores to be comparable.
+        p_value: The probability of a difference as large by chance alone, two-sided.
+        p_value_sacrebleu: What ``sacrebleu --paired-bs`` prints: about half, if the difference is
+            clear.
+        signature: What must be equal for scores to be comparable.
     """
 
     key: str
@@ -49,7 +50,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A line on which the systems differ, with chrF2 of both; ``line`` counts from 1."""
+    """A sentence that the systems translate differently, with chrF2 of both; ``line`` is from 1."""
 
     line: int
     source: str | None
@@ -62,49 +63,49 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is known of two systems' translations of one text.
+    """The comparison of two systems' translations of one text.
 
     Attributes:
-        names: What A, B, reference and source are called: file names.
+        names: The names of A, B, reference and source: file names.
         lines: Number of lines compared.
-        same: How many lines both translate alike.
-        differences: A verdict for each measure.
-        buckets: Scores by reference length and by rare words.
-        better_b: Sentences on which B gains most, most first.
-        better_a: Sentences on which A gains most, most first.
-        warnings: What makes the scores suspect, a line each.
+        same: Number of lines that both translate alike.
+        differences: The difference by each measure.
+        buckets: Scores of groups of lines, by reference length and by rare words.
+        better_b: Sentences on which B gains most, the largest gain first.
+        better_a: Sentences on which A gains most, the largest gain first.
+        warnings: Why the scores may be misleading, a line each.
     """
 
     names: tuple[str, str, str, str]
     lines: int
     same: int
     differences: tuple[Difference, ...]
-    buckets: tuple[Bucket, ...]
+    buckets: tuple[Group, ...]
     better_b: tuple[Sentence, ...]
     better_a: tuple[Sentence, ...]
     warnings: tuple[str, ...]
 
     def __getitem__(self, key: str) -> Difference:
-        """Return the verdict of the measure ``key``, such as ``bleu``."""
-        return next(verdict for verdict in self.differences if verdict.key == key)
+        """Return the difference by the measure ``key``, such as ``bleu``."""
+        return next(difference for difference in self.differences if difference.key == key)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
         return asdict(self)
 
     def to_text(self) -> str:
-        """Return the comparison for people: verdicts, buckets, sentences, signatures."""
+        """Return the comparison as text: differences, groups, sentences, signatures."""
         return "\n".join(
             [
                 *self._head(),
-                *self._verdicts(),
+                *self._difference_rows(),
                 "",
-                *self._bucket_rows(),
+                *self._group_rows(),
                 *self._sentences(f"B ({self.names[1]}) gains most", self.better_b),
                 *self._sentences(f"A ({self.names[0]}) gains most", self.better_a),
                 "",
                 "Signatures, in the order above",
-                *(f"  {verdict.signature}" for verdict in self.differences),
+                *(f"  {difference.signature}" for difference in self.differences),
             ]
         )
 
@@ -117,8 +118,8 @@ class Comparison:
             "",
         ]
 
-    def _verdicts(self) -> list[str]:
-        width = max(len(verdict.title) for verdict in self.differences)
+    def _difference_rows(self) -> list[str]:
+        width = max(len(difference.title) for difference in self.differences)
         rows = [f"{'':<{width}}       A       B   B - A     95 % interval       p"]
         for v in self.differences:
             rows.append(
@@ -128,16 +129,15 @@ class Comparison:
         printed = ", ".join(f"{v.p_value_sacrebleu:.4f}" for v in self.differences)
         return [*rows, f"p is two-sided; sacrebleu --paired-bs would print {printed}"]
 
-    def _bucket_rows(self) -> list[str]:
-        keys = [verdict.key for verdict in self.differences]
+    def _group_rows(self) -> list[str]:
+        keys = [difference.key for difference in self.differences]
         titles = "".join(f"{key + ' A':>11}{'B':>7}{'B - A':>7}" for key in keys)
         rows = [f"{'':<21}{'lines':>7}{titles}"]
-        for bucket in self.buckets:
+        for group in self.buckets:
             scores = "".join(
-                f"{bucket.a[k]:11.2f}{bucket.b[k]:7.2f}{bucket.b[k] - bucket.a[k]:+7.2f}"
-                for k in keys
+                f"{group.a[k]:11.2f}{group.b[k]:7.2f}{group.b[k] - group.a[k]:+7.2f}" for k in keys
             )
-            rows.append(f"{bucket.name:<21}{bucket.lines:7,}{scores}")
+            rows.append(f"{group.name:<21}{group.lines:7,}{scores}")
         return rows
 
     def _sentences(self, title: str, sentences: Sequence[Sentence]) -> list[str]:
@@ -166,21 +166,21 @@ def compare(
     """Compare two systems by paired bootstrap (Koehn, 2004).
 
     Args:
-        a: Raw translations of one system, one a line.
+        a: Raw translations of one system, a line each.
         b: Raw translations of the other, as many.
         references: Raw references, as many.
-        sources: Raw source lines, as many, if at hand.
-        training: Target side of the training text, if at hand: a word is then rare if it occurs
-            there less than five times, and without it if it occurs once in the references.
-        language: Of the target, two letters.
-        measures: By which; BLEU and chrF2 by default.
-        sentences: How many of the sentences that differ most, in each direction.
-        resamples: Bootstrap resamples.
+        sources: Raw source lines, as many, if known.
+        training: Target side of the training text, if known. A word is rare if it occurs there less
+            than five times or, without training text, if it occurs once in the references.
+        language: Two-letter code of the target language.
+        measures: The measures; BLEU and chrF2 by default.
+        sentences: Number of sentences to show in each direction, those with the largest gains.
+        resamples: Number of bootstrap resamples.
         seed: Of the bootstrap.
-        names: What to call A, B, reference and source in warnings and errors.
+        names: The names of A, B, reference and source in messages.
 
     Raises:
-        HeadwayError: If the numbers of lines differ, there are none, or a number is out of range.
+        HeadwayError: If the numbers of lines differ or are 0, or an argument is out of range.
     """
     if sentences < 0:
         raise HeadwayError(f"sentences = {sentences} must be 0 or more")
@@ -189,8 +189,8 @@ def compare(
     check_lines(b, references, sources, shown_b)
     counted = {
         measure: (
-            measure.segments(a, references, language),
-            measure.segments(b, references, language),
+            measure.statistics(a, references, language),
+            measure.statistics(b, references, language),
         )
         for measure in measures
     }
@@ -209,16 +209,17 @@ def compare(
         lines=len(references),
         same=sum(x == y for x, y in zip(a, b, strict=True)),
         differences=tuple(
-            _verdict(measure, *segments, resamples, seed) for measure, segments in counted.items()
+            _difference(measure, *statistics, resamples, seed)
+            for measure, statistics in counted.items()
         ),
         buckets=tuple(
-            Bucket(
+            Group(
                 name,
                 len(rows),
-                {m.key: segments[0].total(rows) for m, segments in counted.items()},
-                {m.key: segments[1].total(rows) for m, segments in counted.items()},
+                {m.key: statistics[0].total(rows) for m, statistics in counted.items()},
+                {m.key: statistics[1].total(rows) for m, statistics in counted.items()},
             )
-            for name, rows in group(references, training).items()
+            for name, rows in group_lines(references, training).items()
         ),
         better_b=tuple(show(row) for row in gains[:sentences] if chrf_b[row] > chrf_a[row]),
         better_a=tuple(show(row) for row in gains[::-1][:sentences] if chrf_a[row] > chrf_b[row]),
@@ -231,7 +232,9 @@ def compare(
     )
 
 
-def _verdict(measure: Measure, a: Segments, b: Segments, resamples: int, seed: int) -> Difference:
+def _difference(
+    measure: Measure, a: LineStatistics, b: LineStatistics, resamples: int, seed: int
+) -> Difference:
     drawn = b.resampled(resamples, seed) - a.resampled(resamples, seed)
     score_a, score_b = a.total(), b.total()
     low, high = interval(drawn)

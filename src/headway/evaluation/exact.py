@@ -1,22 +1,22 @@
-"""The share of translations that are the reference, character for character."""
+"""The share of translations that are identical to the reference."""
 
 from collections.abc import Sequence
 
-from headway.evaluation.guards import check_lines
+from headway.evaluation.warnings import check_lines
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Return the share of hypotheses that equal their reference, spaces at the ends aside.
+    """Return the share of hypotheses that equal their reference; spaces at the ends do not matter.
 
     Args:
-        hypotheses: Translations, one a line.
-        references: What each should be.
+        hypotheses: Translations, a line each.
+        references: The right translations.
 
     Returns:
         A share from 0 to 1.
 
     Raises:
-        HeadwayError: If the numbers of lines differ, or there are none.
+        HeadwayError: If the numbers of lines differ or are 0.
     """
     check_lines(hypotheses, references)
     pairs = zip(hypotheses, references, strict=True)
@@ -26,18 +26,18 @@ def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 def exact_match_by_kind(
     hypotheses: Sequence[str], references: Sequence[str], kinds: Sequence[str]
 ) -> dict[str, float]:
-    """Return the share of exact translations for each kind of line, in order of first appearance.
+    """Return the share of exact translations for each kind of line, in order of appearance.
 
     Args:
-        hypotheses: Translations, one a line.
-        references: What each should be.
+        hypotheses: Translations, a line each.
+        references: The right translations.
         kinds: The kind of each line, such as "date" or "price".
 
     Returns:
         Kind -> share from 0 to 1.
 
     Raises:
-        HeadwayError: If the numbers of lines differ, or there are none.
+        HeadwayError: If the numbers of lines differ or are 0.
     """
     check_lines(hypotheses, references, kinds, names=("hypothesis", "reference", "kinds"))
     rows: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""The measures of the score sheet, computed by sacreBLEU on raw text or on its tokenised forms."""
+"""The measures of the score sheet, computed by sacreBLEU on raw text or on tokenized forms of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from headway.errors import HeadwayError, suggest
-from headway.evaluation.bootstrap import Segments
-from headway.evaluation.guards import check_lines
+from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
+from headway.evaluation.warnings import check_lines
 
-# Languages without spaces between words, for which sacreBLEU's 13a finds no words to match.
+# sacreBLEU's tokenizer 13a finds no words in languages without spaces between them.
 _RAW_TOKENIZERS = {"zh": "zh", "ja": "char", "th": "char"}
 
 _BLOCK = 5000  # lines whose n-grams are in memory at once
@@ -23,11 +23,12 @@ class Measure:
     """One way to score a text.
 
     Attributes:
-        key: Its name in JSON and on the command line.
-        title: Its name for people.
+        key: The name in JSON and on the command line.
+        title: The name in tables.
         kind: The formula.
-        tokens: The form of the text it reads: ``raw`` as written, ``moses`` tokenised,
-            ``moses-split`` also with hyphenated compounds split, ``lc.norm.tok`` as Multi30k publishes it.
+        tokens: The form of the text that is scored: ``raw`` as written, ``moses`` tokenized,
+            ``moses-split`` also with hyphenated compounds split, ``lc.norm.tok`` as Multi30k
+            publishes it.
         lowercase: Whether raw text is lower-cased first.
     """
 
@@ -37,22 +38,22 @@ class Measure:
     tokens: Literal["raw", "moses", "moses-split", "lc.norm.tok"] = "raw"
     lowercase: bool = False
 
-    def segments(
+    def statistics(
         self, hypotheses: Sequence[str], references: Sequence[str], language: str
-    ) -> Segments:
-        """Count what this measure needs of each line.
+    ) -> LineStatistics:
+        """Compute the statistics of each line that the measure is made of.
 
         Args:
-            hypotheses: Raw translations, one a line.
+            hypotheses: Raw translations, a line each.
             references: Raw references, as many.
-            language: Of the target, two letters.
+            language: Two-letter code of the target language.
         """
         metric = self._metric(language)
         counts = []
         for start in range(0, len(references), _BLOCK):
             block = slice(start, start + _BLOCK)
-            # Beyond sacreBLEU's documented surface, but the same since its 2.0: its public scores
-            # show only the total of these statistics.
+            # This method is not part of sacreBLEU's documented interface, but has been the same since
+            # version 2.0. The documented interface returns only the total of the statistics.
             counts += metric._extract_corpus_statistics(
                 self._form(hypotheses[block], language), [self._form(references[block], language)]
             )
@@ -61,7 +62,7 @@ class Measure:
             signature.update("tok", f"{self.tokens}-{language}")
             signature.update("case", "lc" if self.tokens == "lc.norm.tok" else "mixed")
             signature.update("sacremoses", metadata.version("sacremoses"))
-        return Segments(
+        return LineStatistics(
             counts=np.array(counts, dtype=np.float64),
             score=lambda sums: float(metric._compute_score_from_stats(sums.tolist()).score),
             signature=str(signature),
@@ -78,11 +79,11 @@ class Measure:
             case "ter":
                 return TER()
             case "bleu" if self.tokens == "raw":
-                # force: our guards say more precisely what sacreBLEU would warn of.
+                # force: no warning of sacreBLEU's; `headway.evaluation.warnings` is more precise.
                 tokenizer = _RAW_TOKENIZERS.get(language, "13a")
                 return BLEU(lowercase=self.lowercase, tokenize=tokenizer, force=True)
             case "bleu":
-                # multi-bleu.perl, behind the published tokenised figures, does not smooth.
+                # The published tokenized figures are by multi-bleu.perl, which does not smooth.
                 return BLEU(tokenize="none", smooth_method="none", force=True)
 
     def _form(self, lines: Sequence[str], language: str) -> list[str]:
@@ -118,30 +119,31 @@ def pick_measures(keys: Sequence[str]) -> tuple[Measure, ...]:
     for key in keys:
         if key not in known:
             raise HeadwayError(
-                f"'{key}' is not a measure{suggest(key, known)}; there are {', '.join(known)}"
+                f"'{key}' is not a measure{suggest(key, known)}; the measures are {', '.join(known)}"
             )
     return tuple(measure for measure in MEASURES if measure.key in keys)
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str], language: str = "en") -> float:
-    """Return cased, detokenised sacreBLEU, 0 to 100: the sheet's headline, without its interval.
+    """Return cased, detokenized sacreBLEU, 0 to 100: the headline of the sheet.
 
     Args:
-        hypotheses: Raw translations, one a line.
+        hypotheses: Raw translations, a line each.
         references: Raw references, as many.
-        language: Of the target, two letters; matters for languages without spaces only.
+        language: Two-letter code of the target language; it matters only in languages without
+            spaces.
     """
     check_lines(hypotheses, references)
-    return MEASURES[0].segments(hypotheses, references, language).total()
+    return MEASURES[0].statistics(hypotheses, references, language).total()
 
 
 def chrf_by_line(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
-    """Return chrF2 of each line alone, 0 to 100: the steadiest of the measures on one sentence.
+    """Return chrF2 of each line alone, 0 to 100; of the measures it varies least on one sentence.
 
     Args:
-        hypotheses: Raw translations, one a line.
+        hypotheses: Raw translations, a line each.
         references: Raw references, as many.
     """
     check_lines(hypotheses, references)
     (chrf,) = pick_measures(["chrf"])
-    return chrf.segments(hypotheses, references, "en").each()
+    return chrf.statistics(hypotheses, references, "en").each()

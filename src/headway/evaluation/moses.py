@@ -1,4 +1,4 @@
-"""The tokenised forms of a text on which older papers computed BLEU."""
+"""The tokenized forms of a text on which older papers computed BLEU."""
 
 import re
 from collections.abc import Iterable
@@ -9,11 +9,11 @@ _COMPRESSIONS = (".gz", ".xz", ".zst")
 
 
 def moses_tokens(lines: Iterable[str], language: str) -> list[str]:
-    """Tokenise as Moses' ``tokenizer.perl -l LANGUAGE`` does, its escapes (``&apos;``) included.
+    """Tokenize as Moses' ``tokenizer.perl -l LANGUAGE`` does, with its escapes (``&apos;``).
 
     Args:
         lines: Raw text.
-        language: Two-letter code; languages without rules of their own get English abbreviations.
+        language: Two-letter code; a language without rules of its own gets English abbreviations.
 
     Returns:
         The tokens of each line, joined by single spaces.
@@ -25,20 +25,20 @@ def moses_tokens(lines: Iterable[str], language: str) -> list[str]:
 
 
 def split_compounds(line: str) -> str:
-    """Split hyphenated words of a tokenised line as the paper's authors did before scoring.
+    """Split the hyphenated words of a tokenized line, as the paper's authors did before scoring.
 
-    ``Nord-Ost`` becomes ``Nord ##AT##-##AT## Ost``. Splits do not overlap: of the hyphens around
-    a single character only the first is split, as in the authors' script.
+    ``Nord-Ost`` becomes ``Nord ##AT##-##AT## Ost``. Splits do not overlap: if a single
+    character has a hyphen on both sides, only the first is split, as in the authors' script.
     """
     return _COMPOUND.sub(r"\1 ##AT##-##AT## \2", line)
 
 
 def lc_norm_tok(lines: Iterable[str], language: str) -> list[str]:
-    """Lower-case, normalise punctuation and tokenise: Multi30k's ``lc.norm.tok`` files.
+    """Lower-case, normalize punctuation and tokenize, as in Multi30k's ``lc.norm.tok`` files.
 
     Args:
         lines: Raw text.
-        language: Two-letter code, for quotation and number rules as well as abbreviations.
+        language: Two-letter code, for the rules of quotation marks, numbers and abbreviations.
 
     Returns:
         The tokens of each line, joined by single spaces.

@@ -1,16 +1,16 @@
-"""Which published figures each measure may stand beside, and on which text alone."""
+"""The published scores that each measure may be compared with, and on which text."""
 
 from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """Scores from papers and the one text they hold for.
+    """Scores from papers, and the text that they were measured on.
 
     Attributes:
-        figures: The scores and whose they are.
+        figures: The scores and their sources.
         text: The test set.
-        language: Of its target side.
-        lines: Its length.
+        language: Code of its target language.
+        lines: Its number of lines.
     """
 
     figures: str
@@ -19,14 +19,14 @@ class Published(NamedTuple):
     lines: int
 
 
-# What may be compared at all, whatever the text.
+# What may be compared on any text.
 _RULES = {
     "bleu": "sacreBLEU figures with the same signature",
     "bleu_lc": "sacreBLEU figures marked case:lc or '-lc'",
     "chrf": "chrF2 with the same signature, never chrF++ (nw:2)",
     "ter": "TER with the same signature (it ignores case)",
-    "bleu_moses": "cased BLEU of Moses-tokenised text, hyphens unsplit",
-    "bleu_moses_split": "the paper's BLEU: cased, Moses-tokenised, hyphens split",
+    "bleu_moses": "cased BLEU of Moses-tokenized text, hyphens unsplit",
+    "bleu_moses_split": "the paper's BLEU: cased, Moses-tokenized, hyphens split",
     "bleu_lc_norm_tok": "BLEU of Multi30k's own lc.norm.tok text, never IWSLT14's",
 }
 
@@ -56,18 +56,18 @@ _PUBLISHED = {
 
 
 def beside(key: str, language: str, lines: int) -> str:
-    """Say which published figures a score may stand beside.
+    """Return the published scores that a score may be compared with, in words.
 
-    A text is known by its length and language only, hence the "if".
+    The text is identified only by its length and language, so the sentence says "if this is ...".
 
     Args:
-        key: Of the measure.
-        language: Of the scored text.
-        lines: Its length.
+        key: The measure.
+        language: Code of the scored text.
+        lines: Its number of lines.
 
     Returns:
-        One sentence without a final stop: what may be compared at all, then the figures that hold
-        for this text, or if none does, one in the same language that does not.
+        One sentence without a final stop: what may be compared on any text, then the published
+        scores on this text. If there are none, it warns of one in the same language.
     """
     known = [p for p in _PUBLISHED.get(key, ()) if p.language == language]
     fitting = [p for p in known if p.lines == lines]

@@ -1,4 +1,4 @@
-"""The score sheet: one translation, every measure that figures are published in."""
+"""The score sheet: the scores of one system by every measure that papers use."""
 
 import textwrap
 from collections.abc import Sequence
@@ -7,23 +7,23 @@ from typing import Any
 
 from headway.evaluation.bootstrap import RESAMPLES, SEED, interval
 from headway.evaluation.comet import CometScore
-from headway.evaluation.guards import NAMES, check_lines, find_warnings
 from headway.evaluation.measures import MEASURES, Measure
 from headway.evaluation.published import beside
+from headway.evaluation.warnings import NAMES, check_lines, find_warnings
 
 
 @dataclass(frozen=True)
 class Score:
-    """A measure's value for one text.
+    """The score of one text by one measure.
 
     Attributes:
-        key: The measure, as in JSON.
-        title: The measure, for people.
+        key: The measure's name in JSON.
+        title: The measure's name in tables.
         score: 0 to 100; TER may exceed it.
         low: Lower end of the 95 % bootstrap interval.
         high: Upper end.
-        signature: All that must be equal for two scores to be comparable.
-        beside: Which published figures it may stand beside.
+        signature: What must be equal for two scores to be comparable.
+        beside: The published figures that the score may be compared with.
     """
 
     key: str
@@ -37,14 +37,14 @@ class Score:
 
 @dataclass(frozen=True)
 class ScoreSheet:
-    """What is known of one system's translations of one text.
+    """The scores of one system's translations of one text.
 
     Attributes:
-        names: What hypothesis, reference and source are called: file names.
+        names: The names of hypothesis, reference and source: file names.
         lines: Number of lines scored.
-        language: Of the target, as the Moses rules took it.
-        scores: In order, the headline first.
-        warnings: What makes these scores suspect, a line each.
+        language: Code of the target language, by whose rules Moses tokenized.
+        scores: The scores, the headline first.
+        warnings: Why the scores may be misleading, a line each.
         comet: The score of a learned metric, if one was asked for; set by `dataclasses.replace`.
     """
 
@@ -60,7 +60,7 @@ class ScoreSheet:
         return next(score for score in self.scores if score.key == key)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
+        """Return the sheet as plain values for JSON."""
         hypothesis, reference, _ = self.names
         return {
             "hypothesis": hypothesis,
@@ -75,7 +75,7 @@ class ScoreSheet:
         }
 
     def to_text(self) -> str:
-        """Return the sheet for people: scores, what they may stand beside, signatures."""
+        """Return the sheet as text: scores, comparable published figures, signatures."""
         width = max(len(score.title) for score in self.scores)
         rows = [
             f"{s.title:<{width}}  {s.score:6.2f}  {s.low:6.2f} .. {s.high:6.2f}"
@@ -93,7 +93,7 @@ class ScoreSheet:
                 f"{'':<{width}}   score  95 % interval",
                 *rows,
                 "",
-                "May stand beside, on the same text only",
+                "May be compared with these published scores, on the same text only",
                 *notes,
                 "",
                 "Signatures, in the order above",
@@ -115,34 +115,31 @@ def score_sheet(
     """Score translations by every measure, with bootstrap intervals and warnings.
 
     Args:
-        hypotheses: Raw (detokenised) translations, one a line.
-        references: Raw references, untouched, as many.
-        sources: Raw source lines, if at hand: untranslated lines are then noticed.
-        language: Of the target, two letters, for the tokenised measures.
-        measures: Which measures, all by default.
-        resamples: Bootstrap resamples behind each interval.
-        seed: Of the bootstrap; the default is sacreBLEU's, and gives its intervals.
-        names: What to call hypothesis, reference and source in warnings and errors.
-
-    Returns:
-        The sheet.
+        hypotheses: Raw (detokenized) translations, a line each.
+        references: Raw references, unchanged, as many.
+        sources: Raw source lines, if known; untranslated lines are then reported.
+        language: Two-letter code of the target language, for the tokenized measures.
+        measures: The measures, all by default.
+        resamples: Number of bootstrap resamples for each interval.
+        seed: Of the bootstrap; the default is that of sacreBLEU and gives the same intervals.
+        names: The names of hypothesis, reference and source in messages.
 
     Raises:
-        HeadwayError: If the numbers of lines differ, or there are none.
+        HeadwayError: If the numbers of lines differ or are 0.
     """
     check_lines(hypotheses, references, sources, names)
     scores = []
     for measure in measures:
-        segments = measure.segments(hypotheses, references, language)
-        low, high = interval(segments.resampled(resamples, seed))
+        statistics = measure.statistics(hypotheses, references, language)
+        low, high = interval(statistics.resampled(resamples, seed))
         scores.append(
             Score(
                 key=measure.key,
                 title=measure.title,
-                score=segments.total(),
+                score=statistics.total(),
                 low=low,
                 high=high,
-                signature=segments.signed(resamples, seed),
+                signature=statistics.signed(resamples, seed),
                 beside=beside(measure.key, language, len(references)),
             )
         )

@@ -1,4 +1,4 @@
-"""Which pairs are fit for training, and a report of those that are not."""
+"""The cleaning rules: which pairs are fit for training, and a report of the others."""
 
 import re
 from array import array
@@ -11,15 +11,15 @@ from headway.config import TextConfig
 from headway.text.lines import Damaged
 from headway.text.readers import Pair
 
-SHOWN = 5  # line numbers kept for each rule
-SLACK = 10  # characters added to both sides of a ratio: short sentences vary more
+SHOWN = 5  # line numbers in the report for each rule
+SLACK = 10  # characters added to both lengths of a ratio, because short sentences vary more
 
-FEW_WORDS = 4  # below, a target may well be copied: names, titles, addresses
+FEW_WORDS = 4  # a shorter target is often a correct copy: a name, a title, an address
 
 # Every control character that is not white space (Unicode category Cc).
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, as JSON can spell it: no text
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express
 
 UNREADABLE = "cannot be read"
 EMPTY = "a side is empty"
@@ -39,9 +39,9 @@ class Finding:
     """The pairs that one rule found.
 
     Args:
-        count: How many.
-        lines: Numbers of the first of them in their file.
-        example: The first of them, shortened, or what is wrong with it.
+        count: The number of pairs.
+        lines: The line numbers of the first pairs in their file.
+        example: The first pair, shortened, or what is wrong with it.
     """
 
     count: int = 0
@@ -59,15 +59,15 @@ class Finding:
 
 @dataclass
 class Report:
-    """What happened to the pairs of a corpus.
+    """The report of a cleaning.
 
     Args:
-        read: Pairs that came in, damaged ones included.
-        kept: Pairs that are left.
-        dropped: Rule -> what it dropped, in the order of the first find.
-        leaks_kept: Pairs that are also in validation or test text and were kept all the same.
-        half_leaks: Kept pairs of which one side alone is in validation or test text.
-        tokens: Side -> pieces in the pairs that are left.
+        read: Number of pairs read, damaged ones included.
+        kept: Number of pairs kept.
+        dropped: Rule -> the pairs that it dropped, in the order of the first find.
+        leaks_kept: Kept pairs that are also in validation or test text.
+        half_leaks: Kept pairs with only one side in validation or test text.
+        tokens: Side -> subwords in the kept pairs.
     """
 
     read: int = 0
@@ -82,11 +82,11 @@ class Report:
         self.dropped.setdefault(rule, Finding()).add(line, example)
 
     def findings(self) -> dict[str, Finding]:
-        """Return what each rule dropped, the most first."""
+        """Return the dropped pairs by rule, the most frequent rule first."""
         return dict(sorted(self.dropped.items(), key=lambda item: -item[1].count))
 
     def summary(self) -> str:
-        """Return one line: what was read, kept and dropped, and where first."""
+        """Return the report in one line, with the first dropped pair of each rule."""
         parts = [f"{self.read} read, {self.kept} kept"]
         for rule, found in self.findings().items():
             where = f" (first: line {found.lines[0]}, {found.example})" if found.lines else ""
@@ -105,7 +105,7 @@ class Report:
         }
 
     def to_text(self) -> str:
-        """Return the report as a table for people."""
+        """Return the report as a table."""
         rows = [("pairs read", Finding(self.read)), ("pairs kept", Finding(self.kept))]
         rows += [(f"dropped: {rule}", found) for rule, found in self.findings().items()]
         kept = ((f"kept, though {LEAK}", self.leaks_kept), (f"kept: {HALF}", self.half_leaks))
@@ -127,18 +127,18 @@ def clean(
     pairs: Iterable[Pair | Damaged],
     config: TextConfig,
     report: Report,
-    unseen: Set[bytes] = frozenset(),
+    held_out: Set[bytes] = frozenset(),
 ) -> Iterator[Pair]:
-    """Yield the pairs that are fit for training, without the white space around their sides.
+    """Yield the pairs that are fit for training, without white space at the ends of their sides.
 
-    Memory grows by at most 32 bytes for each pair kept, for finding duplicates; by nothing if
+    To find duplicates, memory grows by at most 32 bytes for each kept pair, unless
     ``config.drop_duplicates`` is off.
 
     Args:
-        pairs: As `read_pairs` delivers them.
+        pairs: Pairs as `read_pairs` yields them.
         config: The rules.
-        report: Counts what is read, kept and dropped.
-        unseen: `held_out` of the validation and test text.
+        report: Pairs read, kept and dropped are added to it.
+        held_out: The digests of the validation and test text, from `digest_held_out`.
     """
     kept = Digests()
     for pair in pairs:
@@ -147,14 +147,14 @@ def clean(
             report.drop(UNREADABLE, pair.line, pair.reason)
             continue
         source, target, line = pair.source.strip(), pair.target.strip(), pair.line
-        rule = fault(source, target, config)
+        rule = broken_rule(source, target, config)
         found = None
-        if rule is None and unseen:
-            whole, *halves = _traces(source, target)
-            if whole in unseen:
+        if rule is None and held_out:
+            whole, *halves = _loose_digests(source, target)
+            if whole in held_out:
                 rule = LEAK if config.drop_leaks else None
                 found = report.leaks_kept
-            elif not unseen.isdisjoint(halves):
+            elif not held_out.isdisjoint(halves):
                 found = report.half_leaks
         if rule is None and config.drop_duplicates and not kept.add(_digest(source, target)):
             rule = DUPLICATE
@@ -167,8 +167,8 @@ def clean(
             report.drop(rule, line, f"{source} | {target}")
 
 
-def fault(source: str, target: str, config: TextConfig) -> str | None:
-    """Return the rule that a pair breaks by itself, whatever the other pairs are, or None."""
+def broken_rule(source: str, target: str, config: TextConfig) -> str | None:
+    """Return the first rule that a pair breaks by itself, or None; other pairs do not matter."""
     shortest, longest = sorted((len(source), len(target)))
     if _SURROGATE.search(source) or _SURROGATE.search(target):
         return UNREADABLE
@@ -188,27 +188,26 @@ def fault(source: str, target: str, config: TextConfig) -> str | None:
 
 
 def _copied(source: str, target: str) -> float:
-    """Return the share of the target's words that the source has too; 0 if they are few."""
+    """Return the share of the target's words that are also in the source; 0 for a short target."""
     words = _WORD.findall(target.casefold())
     if len(words) < FEW_WORDS:
         return 0.0
-    known = set(_WORD.findall(source.casefold()))
-    return sum(word in known for word in words) / len(words)
+    source_words = set(_WORD.findall(source.casefold()))
+    return sum(word in source_words for word in words) / len(words)
 
 
-def held_out(pairs: Iterable[Pair]) -> set[bytes]:
-    """Return what `clean` needs to find the validation and test text among other pairs.
+def digest_held_out(pairs: Iterable[Pair]) -> set[bytes]:
+    """Return digests by which `clean` finds validation and test pairs, and their sides alone.
 
-    Args:
-        pairs: They and their sides are found again whatever their letter case and white space.
+    Letter case and white space do not matter.
     """
-    return {trace for pair in pairs for trace in _traces(pair.source, pair.target)}
+    return {digest for pair in pairs for digest in _loose_digests(pair.source, pair.target)}
 
 
 class Digests:
-    """A set of 8-byte digests in 16 to 32 bytes each, where Python's own set takes about 100.
+    """A set of 8-byte digests that takes 16 to 32 bytes for each; Python's set takes about 100.
 
-    One table of integers, at most half full; a digest lies at its place or at the next free one.
+    It is a hash table of integers with linear probing, at most half full.
     """
 
     def __init__(self) -> None:
@@ -220,41 +219,41 @@ class Digests:
 
     def add(self, digest: bytes) -> bool:
         """Add a digest and return whether it is new."""
-        key = int.from_bytes(digest, "little") or 1  # 0 marks a free place
-        place = _place(self._table, key)
-        if self._table[place]:
+        key = int.from_bytes(digest, "little") or 1  # 0 marks a free slot
+        slot = _find_slot(self._table, key)
+        if self._table[slot]:
             return False
-        self._table[place] = key
+        self._table[slot] = key
         self._count += 1
         if 2 * self._count > len(self._table):
             larger = array("Q", [0]) * (2 * len(self._table))
             for held in self._table:
                 if held:
-                    larger[_place(larger, held)] = held
+                    larger[_find_slot(larger, held)] = held
             self._table = larger
         return True
 
 
-def _place(table: "array[int]", key: int) -> int:
-    """Return where a key lies in a table, or the free place where it would."""
+def _find_slot(table: "array[int]", key: int) -> int:
+    """Return the slot of a key in a table, or the free slot where it belongs."""
     last = len(table) - 1
-    place = key & last
-    while table[place] not in (0, key):
-        place = (place + 1) & last
-    return place
+    slot = key & last
+    while table[slot] not in (0, key):
+        slot = (slot + 1) & last
+    return slot
 
 
 def _digest(source: str, target: str) -> bytes:
     return blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
 
 
-def _traces(source: str, target: str) -> tuple[bytes, bytes, bytes]:
-    """Digests of a pair and of each side alone, whatever their letter case and white space."""
+def _loose_digests(source: str, target: str) -> tuple[bytes, bytes, bytes]:
+    """Return digests of a pair and of each side alone; letter case and white space do not matter."""
     source, target = (" ".join(side.casefold().split()) for side in (source, target))
     return _digest(source, target), _digest(source, "\n"), _digest("\n", target)
 
 
 def _shortened(text: str, width: int = 60) -> str:
-    """Return the beginning of a text, without anything that a terminal would act on."""
+    """Return the beginning of a text, with control characters escaped."""
     start = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:width])
     return start + "..." * (len(text) > width)

@@ -1,12 +1,12 @@
-"""Corpora by name: what others keep, fetched once into Headway's cache, as plain text.
+"""Corpora by name: public corpora, fetched once into Headway's cache as plain text.
 
 * ``hf:ORGANISATION/NAME[@REVISION][:CONFIG][:SPLIT]``: a data set of the Hugging Face hub;
-* ``mtdata:DATASET_ID`` or ``mtdata:RECIPE[:PART]``: what the command ``mtdata`` knows;
+* ``mtdata:DATASET_ID`` or ``mtdata:RECIPE[:PART]``: a data set or recipe of the command ``mtdata``;
 * ``sacrebleu:TESTSET``: a test set of sacreBLEU.
 
-`local_files` puts files in the place of names before anything is read, and nothing but it knows of
-names. In the cache a corpus is a directory: a text a side, and a manifest of their sha256. It
-appears whole or not at all; if its files are not what the manifest says, it is fetched again.
+`local_files` replaces names by files, and the rest of Headway reads files only. In the cache a corpus
+is a directory with one text file for each side and a manifest with their sha256. The directory
+appears whole or not at all. If its files differ from the manifest, the corpus is fetched again.
 """
 
 import fcntl
@@ -26,33 +26,35 @@ from headway.text.fetching import IDENTITY, Languages
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-# What a place on the command line takes of what has parts, where the name does not say.
+# Which split or part an option means if the name does not say.
 SPLITS = {"train": "train", "valid": "validation", "test": "test"}  # of data sets on the hub
 PARTS = {"train": "train", "valid": "dev", "test": "test"}  # of mtdata's recipes
 
 _NAME = re.compile(r"(hf|mtdata|sacrebleu):.+", re.DOTALL)
-_SPLIT = re.compile(r"(train|validation|valid|dev|test)([\[+].*)?")  # else it is a configuration
+_SPLIT = re.compile(
+    r"(train|validation|valid|dev|test)([\[+].*)?"
+)  # anything else is a configuration
 
 Say = Callable[[str], None]
 
 
 def silent(line: str) -> None:
-    """Say nothing."""
+    """Ignore a message."""
 
 
 def local_files(
     words: Sequence[str], languages: Languages | None, place: str, say: Say = silent
 ) -> list[str]:
-    """Return what to read for what the command line gives: files as they are, names as two files.
+    """Return the files to read for the words of an option: names become two files.
 
     Args:
-        words: Files, or names of corpora, which are read one after the other.
+        words: Files, or names of corpora, which are joined in this order.
         languages: Codes of source and target, which names need.
-        place: What it is for: train, valid or test.
-        say: Told of what takes long.
+        place: The option: train, valid or test.
+        say: Called with a message before a fetch.
 
     Raises:
-        HeadwayError: If a corpus cannot be had, with the reason; or names stand beside files.
+        HeadwayError: If a corpus cannot be fetched, or there are both names and files.
     """
     names = [word for word in words if _NAME.fullmatch(word) and not Path(word).exists()]
     if not names:
@@ -64,16 +66,16 @@ def local_files(
         raise HeadwayError(f"{names[0]}: a corpus by name needs --languages SOURCE TARGET")
     for code in languages:
         if not re.fullmatch(r"\w[\w-]{0,30}", code):
-            raise HeadwayError(f"--languages {code!r}: must be a code such as de")
-    directory = _fetched([_in_full(name, place) for name in names], languages, say)
+            raise HeadwayError(f"--languages {code!r}: must be a language code, such as de")
+    directory = _fetch_once([_complete_name(name, place) for name in names], languages, say)
     return [str(file) for file in _files(directory, languages)]
 
 
 def origins(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
-    """Return where those of the files come from that were fetched by name: manifests, each once.
+    """Return the manifests of the files that were fetched by name, each manifest once.
 
-    A manifest has the name, the languages, the program that fetched it, the revision if it is
-    known, and the sha256 and the lines of each file.
+    A manifest has the name, the languages, the program that fetched the corpus, its revision if it is
+    known, and the sha256 and number of lines of each file.
     """
     directories = dict.fromkeys(Path(path).parent for path in paths)
     found = [_manifest(path) for path in directories if path.parent == _cache()]
@@ -88,8 +90,8 @@ def _files(directory: Path, languages: Languages) -> tuple[Path, Path]:
     return directory / f"source.{languages[0]}", directory / f"target.{languages[1]}"
 
 
-def _in_full(name: str, place: str) -> str:
-    """Write a name with the split or part that it leaves to its place."""
+def _complete_name(name: str, place: str) -> str:
+    """Return a name with its split or part; a name without one gets that of its option."""
     kind, whole = name.split(":", 1)
     first, _, rest = whole.partition(":")
     if kind == "hf":
@@ -100,8 +102,8 @@ def _in_full(name: str, place: str) -> str:
     return name
 
 
-def _fetched(names: Sequence[str], languages: Languages, say: Say) -> Path:
-    """Return the directory of a corpus, or of several in one; fetched, unless it is there."""
+def _fetch_once(names: Sequence[str], languages: Languages, say: Say) -> Path:
+    """Return the directory of a corpus, or of several joined; fetch it unless it is in the cache."""
     name = " + ".join(names)
     digest = hashlib.sha256(json.dumps([FORMAT, list(names), languages]).encode()).hexdigest()
     slug = re.sub(r"[^\w.]+", "-", names[0])[:60]
@@ -114,7 +116,7 @@ def _fetched(names: Sequence[str], languages: Languages, say: Say) -> Path:
             return out
         again = ": its copy in the cache is damaged" if out.exists() else ""
         say(f"{name}{again}: fetching it into {out}")
-        for leftover in out.parent.glob(f"{TEMPORARY}*-{out.name}"):  # of a fetch that was killed
+        for leftover in out.parent.glob(f"{TEMPORARY}*-{out.name}"):  # of a process that was killed
             remove(leftover)
         with write_atomically(out) as temporary:
             temporary.mkdir()
@@ -125,7 +127,7 @@ def _fetched(names: Sequence[str], languages: Languages, say: Say) -> Path:
 
 
 def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> dict[str, Any]:
-    """Write a corpus's two files; returns what is known of where they come from."""
+    """Write the two files of a corpus, and return the origin for its manifest."""
     files = _files(out, languages)
     kind, rest = names[0].split(":", 1)
     if len(names) == 1 and kind == "hf":
@@ -136,8 +138,8 @@ def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> d
         return fetching.from_mtdata(rest, languages, files)
     if len(names) == 1:
         names = [f"mtdata:{identity}" for identity in fetching.recipe(*rest.split(":", 1))]
-    # Each part is in the cache by itself, too: what was interrupted goes on after the last whole one.
-    parts = [_fetched([name], languages, say) for name in names]
+    # Each part is also cached by itself, so that an interrupted fetch continues after the last part.
+    parts = [_fetch_once([name], languages, say) for name in names]
     for side, file in enumerate(files):
         with file.open("wb") as written:
             for part in parts:
@@ -153,8 +155,8 @@ def _write_manifest(
     counts = [file["lines"] for file in files.values()]
     if counts[0] != counts[1] or not counts[0]:
         raise HeadwayError(
-            f"{name}: came with {counts[0]} lines in {languages[0]} and {counts[1]} in"
-            f" {languages[1]}; as many, and one at least, are right"
+            f"{name}: has {counts[0]} lines in {languages[0]} and {counts[1]} in {languages[1]};"
+            " both sides must have the same number of lines, and at least one"
         )
     values = {"format": FORMAT, "name": name, "languages": languages, **about, "files": files}
     text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
@@ -162,7 +164,7 @@ def _write_manifest(
 
 
 def _describe(file: Path) -> dict[str, Any]:
-    """Return a file's sha256 and its number of lines."""
+    """Return the sha256 of a file and its number of lines."""
     digest, lines = hashlib.sha256(), 0
     with file.open("rb") as read:
         while block := read.read(1 << 20):
@@ -180,7 +182,7 @@ def _manifest(directory: Path) -> dict[str, Any]:
 
 
 def _is_whole(directory: Path, languages: Languages) -> bool:
-    """Whether the files are there and what the manifest says."""
+    """Return whether the files exist and match the manifest."""
     try:
         found = {file.name: _describe(file) for file in _files(directory, languages)}
     except OSError:
@@ -190,7 +192,7 @@ def _is_whole(directory: Path, languages: Languages) -> bool:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Be the one process that fetches this; the kernel lets go when it ends, however it ends."""
+    """Hold a lock, which the kernel releases when the process ends, even by kill -9."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

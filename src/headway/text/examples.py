@@ -1,15 +1,14 @@
-"""Text that is not parallel as training data: lines alone, or texts with labels.
+"""Training data from text that is not parallel: plain lines, or texts with labels.
 
-What comes out is a prepared directory like that of `headway.text.prepare`: the target side of a line
-is the line, that of a labelled text its label, so that all training is of one kind.
+Both give a prepared directory like that of `headway.text.prepare`, so that one trainer serves all
+kinds of models. The target side of a plain line is the line, and that of a labeled text its label.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
@@ -27,7 +26,7 @@ class Example:
     """A text, or a pair of texts, and its label.
 
     Attributes:
-        label: Its name.
+        label: The name of the label.
         parts: One text or two.
     """
 
@@ -42,21 +41,21 @@ def prepare_lines(
     config: TextConfig,
     language: str = "text",
 ) -> PreparedData:
-    """Write lines of text for a language model; the directory appears whole or not at all.
+    """Write the prepared data of a language model; the directory appears whole or not at all.
 
-    Empty lines are left out, and training lines longer than ``max_tokens``.
+    Empty lines are omitted, and so are training lines longer than ``max_tokens``.
 
     Args:
         train: Plain text files.
-        valid: The same.
-        out: Must not be there yet.
-        config: ``vocab_size``, and how it is learned.
-        language: Its code.
+        valid: Plain text files.
+        out: The directory, which must not exist yet.
+        config: ``vocab_size``, how the vocabulary is learned, and ``max_tokens``.
+        language: The code of the language.
     """
     tokenizer = Tokenizer.learn(_sample(((line, "") for line in _lines(train)), config), config)
 
     def encoded(paths: Sequence[str | Path], longest: int) -> Iterator[tuple[list[int], list[int]]]:
-        for ids in _chunks(tokenizer.encode_target, _lines(paths)):
+        for ids in _tokenize(tokenizer.encode_target, _lines(paths)):
             if len(ids) <= longest:
                 yield [EOS], ids
 
@@ -70,13 +69,13 @@ def prepare_lines(
 def prepare_examples(
     train: Sequence[str | Path], valid: Sequence[str | Path], out: str | Path, config: TextConfig
 ) -> PreparedData:
-    """Write labelled texts for a classifier; the directory appears whole or not at all.
+    """Write the prepared data of a classifier; the directory appears whole or not at all.
 
     Args:
-        train: Files as `read_examples` reads them.
-        valid: The same; with no label that is not in ``train``.
-        out: Must not be there yet.
-        config: ``vocab_size``, how it is learned, and ``max_tokens``.
+        train: Files that `read_examples` can read.
+        valid: Likewise; all of its labels must occur in ``train``.
+        out: The directory, which must not exist yet.
+        config: ``vocab_size``, how the vocabulary is learned, and ``max_tokens``.
     """
     labels = sorted({example.label for example in read_examples(train)})
     if len(labels) < 2:
@@ -101,10 +100,10 @@ def prepare_examples(
 
 
 def read_examples(paths: Sequence[str | Path]) -> Iterator[Example]:
-    """Read ``LABEL TAB TEXT [TAB SECOND]`` lines, or objects with ``label``, ``text`` and ``second``.
+    """Read ``LABEL TAB TEXT [TAB SECOND]`` lines, or JSON with ``label``, ``text`` and ``second``.
 
     Raises:
-        HeadwayError: Naming the file and line of what is neither.
+        HeadwayError: If a line is neither; it names the file and line.
     """
     for path in paths:
         as_objects = ".jsonl" in Path(path).suffixes
@@ -117,7 +116,7 @@ def _columns(line: str, path: str | Path, number: int) -> Example:
     label, *parts = line.split("\t")
     if len(parts) not in (1, 2) or not label or not all(part.strip() for part in parts):
         raise HeadwayError(
-            f"{path}:{number}: not LABEL TAB TEXT, nor LABEL TAB TEXT TAB SECOND TEXT"
+            f"{path}:{number}: must be LABEL TAB TEXT, or LABEL TAB TEXT TAB SECOND TEXT"
         )
     return Example(label, tuple(parts))
 
@@ -130,9 +129,9 @@ def _object(line: str, path: str | Path, number: int) -> Example:
         label = text = second = None
     if not all(isinstance(x, str) for x in (label, text, second)) or not label or not text:
         raise HeadwayError(
-            f'{path}:{number}: not {{"label": "...", "text": "...", ["second": "..."]}}'
+            f'{path}:{number}: must be {{"label": "...", "text": "..."}}, with or without "second"'
         )
-    # A line break would be the end of a line where the validation text is kept.
+    # The validation text is written line by line, so a text must not hold a line break.
     parts = [" ".join(part.split()) for part in (text, second) if part.strip()]
     return Example(label, tuple(parts))
 
@@ -146,7 +145,9 @@ def _sample(pairs: Iterable[tuple[str, str]], config: TextConfig) -> Iterator[tu
     return islice(pairs, config.sample_lines or None)
 
 
-def _chunks(encode: Any, texts: Iterator[str], size: int = 10_000) -> Iterator[list[int]]:
+def _tokenize(
+    encode: Callable[[list[str]], list[list[int]]], texts: Iterator[str], size: int = 10_000
+) -> Iterator[list[int]]:
     while chunk := list(islice(texts, size)):
         yield from encode(chunk)
 
@@ -174,7 +175,8 @@ def _write(
         for corpus, what in zip(corpora, ("training", "validation"), strict=True):
             if not len(corpus):
                 raise HeadwayError(
-                    f"no {what} text is left, with text.max_tokens {config.max_tokens}"
+                    f"no {what} text is left: every text is longer than text.max_tokens ="
+                    f" {config.max_tokens}"
                 )
         for side, lines in zip(("source", "target"), sides, strict=True):
             text = "".join(f"{line}\n" for line in lines)

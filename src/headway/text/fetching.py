@@ -1,6 +1,7 @@
-"""Where corpora by name come from: a function a source, each writing one text a side.
+"""Fetching a corpus by name: one function for each source, which writes one file for each side.
 
-All of it is done by the programs that keep them; `headway.text.corpora` keeps what comes.
+The programs of the sources do the work: `datasets`, mtdata and sacreBLEU. `headway.text.corpora` keeps
+the result.
 """
 
 import importlib.util
@@ -19,7 +20,7 @@ from headway.text.readers import one_line
 Languages = tuple[str, str]
 Files = tuple[Path, Path]
 
-IDENTITY = re.compile(r"[^-:]+(-[^-:]+){4}")  # mtdata's: group, name, version, two languages
+IDENTITY = re.compile(r"[^-:]+(-[^-:]+){4}")  # of mtdata: group, name, version, two languages
 _COMMIT = re.compile(r"@([0-9a-f]{40})/")
 
 
@@ -28,24 +29,26 @@ def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
 
     Args:
         name: ``ORGANISATION/NAME[@REVISION]:CONFIG:SPLIT``; CONFIG may be empty.
-        languages: Codes of source and target: names of columns, or of what ``translation`` holds;
-            where they are not, the columns ``source`` and ``target`` are taken.
-        files: Where the sides go.
+        languages: Codes of source and target: the names of columns, or of the fields of the column
+            ``translation``. Without them, the columns ``source`` and ``target`` are taken.
+        files: The files to write, source and target.
 
     Returns:
-        What to remember: the program, and the commit if it says.
+        The origin: the program, and the commit if ``datasets`` reports it.
 
     Raises:
-        HeadwayError: If ``datasets`` is missing or cannot get it, or it has other columns.
+        HeadwayError: If ``datasets`` is missing or cannot load the data set, or it has other columns.
     """
     where, config, split = name.split(":", 2)
     path, _, revision = where.partition("@")
     if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", path):
-        raise HeadwayError(f"hf:{name}: must be hf:ORGANISATION/NAME; files are given as files")
-    if Path(path).exists():  # what lies here changes, a copy does not
         raise HeadwayError(
-            f"hf:{name}: datasets would read {path}, which is here, in place of the hub's: give its"
-            " files by their names, or call this from another directory"
+            f"hf:{name}: must be hf:ORGANISATION/NAME; to read files, give their names without hf:"
+        )
+    if Path(path).exists():  # datasets would read a local directory, which may change later
+        raise HeadwayError(
+            f"hf:{name}: there is a local directory {path}, which datasets would read in place of the"
+            " hub's: give the names of its files, or run this in another directory"
         )
     try:
         import datasets
@@ -55,15 +58,15 @@ def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
         ) from None
     try:
         found = datasets.load_dataset(path, config or None, split=split, revision=revision or None)
-    except Exception as error:  # of many libraries: no network, no such name, no such split
-        raise HeadwayError(f"hf:{name}: datasets says: {_first_line(error)}") from None
+    except Exception as error:  # from many libraries: no network, no such name, no such split
+        raise HeadwayError(f"hf:{name}: datasets failed: {_first_line(error)}") from None
     source, target = (file.open("w", encoding="utf-8", newline="\n") for file in files)
     with source, target:
         for number, row in enumerate(found, 1):
             sides = _sides(row, languages, f"hf:{name}: row {number}")
             source.write(one_line(sides[0]) + "\n")
             target.write(one_line(sides[1]) + "\n")
-    # The addresses of what was downloaded hold its commit.
+    # The addresses of the downloaded files contain the commit.
     addresses: Iterable[str] = getattr(found, "download_checksums", None) or ()
     commits = [match[1] for match in map(_COMMIT.search, addresses) if match]
     revision = commits[0] if commits else revision
@@ -71,7 +74,7 @@ def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
 
 
 def _sides(row: Mapping[str, Any], languages: Languages, where: str) -> tuple[str, str]:
-    """Return the texts of a row; where there is none, it is empty, and cleaning counts it."""
+    """Return the two texts of a row; a missing text is empty, and cleaning drops the pair."""
     inner = row.get("translation")
     columns = inner if isinstance(inner, Mapping) else row
     for names in (languages, ("source", "target")):
@@ -89,18 +92,18 @@ def _sides(row: Mapping[str, Any], languages: Languages, where: str) -> tuple[st
 def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> dict[str, Any]:
     """Write a test set of sacreBLEU: its source, and the first of its references.
 
-    It checks the md5 of what it downloads, and keeps it in a cache of its own.
+    sacreBLEU checks the md5 of its downloads and keeps them in a cache of its own.
 
     Args:
-        test_set: Its name, such as ``wmt14/full``.
+        test_set: The name of the test set, such as ``wmt14/full``.
         languages: Codes of source and target.
-        files: Where the sides go.
+        files: The files to write, source and target.
 
     Returns:
-        What to remember: the program, and how many references there are.
+        The origin: the program, and the number of references.
 
     Raises:
-        HeadwayError: If there is no such test set or pair, or it cannot be had.
+        HeadwayError: If there is no such test set or language pair, or it cannot be downloaded.
     """
     import sacrebleu
 
@@ -114,10 +117,10 @@ def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> dict[st
     try:
         source = sacrebleu.get_source_file(test_set, pair)
         references = sacrebleu.get_reference_files(test_set, pair)
-    except (Exception, SystemExit) as error:  # it leaves so where a checksum is wrong
+    except (Exception, SystemExit) as error:  # sacreBLEU exits if a checksum is wrong
         kept = Path(sacrebleu.SACREBLEU_DIR) / test_set
         raise HeadwayError(
-            f"{name}: sacrebleu says: {_first_line(error)}; if {kept} is damaged, remove it"
+            f"{name}: sacrebleu failed: {_first_line(error)}; if {kept} is damaged, remove it"
         ) from None
     shutil.copyfile(source, files[0])
     shutil.copyfile(references[0], files[1])
@@ -126,29 +129,29 @@ def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> dict[st
 
 
 def from_mtdata(identity: str, languages: Languages, files: Files) -> dict[str, Any]:
-    """Let mtdata fetch a data set and put its sides in order.
+    """Write a data set of mtdata.
 
     Args:
-        identity: Such as ``Statmt-europarl-10-deu-eng``.
-        languages: Codes of source and target, which mtdata compares with the data set's.
-        files: Where the sides go.
+        identity: The name of the data set, such as ``Statmt-europarl-10-deu-eng``.
+        languages: Codes of source and target, which mtdata compares with those of the data set.
+        files: The files to write, source and target.
 
     Returns:
-        What to remember: the program.
+        The origin: the program.
 
     Raises:
-        HeadwayError: If mtdata is missing, or cannot do it.
+        HeadwayError: If mtdata is missing or fails.
     """
     made = files[0].parent / "mtdata"
     pair = "-".join(code.replace("-", "_") for code in languages)
     _mtdata(identity, "get", "-l", pair, "--train", identity, "--merge", "--out", str(made))
-    # There it says what it calls the languages, in the order asked for, and its version.
+    # The signature has mtdata's codes of the languages, in the order asked for, and its version.
     about = made / "mtdata.signature.txt"
     signature = about.read_text("utf-8", "replace") if about.is_file() else ""
     codes = re.search(r"-l (\w+)-(\w+)", signature)
     sides = [made / f"train.{code}" for code in codes.groups()] if codes else []
     if not sides or not all(side.is_file() for side in sides):
-        raise HeadwayError(f"mtdata:{identity}: mtdata ended well, but left no two texts")
+        raise HeadwayError(f"mtdata:{identity}: mtdata reported success, but wrote no two texts")
     for side, file in zip(sides, files, strict=True):
         side.replace(file)
     shutil.rmtree(made)
@@ -164,7 +167,7 @@ def recipe(name: str, part: str) -> list[str]:
         part: train, dev or test.
 
     Raises:
-        HeadwayError: If mtdata is missing, or knows no such recipe or part, or one of other things.
+        HeadwayError: If mtdata is missing, or there is no such recipe or part.
     """
     recipes: dict[str, Any] = {}
     for line in _mtdata(f"{name}:{part}", "list-recipe", "-f", "json").splitlines():
@@ -182,14 +185,14 @@ def recipe(name: str, part: str) -> list[str]:
     for identity in parts[part]:
         if not isinstance(identity, str) or not IDENTITY.fullmatch(identity):
             raise HeadwayError(
-                f"mtdata:{name}:{part}: {identity!r} in it is none of mtdata's data sets"
+                f"mtdata:{name}:{part}: {identity!r} in it is no data set of mtdata"
                 " (GROUP-NAME-VERSION-LANGUAGE-LANGUAGE)"
             )
     return list(parts[part])
 
 
 def _mtdata(name: str, *words: str) -> str:
-    """Run the command, or the package where only that is installed; returns its output."""
+    """Run the command mtdata, or the package of this name, and return its output."""
     command = ["mtdata"]
     if shutil.which("mtdata") is None:
         command = [sys.executable, "-m", "mtdata"]
@@ -203,12 +206,12 @@ def _mtdata(name: str, *words: str) -> str:
         text=True, encoding="utf-8", errors="replace",
     )  # fmt: skip
     if done.returncode:
-        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise HeadwayError(f"mtdata:{name}: mtdata says: {said[-1].strip()}")
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise HeadwayError(f"mtdata:{name}: mtdata failed: {lines[-1].strip()}")
     return done.stdout
 
 
 def _first_line(error: BaseException) -> str:
-    """Return what an error says, in one line, or what it is."""
+    """Return the first line of an error's message, or the name of its class."""
     lines = (line.strip() for line in str(error).splitlines())
     return next(filter(None, lines), type(error).__name__)

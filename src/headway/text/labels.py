@@ -1,6 +1,6 @@
-"""A vocabulary for texts and the names of their labels: what a classifier reads and says.
+"""The tokenizer of a classifier: a subword vocabulary for texts, and a list of labels.
 
-A label is one id; it has no pieces, and there is nothing else on its side.
+Each label is one id of the target side, which has no other ids.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ class LabelledText(Tokenizer):
 
     Args:
         source: A serialized sentencepiece model.
-        labels: Their names; a label's id is its place.
+        labels: The names of the labels; the id of a label is its index.
     """
 
     def __init__(self, source: bytes, labels: Sequence[str]) -> None:
@@ -33,7 +33,7 @@ class LabelledText(Tokenizer):
         """Read ``tokenizer.model`` and ``labels.json``.
 
         Raises:
-            HeadwayError: Naming the file that is missing or damaged.
+            HeadwayError: If a file is missing or damaged; it names the file.
         """
         return LabelledText(Tokenizer.load(directory).models[0], _read_labels(Path(directory)))
 
@@ -44,48 +44,50 @@ class LabelledText(Tokenizer):
 
     @property
     def target_vocab_size(self) -> int:
-        """How many labels there are."""
+        """Number of labels."""
         return len(self.labels)
 
     @property
     def target_pad(self) -> int:
-        """What fills a batch where there is no label; it is never read."""
+        """The id that fills places without a label; it is never read."""
         return 0
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the pieces and the labels."""
+        """A hash of the subwords and the labels."""
         return hashlib.sha256(repr((super().fingerprint, self.labels)).encode()).hexdigest()
 
     def encode_target(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Return each label's id, alone.
+        """Return the id of each label, as a list of its own.
 
         Raises:
             HeadwayError: If there is no such label.
         """
-        places = {name: place for place, name in enumerate(self.labels)}
+        ids = {name: i for i, name in enumerate(self.labels)}
         for text in texts:
-            if text not in places:
-                raise HeadwayError(f"label {text!r} is not among {', '.join(self.labels)}")
-        return [[places[text]] for text in texts]
+            if text not in ids:
+                raise HeadwayError(
+                    f"label {text!r} is none of the training labels: {', '.join(self.labels)}"
+                )
+        return [[ids[text]] for text in texts]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the name of the label that is the first id."""
+        """Return the name of the label with the first id."""
         return self.labels[int(ids[0])]
 
     def encode_parts(self, parts: Sequence[str]) -> list[int]:
-        """Turn a text, or a pair of texts, into ids: each part ends in ``</s>``."""
+        """Tokenize a text or a pair of texts into one sequence; each text ends in ``</s>``."""
         return [i for ids in self.encode_source(parts) for i in ids]
 
 
 def load_tokenizer(directory: str | Path) -> Tokenizer:
-    """Read what a model of any kind was saved with: a `LabelledText` where there are labels.
+    """Read the tokenizer of any kind of model; if there are labels, it is a `LabelledText`.
 
     Raises:
-        HeadwayError: Naming the file that is missing or damaged.
+        HeadwayError: If a file is missing or damaged; it names the file.
     """
-    labelled = (Path(directory) / FILE).is_file()
-    return LabelledText.load(directory) if labelled else Tokenizer.load(directory)
+    has_labels = (Path(directory) / FILE).is_file()
+    return LabelledText.load(directory) if has_labels else Tokenizer.load(directory)
 
 
 def _read_labels(directory: Path) -> list[str]:

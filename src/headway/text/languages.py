@@ -1,6 +1,6 @@
 """The names of languages."""
 
-# ISO 639-1, with the codes that scripts and countries distinguish in use.
+# ISO 639-1 codes, and common codes with a script or country.
 NAMES = {
     "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian",
     "bg": "Bulgarian", "bn": "Bengali", "bs": "Bosnian", "ca": "Catalan", "cs": "Czech",
@@ -29,5 +29,5 @@ NAMES = {
 
 
 def name_of(code: str) -> str:
-    """Return a language's English name; a code without one stands for itself."""
+    """Return the English name of a language, or the code itself if the name is not listed."""
     return NAMES.get(code, code)

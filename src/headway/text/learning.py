@@ -1,4 +1,4 @@
-"""Learning the pieces of a text: byte-pair encoding (paper: section 5.1), or unigram."""
+"""Learning a subword vocabulary: byte-pair encoding (paper: section 5.1), or unigram."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -9,14 +9,14 @@ from headway.text.vocabulary import EOS, UNK
 
 
 def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
-    """Learn a sentencepiece model, the same one for the same lines on any machine.
+    """Learn a sentencepiece model; the same lines give the same model on any machine.
 
     Args:
-        lines: Read once; empty ones say nothing.
-        config: ``vocab_size`` counts ``<pad>`` too, which the model does not hold.
+        lines: Read once; empty lines are ignored.
+        config: ``vocab_size`` counts ``<pad>`` too, which is not in the model.
 
     Returns:
-        The model, serialized.
+        The serialized model.
 
     Raises:
         HeadwayError: If there is no text, or the vocabulary is too large or too small for it.
@@ -26,7 +26,7 @@ def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
-            sentence_iterator=_never_empty(lines),
+            sentence_iterator=_require_text(lines),
             model_writer=model,
             model_type=config.subwords,
             vocab_size=config.vocab_size - 1,
@@ -40,40 +40,40 @@ def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
             bos_id=-1,
             pad_id=-1,
             max_sentence_length=1 << 16,
-            num_threads=1,  # the result of unigram depends on the number
+            num_threads=1,  # the result of unigram depends on the number of threads
             minloglevel=3,
         )
     except (RuntimeError, OSError) as error:
-        raise _mistake(str(error), config.vocab_size) from None
+        raise _explain(str(error), config.vocab_size) from None
     return model.getvalue()
 
 
-def _mistake(said: str, size: int) -> HeadwayError:
-    """Return what is wrong with a vocabulary of this size, from what sentencepiece said."""
-    if "Vocabulary size too high" in said:
-        largest = int("".join(c for c in said.split("<=")[1].split(".")[0] if c.isdigit())) + 1
+def _explain(message: str, size: int) -> HeadwayError:
+    """Return an error that explains sentencepiece's message about a vocabulary of this size."""
+    if "Vocabulary size too high" in message:
+        largest = int("".join(c for c in message.split("<=")[1].split(".")[0] if c.isdigit())) + 1
         return HeadwayError(
-            f"text.vocab_size = {size} is more than this text has pieces for: set it to {largest}"
-            " or less, better to a tenth; the presets quick and tiny are made for little text"
+            f"text.vocab_size = {size} is too large for this text: set it to {largest} or less,"
+            " better to a tenth of that; the presets quick and tiny are made for little text"
         )
-    if "smaller than" in said:
+    if "smaller than" in message:
         return HeadwayError(
-            f"text.vocab_size = {size} is less than the characters of this text"
-            " and the 256 bytes need: set it higher, or text.character_coverage lower"
+            f"text.vocab_size = {size} is too small for the characters of this text and the 256"
+            " bytes: set it higher, or text.character_coverage lower"
         )
-    return HeadwayError(f"no subwords could be learned: {said.splitlines()[0]}")
+    return HeadwayError(f"no subwords could be learned: {message.splitlines()[0]}")
 
 
-def _never_empty(lines: Iterable[str]) -> Iterator[str]:
-    """Pass the lines on; sentencepiece dies on none at all.
+def _require_text(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines that are not empty; without any line sentencepiece ends the process.
 
     Raises:
         HeadwayError: If there is no line with text.
     """
-    some = False
+    has_text = False
     for line in lines:
         if line:
-            some = True
+            has_text = True
             yield line
-    if not some:
+    if not has_text:
         raise HeadwayError("no training pairs are left to learn subwords from")

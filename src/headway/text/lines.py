@@ -1,7 +1,8 @@
-"""A file, compressed or not, as lines: split at line feeds only, in constant memory.
+"""The lines of a text file, compressed or not, read in constant memory.
 
-Only ``\\n`` ends a line. What `str.splitlines` also splits at (U+2028, U+0085, vertical tab, form
-feed) occurs inside real sentences, and splitting there shifts one side of a corpus against the other.
+Only ``\\n`` ends a line. `str.splitlines` also splits at U+2028, U+0085, vertical tabs and form feeds.
+These occur inside real sentences, and splitting there would shift one side of a corpus against the
+other.
 """
 
 import io
@@ -17,17 +18,17 @@ import zstandard
 
 from headway.errors import HeadwayError
 
-LONGEST = 1_000_000  # bytes of a line: longer is not a sentence but a file of another kind
-PACKED = 2048  # bytes unpacked at once: zstd can make 64 MB of them, and no more
+LONGEST = 1_000_000  # bytes of a line; a longer line means that the file is not text
+PACKED = 2048  # bytes decompressed at once: zstd makes at most 64 MB of them
 
 
 class Damaged(NamedTuple):
-    """What stands in place of a line that cannot be read.
+    """A line that cannot be read.
 
     Args:
-        file: Its file.
-        line: Its number there, from 1.
-        reason: What is wrong with it.
+        file: The file.
+        line: The number of the line in the file, from 1.
+        reason: What is wrong with the line.
     """
 
     file: str
@@ -35,7 +36,7 @@ class Damaged(NamedTuple):
     reason: str
 
     def error(self) -> HeadwayError:
-        """Return the error that says so."""
+        """Return an error that names the file, the line and the reason."""
         return HeadwayError(f"{self.file}:{self.line}: {self.reason}")
 
 
@@ -43,10 +44,10 @@ def read_lines(path: str | Path) -> Iterator[str]:
     """Read a text file line by line, without the line ends (``\\n`` or ``\\r\\n``).
 
     Args:
-        path: UTF-8, plain or compressed (.gz, .xz, .zst), or ``-``: plain text on standard input.
+        path: A file in UTF-8, plain or compressed (.gz, .xz, .zst); ``-``: standard input, plain.
 
     Raises:
-        HeadwayError: Naming the file, and the line where there is one, that cannot be read.
+        HeadwayError: If the file or a line cannot be read; it names both.
     """
     for line in scan_lines(path):
         if isinstance(line, Damaged):
@@ -55,10 +56,10 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 
 def scan_lines(path: str | Path) -> Iterator[str | Damaged]:
-    """Read like `read_lines`, but deliver a single bad line as `Damaged` and go on.
+    """Read like `read_lines`, but yield a `Damaged` for a line that cannot be read, and continue.
 
     Raises:
-        HeadwayError: If the file as a whole cannot be read, or not to its end.
+        HeadwayError: If the file cannot be opened, or cannot be read to its end.
     """
     number = 0
     with open_bytes(path) as file:
@@ -85,13 +86,13 @@ def scan_lines(path: str | Path) -> Iterator[str | Damaged]:
 
 @contextmanager
 def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file to read its bytes, unpacked if it is compressed by its first bytes or its name.
+    """Open a file to read its bytes; a compressed file is decompressed.
 
-    Reading raises `OSError` where the compressed data is damaged, cut short or followed by
-    anything else.
+    The first bytes or the suffix tell whether a file is compressed. Reading raises `OSError` if the
+    compressed data is damaged, cut off or followed by other data.
 
     Args:
-        path: The file, or ``-``: standard input, as it is.
+        path: The file; ``-``: standard input, which is not decompressed.
 
     Raises:
         HeadwayError: If it cannot be opened.
@@ -107,13 +108,13 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
             raise HeadwayError(f"{path}: {getattr(problem, 'strerror', problem)}") from None
         for suffix, magic, decoder in _FORMATS:
             if start.startswith(magic) or str(path).endswith(suffix):
-                yield io.BufferedReader(_Stream(_unpack(file, decoder)), 1 << 16)
+                yield io.BufferedReader(_Stream(_decompress(file, decoder)), 1 << 16)
                 return
         yield file
 
 
 class _Decoder(Protocol):
-    """What the three decompressors have in common."""
+    """The interface that the three decompressors share."""
 
     def decompress(self, data: bytes, /) -> bytes: ...
     @property
@@ -129,8 +130,8 @@ _FORMATS: tuple[tuple[str, bytes, Callable[[], _Decoder]], ...] = (
 )
 
 
-def _unpack(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
-    """Yield the content of all compressed members of a file, one after the other."""
+def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
+    """Yield the contents of the compressed members of a file, one after the other."""
     decoder = new()
     while packed := file.read(PACKED):
         while packed:
@@ -150,7 +151,7 @@ def _unpack(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
 
 
 class _Stream(io.RawIOBase):
-    """Chunks of bytes as a file to be read."""
+    """A readable file made of chunks of bytes."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks

@@ -1,6 +1,6 @@
-"""Byte-pair encoding with merges left out at random (Provilkov et al. 2020, BPE dropout).
+"""Byte-pair encoding with random omission of merges (Provilkov et al. 2020, BPE dropout).
 
-sentencepiece can draw pieces, too, but in each process other ones, whatever its seed.
+sentencepiece has it too, but its result differs from process to process, whatever the seed.
 """
 
 from collections.abc import Mapping
@@ -9,15 +9,15 @@ from random import Random
 
 
 def merge(text: str, scores: Mapping[str, float], dropout: float, random: Random) -> list[str]:
-    """Cut a text into pieces: neighbours merge, the pair of the highest score first.
+    """Split a text into subwords: neighbors merge, the pair with the highest score first.
 
     Args:
-        text: As sentencepiece normalizes it, with U+2581 for spaces.
-        scores: Of each piece that two others can merge into.
-        dropout: The chance that a merge is left out when its turn comes; 0: what sentencepiece does.
-        random: Asked once a merge.
+        text: Text as sentencepiece normalizes it, with U+2581 for spaces.
+        scores: Subword -> score, for each subword that two others can merge into.
+        dropout: The probability that a merge is omitted when its turn comes; 0: as sentencepiece.
+        random: Drawn from once for each possible merge.
     """
-    pieces = list(text)  # an empty one has gone into what stands before it
+    pieces = list(text)  # an empty string has merged into the piece before it
     end = len(pieces)
     before, after = list(range(-1, end - 1)), list(range(1, end + 1))
     merges = [
@@ -33,7 +33,7 @@ def merge(text: str, scores: Mapping[str, float], dropout: float, random: Random
         _, left, pair = heappop(merges)
         right = after[left]
         if not pieces[left] or right == end or pieces[left] + pieces[right] != pair:
-            continue  # one of the two has merged with another
+            continue  # one of the two has merged with another piece since
         if dropout and random.random() < dropout:
             continue
         pieces[left], pieces[right] = pair, ""

@@ -1,8 +1,8 @@
-"""Raw text to training data, once for many runs: clean, learn subwords, encode, report.
+"""Prepared data: raw text is cleaned, subwords are learned, and token ids are written to disk.
 
-A prepared directory holds ``data.json``, the tokenizer, ``report.txt`` and ``report.json``, the
-training and validation ids (``train/``, ``valid/``), and the validation text itself
-(``valid.source``, ``valid.target``), which translations are scored against.
+A prepared directory serves many runs. It holds ``data.json``, the tokenizer, ``report.txt`` and
+``report.json`` (the report of the cleaning), the token ids (``train/``, ``valid/``), and the raw
+validation text (``valid.source``, ``valid.target``), against which translations are scored.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from typing import Any, get_args
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.files import name_in_errors, write_atomically
-from headway.text.cleaning import TOKENS, Report, clean, held_out
+from headway.text.cleaning import TOKENS, Report, clean, digest_held_out
 from headway.text.corpora import origins
 from headway.text.labels import load_tokenizer
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
@@ -25,24 +25,24 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
 
 FORMAT = 1
-CHUNK = 10_000  # pairs encoded at a time
+CHUNK = 10_000  # pairs tokenized at a time
 
 
 @dataclass(frozen=True)
 class PreparedData:
-    """Everything a training run reads.
+    """The data that a training run reads.
 
     Attributes:
-        directory: Where it lies.
-        tokenizer: Learned from the training text.
-        train: Training pairs as ids.
-        valid: Validation pairs as ids.
-        valid_source: Validation text, raw.
-        valid_target: Validation references, raw.
+        directory: The prepared directory.
+        tokenizer: The vocabulary, learned from the training text.
+        train: Training pairs as token ids.
+        valid: Validation pairs as token ids.
+        valid_source: Raw validation sources.
+        valid_target: Raw validation references.
         languages: Codes of source and target.
-        fingerprint: A hash of the vocabulary and all ids.
-        kind: Of the model it is for: see ``model.kind``.
-        origins: Where text comes from that was fetched by name: see `headway.text.corpora`.
+        fingerprint: A hash of the vocabulary and all token ids.
+        kind: The kind of model that the data is for: see ``model.kind``.
+        origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
     """
 
     directory: Path
@@ -58,15 +58,15 @@ class PreparedData:
 
     @classmethod
     def open(cls, directory: str | Path) -> "PreparedData":
-        """Open what `prepare` wrote.
+        """Open a prepared directory.
 
         Raises:
-            HeadwayError: Naming the file that is missing, foreign or damaged.
+            HeadwayError: If a file is missing, damaged or of another format; it names the file.
         """
         directory = Path(directory)
         path = directory / "data.json"
         if not path.is_file():
-            raise HeadwayError(f"{directory}: not prepared data: it has no data.json")
+            raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
         try:
             facts = json.loads(path.read_bytes())
             right = facts["format"] == FORMAT
@@ -78,7 +78,9 @@ class PreparedData:
         except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             right = False
         if not right:
-            raise HeadwayError(f"{path}: not of this Headway: prepare the data again")
+            raise HeadwayError(
+                f"{path}: not written by this version of Headway: prepare the data again"
+            )
         data = cls(
             directory=directory,
             tokenizer=load_tokenizer(directory),
@@ -93,10 +95,12 @@ class PreparedData:
         )
         found = fingerprint(data.tokenizer, data.train, data.valid)
         if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
-            raise HeadwayError(f"{directory}: valid.source and valid.target do not fit valid/")
+            raise HeadwayError(
+                f"{directory}: valid.source and valid.target do not belong to valid/: prepare it again"
+            )
         if found != found_print:
             raise HeadwayError(
-                f"{directory}: its parts are not of one preparation: prepare it again"
+                f"{directory}: its files are from different preparations: prepare it again"
             )
         return data
 
@@ -110,25 +114,25 @@ def prepare(
     tests: Sequence[Sequence[str | Path]] = (),
     tokenizer: Tokenizer | None = None,
 ) -> PreparedData:
-    """Turn raw parallel text into a prepared directory; it appears whole or not at all.
+    """Write a prepared directory from raw parallel text; it appears whole or not at all.
 
     Args:
         train: One file of pairs, or two plain text files.
-        valid: The same, read strictly.
-        out: Must not be there yet, or be empty.
-        config: Cleaning rules and vocabulary.
-        languages: Codes of source and target; default: the suffixes of two plain files.
-        tests: Test sets that no training pair may come from.
-        tokenizer: Use it; None: learn one from the training text.
+        valid: Likewise; a line that is no pair is an error.
+        out: The directory, which must not exist yet or be empty.
+        config: The cleaning rules and the vocabulary.
+        languages: Codes of source and target; None: the suffixes of two plain files.
+        tests: Test sets; a training pair that occurs in one is dropped.
+        tokenizer: The vocabulary to use; None: learn one from the training text.
 
     Raises:
-        HeadwayError: Naming the file and line of what is wrong.
-        OSError: Naming ``out``, where it cannot be written.
+        HeadwayError: If text is missing or wrong; it names the file and line.
+        OSError: If ``out`` cannot be written; it names ``out``.
     """
     out = Path(out)
     check_new(out)
     for paths in (train, valid, *tests):
-        read_pairs(paths, languages)  # opens nothing yet, but refuses what cannot be pairs
+        read_pairs(paths, languages)  # opens no file yet, but checks that the names can be pairs
     codes = languages or languages_from_names(train)
     _check_names(train, valid, *tests)
     with name_in_errors(out), write_atomically(out) as temporary:
@@ -138,7 +142,7 @@ def prepare(
 
 
 def check_new(out: Path) -> None:
-    """Refuse a directory that holds something, or has no name."""
+    """Check that a directory does not exist yet, or is empty."""
     if not out.name or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         raise HeadwayError(f"{out}: is there already: give another name, or remove it")
 
@@ -157,12 +161,12 @@ def _prepare(
     valid_pairs = list(read_pairs(valid, languages))
     if not valid_pairs:
         raise HeadwayError(f"{valid[0]}: holds no validation pairs")
-    unseen = held_out(valid_pairs)
+    held_out = digest_held_out(valid_pairs)
     for paths in tests:
-        unseen |= held_out(read_pairs(paths, languages))
+        held_out |= digest_held_out(read_pairs(paths, languages))
 
-    # Cleaned text is kept on disk for a moment: standard input can be read only once, and the
-    # subwords must be known before anything is encoded.
+    # Cleaned text is kept on disk meanwhile: standard input can be read only once, and the subwords
+    # must be learned before anything is tokenized.
     spool = out / "train.text"
     count = 0
     pairs: Iterator[Pair | Damaged] = (
@@ -171,7 +175,7 @@ def _prepare(
         else iter(read_pairs(train, languages))
     )
     with spool.open("w", encoding="utf-8", newline="\n") as file:
-        for pair in clean(pairs, config, report, unseen):
+        for pair in clean(pairs, config, report, held_out):
             file.write(f"{pair.line}\n{pair.source}\n{pair.target}\n")
             count += 1
     if not count:
@@ -214,10 +218,10 @@ def _prepare(
 
 
 def _check_names(train: Sequence[str | Path], *others: Sequence[str | Path]) -> None:
-    """Refuse files whose names tell other languages than the training files' names, or their order."""
+    """Check that file names do not show other languages, or another order, than the training files."""
     try:
         own = languages_from_names(train)
-    except HeadwayError:  # they tell nothing
+    except HeadwayError:  # the names show no languages
         return
     for paths in others:
         try:
@@ -226,16 +230,16 @@ def _check_names(train: Sequence[str | Path], *others: Sequence[str | Path]) -> 
             continue
         if found != own:
             raise HeadwayError(
-                f"{paths[0]} {paths[1]}: by their names {found[0]} and {found[1]}, but the training"
+                f"{paths[0]} {paths[1]}: their names say {found[0]} and {found[1]}, but the training"
                 f" text is {own[0]} and {own[1]}, in this order"
             )
 
 
 def languages_from_names(paths: Sequence[str | Path]) -> tuple[str, str]:
-    """Read the codes off two plain files' names: ``train.en.gz`` and ``train.de`` are en and de.
+    """Return the languages that two file names end in: ``train.en.gz`` and ``train.de``: en and de.
 
     Raises:
-        HeadwayError: If the names do not tell.
+        HeadwayError: If the names do not end in languages.
     """
     codes = []
     for path in paths:
@@ -268,7 +272,7 @@ def _encoded(
 def _training_ids(
     spool: Path, tokenizer: Tokenizer, config: TextConfig, report: Report
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield every pair as translation reads it, then all of them in each further copy."""
+    """Yield every pair as translation tokenizes it, then all pairs again for each further copy."""
     for pair, source, target in _encoded(_spooled(spool), tokenizer):
         if max(len(source), len(target)) > config.max_tokens:
             report.drop(TOKENS, pair.line, f"{pair.source} | {pair.target}")
@@ -283,6 +287,6 @@ def _training_ids(
 
 
 def fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:
-    """Return a hash of the vocabulary and of all ids."""
+    """Return a hash of the vocabulary and of all token ids."""
     parts = (tokenizer.fingerprint, train.fingerprint, valid.fingerprint)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

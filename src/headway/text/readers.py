@@ -1,4 +1,4 @@
-"""Files of parallel text as pairs of sentences: in constant memory, and never misaligned."""
+"""Parallel text files as pairs of sentences, read in constant memory and never misaligned."""
 
 import json
 import re
@@ -14,9 +14,9 @@ from headway.text.tmx import read_units
 __all__ = ["Damaged", "Pair", "read_lines", "read_pairs"]
 
 Languages = tuple[str, str]
-PAIRED = {".tsv", ".jsonl", ".tmx"}  # files that hold both sides
+PAIRED = {".tsv", ".jsonl", ".tmx"}  # suffixes of files that hold both sides
 
-_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can write them, no text file can hold them
+_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can express them, but UTF-8 cannot
 
 
 class Pair(NamedTuple):
@@ -25,7 +25,7 @@ class Pair(NamedTuple):
     Args:
         source: Text without line breaks.
         target: Text without line breaks.
-        line: Where the pair begins in its file, from 1.
+        line: The line of the file where the pair begins, from 1.
     """
 
     source: str
@@ -49,16 +49,17 @@ def read_pairs(
     """Read parallel text.
 
     Args:
-        paths: Two plain text files with a sentence a line; or one file: .tsv (source, tab, target),
-            .jsonl (``{"source": ..., "target": ...}``, or language codes as keys, at the top or
-            under ``"translation"``), .tmx, or ``-``: TSV on standard input. All but the last may
-            be compressed (.gz, .xz, .zst).
+        paths: Two plain text files with one sentence on each line; or one file: .tsv (source, tab,
+            target), .jsonl (``{"source": ..., "target": ...}``, or language codes as keys, at the
+            top or under ``"translation"``), .tmx, or ``-`` for TSV on standard input. All but
+            standard input may be compressed (.gz, .xz, .zst).
         languages: Codes of source and target, which .jsonl and .tmx may need: ``("en", "de")``.
-        strict: Stop at the first line that is no pair. Otherwise a `Damaged` takes its place, and
-            only what concerns a file as a whole is an error.
+        strict: Raise an error at the first line that is no pair. Otherwise a `Damaged` is yielded
+            in its place.
 
     Raises:
-        HeadwayError: Naming the file and line; for two files of unequal length both line counts.
+        HeadwayError: If a file cannot be read, or (``strict``) a line is no pair; it names the file
+            and line. If two files have different numbers of lines; it names both numbers.
     """
     pairs = _scan_pairs([str(path) for path in paths], languages)
     return _undamaged(pairs) if strict else pairs
@@ -81,14 +82,16 @@ def _scan_pairs(paths: list[str], languages: Languages | None) -> Iterator[Pair 
         case [".tmx"]:
             return _tmx(paths[0], languages)
         case [_]:
-            raise HeadwayError(f"{paths[0]}: one file must be .tsv, .jsonl or .tmx; text needs two")
+            raise HeadwayError(
+                f"{paths[0]}: one file must be .tsv, .jsonl or .tmx; plain text needs two files"
+            )
         case [_, _] if PAIRED.isdisjoint(kinds) and kinds != ["-", "-"]:
             return _two_files(paths[0], paths[1])
         case [_, _]:
             raise HeadwayError(
-                f"{paths[0]} {paths[1]}: two files must be plain text, a sentence a line"
+                f"{paths[0]} {paths[1]}: two files must be plain text with one sentence on each line"
             )
-    raise HeadwayError(f"{len(paths)} files given; one file of pairs or two text files are right")
+    raise HeadwayError(f"{len(paths)} files given: give one file of pairs or two text files")
 
 
 def _kind(path: str) -> str:
@@ -106,7 +109,7 @@ def _two_files(source_path: str, target_path: str) -> Iterator[Pair | Damaged]:
         sources += source is not None
         targets += target is not None
         if source is None or target is None:
-            continue  # one file has ended: the other is read on only to count its lines
+            continue  # one file has ended; count the other's remaining lines for the message
         if isinstance(source, Damaged):
             yield source
         elif isinstance(target, Damaged):
@@ -129,7 +132,9 @@ def _tsv(path: str) -> Iterator[Pair | Damaged]:
         if len(columns) == 2:
             yield Pair(columns[0], columns[1], number)
         else:
-            yield Damaged(path, number, f"{len(columns)} columns; source, tab, target is right")
+            yield Damaged(
+                path, number, f"{len(columns)} columns; a line must be source, tab, target"
+            )
 
 
 def _jsonl(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
@@ -142,7 +147,7 @@ def _jsonl(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
 
 
 def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str:
-    """Return the two sides that a line of JSON holds, or what is wrong with it."""
+    """Return the two sides of a line of JSON, or the reason why it has none."""
     try:
         record = json.loads(line)
     except RecursionError:
@@ -150,18 +155,20 @@ def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str:
     except json.JSONDecodeError as problem:
         return f"broken JSON: {problem.msg} at column {problem.colno}"
     except ValueError:
-        return "broken JSON: a number too long"
+        return "broken JSON: a number is too long"
     if isinstance(record, dict) and isinstance(record.get("translation"), dict):
         record = record["translation"]
     if not isinstance(record, dict):
-        return "broken JSON: an object with source and target is right"
+        return "broken JSON: a line must be an object with source and target"
     for source, target in filter(None, (languages, ("source", "target"))):
         if isinstance(record.get(source), str) and isinstance(record.get(target), str):
             if _SURROGATE.search(record[source] + record[target]):
-                return "not Unicode: half of a surrogate pair"
+                return "not Unicode: it holds half of a surrogate pair"
             return one_line(record[source]), one_line(record[target])
     wanted = '"source" and "target"' + (' or "{}" and "{}"'.format(*languages) if languages else "")
-    return f"no texts under {wanted}" + ("" if languages else ": are the languages given?")
+    return f"no texts under {wanted}" + (
+        "" if languages else ": give --languages if the keys are language codes"
+    )
 
 
 def _tmx(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
@@ -170,7 +177,7 @@ def _tmx(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
             if len(unit.texts) != 2:
                 found = ", ".join(unit.texts) or "none"
                 raise HeadwayError(
-                    f"{path}:{unit.line}: languages here: {found}; say which is source and target"
+                    f"{path}:{unit.line}: languages here: {found}; give --languages SOURCE TARGET"
                 )
             source_code, target_code = unit.texts
             languages = source_code, target_code
@@ -184,7 +191,7 @@ def _tmx(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
 
 
 def one_line(text: str) -> str:
-    """Join the lines of a text with spaces: every later file has a sentence a line."""
+    """Join the lines of a text with spaces, because later files have one sentence on each line."""
     if "\n" not in text and "\r" not in text:
         return text
     parts = (part.strip() for part in text.replace("\r", "\n").split("\n"))

@@ -1,61 +1,66 @@
 """Token ids on disk, memory-mapped, so that a corpus may be far larger than memory.
 
-A corpus directory holds ``source.ids`` and ``target.ids`` (all ids in a row, uint16 or uint32),
-``source.ends`` and ``target.ends`` (int64, where each sentence ends) and ``corpus.json``.
+A corpus directory holds ``source.ids`` and ``target.ids`` (the ids of all sentences, uint16 or
+uint32), ``source.ends`` and ``target.ends`` (the end of each sentence, int64) and ``corpus.json``.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
 from headway.errors import HeadwayError
 
+Ids = npt.NDArray[np.unsignedinteger]
+Lengths = npt.NDArray[np.int32]
+IdPair = tuple[Sequence[int], Sequence[int]]
+
 FORMAT = 1
-FLUSH = 1 << 16  # pairs held before they are written
+FLUSH = 1 << 16  # pairs kept in memory before they are written
 
 
 class Corpus:
-    """Parallel sentences as ids.
+    """Parallel sentences as token ids.
 
     Args:
-        directory: As `write` left it.
+        directory: A directory that `write` wrote.
 
     Raises:
-        HeadwayError: If a file is missing or has another size than it should.
+        HeadwayError: If a file is missing or has a wrong size.
     """
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self._facts = _facts(self.directory)
-        self._ids: dict[str, Any] = {}
-        self._ends: dict[str, Any] = {}
+        self._ids: dict[str, Ids] = {}
+        self._ends: dict[str, npt.NDArray[np.int64]] = {}
         for side in ("source", "target"):
             self._ids[side] = self._map(f"{side}.ids", self._facts["dtype"], f"{side}_tokens")
             self._ends[side] = self._map(f"{side}.ends", "int64", "pairs")
 
     @classmethod
     def open(cls, directory: str | Path) -> "Corpus":
-        """Open what `write` wrote."""
+        """Open a corpus directory."""
         return cls(directory)
 
     @classmethod
     def write(
         cls,
         directory: str | Path,
-        ids: Iterable[tuple[Sequence[int], Sequence[int]]],
+        ids: Iterable[IdPair],
         vocab_size: int = 1 << 32,
     ) -> "Corpus":
-        """Write pairs of id sequences as they come, in constant memory.
+        """Write a corpus in constant memory.
 
         Args:
-            directory: Made here; must not be there.
-            ids: (source, target).
-            vocab_size: Ids are below this: up to 65,536 they take two bytes each.
+            directory: A directory that does not exist yet.
+            ids: Pairs of source and target ids.
+            vocab_size: All ids are below it; up to 65,536 an id takes two bytes, else four.
         """
         directory = Path(directory)
         directory.mkdir(parents=True)
@@ -66,12 +71,12 @@ class Corpus:
         names = [f"{side}.{part}" for side in ("source", "target") for part in ("ids", "ends")]
         files = {name: (directory / name).open("wb") for name in names}
         try:
-            held: list[tuple[Sequence[int], Sequence[int]]] = []
+            pending: list[IdPair] = []
             for pair in ids:
-                held.append(pair)
-                if len(held) == FLUSH:
-                    _flush(held, files, facts, digest)
-            _flush(held, files, facts, digest)
+                pending.append(pair)
+                if len(pending) == FLUSH:
+                    _flush(pending, files, facts, digest)
+            _flush(pending, files, facts, digest)
         finally:
             for file in files.values():
                 file.close()
@@ -89,29 +94,29 @@ class Corpus:
 
     @property
     def source_tokens(self) -> int:
-        """Source ids in all, ``</s>`` included."""
+        """Number of source ids, ``</s>`` included."""
         return int(self._facts["source_tokens"])
 
     @property
     def target_tokens(self) -> int:
-        """Target ids in all, ``</s>`` included."""
+        """Number of target ids, ``</s>`` included."""
         return int(self._facts["target_tokens"])
 
     @cached_property
-    def source_lengths(self) -> Any:
-        """Tokens of each source sentence, int32 [pairs]."""
+    def source_lengths(self) -> Lengths:
+        """Tokens of each source sentence, [pairs]."""
         return np.diff(self._ends["source"], prepend=0).astype(np.int32)
 
     @cached_property
-    def target_lengths(self) -> Any:
-        """Tokens of each target sentence, int32 [pairs]."""
+    def target_lengths(self) -> Lengths:
+        """Tokens of each target sentence, [pairs]."""
         return np.diff(self._ends["target"], prepend=0).astype(np.int32)
 
-    def pair(self, index: int) -> tuple[Any, Any]:
-        """Return the ids of a pair, without copying them."""
+    def pair(self, index: int) -> tuple[Ids, Ids]:
+        """Return the source and target ids of a pair, without copying them."""
         return self.sentence("source", index), self.sentence("target", index)
 
-    def sentence(self, side: str, index: int) -> Any:
+    def sentence(self, side: str, index: int) -> Ids:
         """Return the ids of one side, "source" or "target", of a pair."""
         ends = self._ends[side]
         start = ends[index - 1] if index else 0
@@ -129,18 +134,23 @@ class Corpus:
         return np.memmap(path, dtype, mode="r")
 
 
-def _flush(held: list[Any], files: dict[str, Any], facts: dict[str, Any], digest: Any) -> None:
-    """Write and forget the held pairs."""
+def _flush(
+    pending: list[IdPair],
+    files: Mapping[str, BinaryIO],
+    facts: dict[str, Any],
+    digest: "hashlib._Hash",
+) -> None:
+    """Write the pending pairs and empty the list."""
     for at, side in enumerate(("source", "target")):
-        lengths = [len(pair[at]) for pair in held]
-        flat = np.fromiter((i for pair in held for i in pair[at]), facts["dtype"], sum(lengths))
+        lengths = [len(pair[at]) for pair in pending]
+        flat = np.fromiter((i for pair in pending for i in pair[at]), facts["dtype"], sum(lengths))
         ends = np.cumsum(np.array([facts[f"{side}_tokens"], *lengths], np.int64))[1:]
         files[f"{side}.ids"].write(flat.tobytes())
         files[f"{side}.ends"].write(ends.tobytes())
         digest.update(flat.astype("<u4").tobytes() + ends.astype("<i8").tobytes())
         facts[f"{side}_tokens"] += int(flat.size)
-    facts["pairs"] += len(held)
-    held.clear()
+    facts["pairs"] += len(pending)
+    pending.clear()
 
 
 def _facts(directory: Path) -> dict[str, Any]:
@@ -153,6 +163,6 @@ def _facts(directory: Path) -> dict[str, Any]:
             raise ValueError
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise HeadwayError(
-            f"{path}: not a corpus of this Headway: prepare the data again"
+            f"{path}: not written by this version of Headway: prepare the data again"
         ) from None
     return dict(facts)

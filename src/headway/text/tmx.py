@@ -1,4 +1,4 @@
-"""Translation memories (TMX) as units, in constant memory, and safe against hostile files."""
+"""Translation memories (TMX), read unit by unit in constant memory and safe from hostile files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +9,9 @@ from headway.errors import HeadwayError
 from headway.text.lines import LONGEST, open_bytes
 
 CHUNK = 1 << 16  # bytes parsed at once
-DEEPEST = 100  # elements inside each other
+DEEPEST = 100  # nested elements
 
-# Elements whose content is formatting code of some word processor; the text in <hi> is text.
+# Elements that hold formatting codes of word processors. (The content of <hi> is text.)
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
 
 
@@ -19,15 +19,15 @@ class Unit(NamedTuple):
     """A ``<tu>`` of a TMX file.
 
     Args:
-        line: Where it begins in its file, from 1.
-        texts: Language code (lower case, ``-`` between its parts) -> text, in the file's order.
+        line: The line of the file where the unit begins, from 1.
+        texts: Language code (lower case, such as ``en-gb``) -> text, in the file's order.
     """
 
     line: int
     texts: dict[str, str]
 
     def text(self, language: str) -> str | None:
-        """Return the text in a language: ``en`` also finds ``en-GB``; None if there is none."""
+        """Return the text in a language, or None; ``en`` also finds ``en-GB``."""
         wanted = _code(language)
         for code in (wanted, *self.texts):
             if code in self.texts and (code == wanted or code.startswith(f"{wanted}-")):
@@ -38,14 +38,14 @@ class Unit(NamedTuple):
 def read_units(path: str | Path) -> Iterator[Unit]:
     """Read the units of a TMX file.
 
-    A document type is allowed and not fetched. Entities, which can make gigabytes of a kilobyte
-    and read files of this machine, are refused where they are declared.
+    A document type is ignored, not fetched. A declaration of an entity is an error, because entities
+    can expand a kilobyte to gigabytes and can read files of this machine.
 
     Args:
-        path: In any encoding that its XML declaration names, plain or compressed.
+        path: A file in any encoding that its XML declaration names, plain or compressed.
 
     Raises:
-        HeadwayError: Naming the file and line where it is not well-formed, or not TMX, or hostile.
+        HeadwayError: If the file is not well-formed, is not TMX or is hostile; it names the line.
     """
     units = _Units(str(path))
     parser, fed = units.parser, 0
@@ -56,8 +56,8 @@ def read_units(path: str | Path) -> Iterator[Unit]:
                 fed += len(chunk)
                 if fed - parser.CurrentByteIndex > LONGEST + CHUNK:
                     raise units.error(f"a tag or comment longer than {LONGEST} bytes")
-                yield from units.ended
-                units.ended.clear()
+                yield from units.complete
+                units.complete.clear()
             parser.Parse(b"", True)
         except expat.ExpatError as problem:
             what = f"not well-formed XML: {expat.ErrorString(problem.code)}"
@@ -66,7 +66,7 @@ def read_units(path: str | Path) -> Iterator[Unit]:
             raise
         except OSError as problem:
             raise units.error(problem.strerror or str(problem)) from None
-        except (ValueError, LookupError) as problem:  # from Python's codecs
+        except (ValueError, LookupError) as problem:  # raised by Python's codecs
             raise units.error(f"its encoding cannot be read: {problem}") from None
 
 
@@ -75,15 +75,15 @@ def _code(language: str) -> str:
 
 
 class _Units:
-    """The parser, the unit that it is in, and the units that have ended.
+    """The state of a parser: the unit that it is reading, and the units that are complete.
 
     Args:
-        path: Named in errors.
+        path: The file, for error messages.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.ended: list[Unit] = []
+        self.complete: list[Unit] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -97,15 +97,15 @@ class _Units:
         self._segment: list[str] | None = None
 
     def error(self, reason: str) -> HeadwayError:
-        """Return the error for what is wrong at the parser's line."""
+        """Return an error that names the file and the parser's present line."""
         return HeadwayError(f"{self.path}:{self.parser.CurrentLineNumber}: {reason}")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if not self._depth and name != "tmx":
-            raise self.error(f"not TMX: its root element is <{name[:40]}>; <tmx> is right")
+            raise self.error(f"not TMX: its root element is <{name[:40]}>, not <tmx>")
         self._depth += 1
         if self._depth > DEEPEST:
-            raise self.error(f"more than {DEEPEST} elements inside each other")
+            raise self.error(f"more than {DEEPEST} nested elements")
         if name == "tu":
             self._unit = Unit(self.parser.CurrentLineNumber, {})
         elif name == "tuv":
@@ -121,7 +121,7 @@ class _Units:
             self._unit.texts.setdefault(self._language, "".join(self._segment))
             self._segment = None
         elif name == "tu":
-            self.ended.append(self._unit)
+            self.complete.append(self._unit)
 
     def _characters(self, text: str) -> None:
         if self._segment is not None and not self._codes:
@@ -131,7 +131,9 @@ class _Units:
                 raise self.error(f"a segment longer than {LONGEST} characters")
 
     def _entity(self, name: str, *_declaration: object) -> None:
-        raise self.error(f"declares the entity '{name[:40]}': entities are refused; write the text")
+        raise self.error(
+            f"declares the entity '{name[:40]}', which is not allowed: write its text instead"
+        )
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:

@@ -1,4 +1,4 @@
-"""Raw text to piece ids and back, for two languages (paper: section 5.1)."""
+"""The tokenizer: raw text of two languages to subword ids and back (paper: section 5.1)."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
 
 
 class Tokenizer:
-    """One vocabulary for both languages, or one for each.
+    """A subword vocabulary for both languages, or one for each.
 
     Args:
         source: A serialized sentencepiece model.
-        target: The same, for the target; None: joint.
+        target: The model of the target side; None: both sides share one.
 
     Example:
         >>> tokenizer = Tokenizer.load("runs/demo")
@@ -36,28 +36,28 @@ class Tokenizer:
         """Learn the subwords of parallel text.
 
         Args:
-            pairs: (source, target) lines; read once if the vocabulary is joint.
+            pairs: (source, target) lines, read once.
             config: ``vocab_size`` counts the control symbols too.
 
         Raises:
-            HeadwayError: If the text is too small for the vocabulary, with the largest that fits.
+            HeadwayError: If the text is too small for the vocabulary; it names the largest size.
         """
         if config.joint_vocab:
             return Tokenizer(learn_model((side for pair in pairs for side in pair), config))
-        held = list(pairs)
+        lines = list(pairs)
         return Tokenizer(
-            learn_model((source for source, _ in held), config),
-            learn_model((target for _, target in held), config),
+            learn_model((source for source, _ in lines), config),
+            learn_model((target for _, target in lines), config),
         )
 
     @staticmethod
     def load(directory: str | Path) -> "Tokenizer":
         """Read ``tokenizer.model``, or ``source.model`` and ``target.model``.
 
-        A classifier's labels are not among them: see `headway.text.labels`.
+        A classifier also has labels: see `headway.text.labels`.
 
         Raises:
-            HeadwayError: Naming the file that is missing or damaged.
+            HeadwayError: If a file is missing or damaged; it names the file.
         """
         directory = Path(directory)
         joint = directory / "tokenizer.model"
@@ -70,7 +70,7 @@ class Tokenizer:
         return Tokenizer(*map(read_model, files))
 
     def save(self, directory: str | Path) -> None:
-        """Write what `load` reads; each file appears whole or not at all."""
+        """Write the files that `load` reads; each appears whole or not at all."""
         source, target = self.models
         files = (
             {"tokenizer.model": source}
@@ -82,7 +82,7 @@ class Tokenizer:
 
     @property
     def joint(self) -> bool:
-        """Whether both languages share a vocabulary, and one sentencepiece model."""
+        """Whether both languages share one vocabulary."""
         return self._target is self._source
 
     @property
@@ -92,61 +92,61 @@ class Tokenizer:
 
     @property
     def source_vocab_size(self) -> int:
-        """Ids of the source side, ``<pad>`` included."""
+        """Number of ids of the source side, ``<pad>`` included."""
         return self._source.size
 
     @property
     def target_vocab_size(self) -> int:
-        """Ids of the target side, ``<pad>`` included."""
+        """Number of ids of the target side, ``<pad>`` included."""
         return self._target.size
 
     @property
     def source_pad(self) -> int:
-        """Id of ``<pad>`` on the source side."""
+        """The id of ``<pad>`` on the source side."""
         return self._source.pad
 
     @property
     def target_pad(self) -> int:
-        """Id of ``<pad>`` on the target side."""
+        """The id of ``<pad>`` on the target side."""
         return self._target.pad
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the pieces, which does not depend on where and how they were learned."""
+        """A hash of the subwords; it does not depend on how they were learned."""
         digest = hashlib.sha256()
         for side in (self._source, self._target):
             digest.update("\n".join(side.all_pieces).encode() + b"\n\n")
         return digest.hexdigest()
 
     def encode_source(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Turn source texts into ids, each with ``</s>`` at its end.
+        """Tokenize source texts; the ids of each text end with ``</s>``.
 
         Args:
             texts: Any text.
-            drawn: Leave merges out at random; None: the best pieces, always the same.
+            drawn: Omit merges at random (BPE dropout); None: the usual subwords.
         """
         return self._source.encode(texts, drawn)
 
     def encode_target(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Turn target texts into ids, as `encode_source` does."""
+        """Tokenize target texts, as `encode_source` does source texts."""
         return self._target.encode(texts, drawn)
 
     def named_language(self, text: str) -> str:
-        """Return what a source text begins with if that names a target language: ``>>deu<<``."""
+        """Return the target language that a source text begins with, such as ``>>deu<<``, or ''."""
         return self._source.named_language(text)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Turn target ids into text, up to the first ``</s>``; ``<pad>`` says nothing."""
+        """Return the text of target ids up to the first ``</s>``; ``<pad>`` is skipped."""
         return self._target.decode(ids)
 
     def decode_source(self, ids: Sequence[int]) -> str:
-        """Turn source ids into text, up to the first ``</s>``; ``<pad>`` says nothing."""
+        """Return the text of source ids up to the first ``</s>``; ``<pad>`` is skipped."""
         return self._source.decode(ids)
 
     def source_pieces(self, ids: Sequence[int]) -> list[str]:
-        """Spell source ids out; a piece that starts a word begins with U+2581."""
+        """Return the subwords of source ids; a subword that starts a word begins with U+2581."""
         return self._source.pieces(ids)
 
     def target_pieces(self, ids: Sequence[int]) -> list[str]:
-        """Spell target ids out; a piece that starts a word begins with U+2581."""
+        """Return the subwords of target ids; a subword that starts a word begins with U+2581."""
         return self._target.pieces(ids)

@@ -1,11 +1,13 @@
-"""The pieces of one side: a sentencepiece model, and what Headway adds to it.
+"""The subword vocabulary of one side: a sentencepiece model, and what Headway adds to it.
 
-No text is lost: what has no piece becomes bytes. Control symbols are ids that no text can produce:
-``<unk>`` 0, ``</s>`` 1, and ``<pad>``, the last id, which the sentencepiece model does not know of.
+No text is lost: characters without a subword become bytes. No text can produce the control symbols
+``<unk>`` (id 0), ``</s>`` (id 1) and ``<pad>``. The last id is ``<pad>``; the sentencepiece model of
+a vocabulary that Headway learned does not have it.
 
-An imported vocabulary may have fewer entries than its sentencepiece model has pieces. There ``<pad>``
-is a control piece: what stands before it are the entries, what follows means ``<unk>``. An entry that
-no text is cut into, such as ``>>deu<<``, is an unused piece; a text may begin with it.
+An imported vocabulary may have fewer entries than its sentencepiece model has pieces. Its ``<pad>`` is
+a control piece of the model: the pieces before it are the entries, and the pieces after it mean
+``<unk>``. An entry that text is never split into, such as ``>>deu<<``, is an unused piece; a text may
+begin with it.
 """
 
 from collections.abc import Sequence
@@ -21,16 +23,16 @@ from headway.text.merging import merge
 
 UNK, EOS = 0, 1
 PAD = "<pad>"
-SPACE = "\u2581"  # sentencepiece writes a space so; typed by a user, it becomes its three bytes
+SPACE = "\u2581"  # how sentencepiece writes a space; in a user's text it becomes its three bytes
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Pieces drawn at random, the same ones for the same seed (Provilkov et al. 2020, BPE dropout).
+    """How to tokenize with BPE dropout (Provilkov et al. 2020); the same seed, the same subwords.
 
     Attributes:
-        dropout: The chance that a merge is left out when its turn comes.
-        seed: Another seed, other pieces.
+        dropout: The probability that a merge is omitted when its turn comes.
+        seed: Of the random numbers.
     """
 
     dropout: float
@@ -38,15 +40,15 @@ class Draw:
 
 
 class Vocabulary:
-    """The pieces of one side, and their ids.
+    """The subwords of one side, and their ids.
 
     Args:
         model: A serialized sentencepiece model.
 
     Attributes:
         model: The same.
-        pad: Id of ``<pad>``.
-        size: Ids, ``<pad>`` included.
+        pad: The id of ``<pad>``.
+        size: Number of ids, ``<pad>`` included.
     """
 
     def __init__(self, model: bytes) -> None:
@@ -58,23 +60,23 @@ class Vocabulary:
 
     @property
     def all_pieces(self) -> list[str]:
-        """What the sentencepiece model holds, which may be more than there are ids."""
+        """All pieces of the sentencepiece model; an imported one may have more pieces than ids."""
         return [self._processor.id_to_piece(i) for i in range(self._processor.vocab_size())]
 
     def encode(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Turn texts into ids, each with ``</s>`` at its end.
+        """Tokenize texts; the ids of each text end with ``</s>``.
 
         Args:
             texts: Any text.
-            drawn: Leave merges out at random; None: the best pieces, always the same.
+            drawn: Omit merges at random (BPE dropout); None: the usual subwords.
         """
-        # Lone surrogates are no text and cannot be bytes: they become question marks.
+        # Lone surrogates cannot be encoded in UTF-8: they become question marks.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         named = [self._after_language(text) for text in clean]
         rest = [text for _, text in named]
         encoded = [
             self._encode_spaces_apart(text) if SPACE in text else ids
-            for text, ids in zip(rest, self._cut(rest, drawn), strict=True)
+            for text, ids in zip(rest, self._split(rest, drawn), strict=True)
         ]
         return [
             [*language, *self._entries(text, ids), EOS]
@@ -82,20 +84,20 @@ class Vocabulary:
         ]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Turn ids into text, up to the first ``</s>``; ``<pad>`` says nothing."""
-        said = takewhile(lambda i: i != EOS, (int(i) for i in ids))
-        return str(self._processor.decode([i for i in said if i != self.pad]))
+        """Return the text of ids up to the first ``</s>``; ``<pad>`` is skipped."""
+        before_end = takewhile(lambda i: i != EOS, (int(i) for i in ids))
+        return str(self._processor.decode([i for i in before_end if i != self.pad]))
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
-        """Spell ids out; a piece that starts a word begins with U+2581."""
+        """Return the subwords of ids; a subword that starts a word begins with U+2581."""
         return [PAD if i == self.pad else self._processor.id_to_piece(i) for i in ids]
 
     def named_language(self, text: str) -> str:
-        """Return what a text begins with if that names a target language: ``>>deu<<``."""
+        """Return the target language that a text begins with, such as ``>>deu<<``, or ''."""
         return text[: len(text) - len(self._after_language(text)[1])]
 
     def _after_language(self, text: str) -> tuple[list[int], str]:
-        """Part a text from the target language it begins with, as an entry, if there is such a one."""
+        """Return the entry of the target language that a text begins with, if any, and the rest."""
         if text.startswith(">>"):
             code, end, rest = text.partition("<<")
             entry = self._processor.piece_to_id(code + end)
@@ -103,16 +105,17 @@ class Vocabulary:
                 return [entry], rest
         return [], text
 
-    def _cut(self, texts: list[str], drawn: Draw | None) -> Any:
+    def _split(self, texts: list[str], drawn: Draw | None) -> list[list[int]]:
         if drawn is not None:
             return [self._draw(text, drawn) for text in texts]
-        # For a list threads are started, which takes longer than a sentence.
+        # For a list sentencepiece starts threads, which takes longer than one sentence.
         encode = self._processor.encode
-        return [encode(texts[0])] if len(texts) == 1 else encode(texts)
+        ids: list[list[int]] = [encode(texts[0])] if len(texts) == 1 else encode(texts)
+        return ids
 
     def _draw(self, text: str, drawn: Draw) -> list[int]:
         normal = self._processor.normalize(text)
-        # What a text is cut into depends on nothing that stands beside it.
+        # The subwords of a text do not depend on the texts around it.
         random = Random(f"{drawn.seed} {text}")
         ids: list[int] = []
         for piece in merge(normal, self._scores, drawn.dropout, random):
@@ -123,10 +126,11 @@ class Vocabulary:
 
     @cached_property
     def _scores(self) -> dict[str, float]:
-        """The score of each piece that text is cut into.
+        """The score of each piece that text can be split into.
 
         Raises:
-            HeadwayError: If they are not of merges: those have the number of their merge, negated.
+            HeadwayError: If the model is not BPE. (The score of a BPE piece is the negated number of
+                its merge.)
         """
         processor = self._processor
         kinds = (
@@ -135,7 +139,9 @@ class Vocabulary:
         normal = (i for i in range(processor.vocab_size()) if not any(kind(i) for kind in kinds))
         scores = {processor.id_to_piece(i): processor.get_score(i) for i in normal}
         if not all(score.is_integer() for score in scores.values()):
-            raise HeadwayError("text.copies draws merges: it needs a BPE vocabulary, not unigrams")
+            raise HeadwayError(
+                "text.copies needs a BPE vocabulary, which has merges to omit; this one is unigram"
+            )
         return scores
 
     @cached_property
@@ -146,10 +152,10 @@ class Vocabulary:
         return int(self._processor.piece_to_id(f"<0x{byte:02X}>"))
 
     def _encode_spaces_apart(self, text: str) -> list[int]:
-        """Encode a text that holds U+2581 itself, which sentencepiece would take for a space.
+        """Tokenize a text that contains U+2581, which sentencepiece would take for a space.
 
-        A character that has no piece stands in for it, and its bytes are then exchanged. A vocabulary
-        without bytes has no other way to say it than a space.
+        A character without a piece is put in its place, and the bytes of that character are then
+        replaced by those of U+2581. In a vocabulary without bytes U+2581 becomes a space.
         """
         if not self._has_bytes:
             return list(self._processor.encode(text))
@@ -171,22 +177,22 @@ class Vocabulary:
         return exchanged
 
     def _entries(self, text: str, ids: list[int]) -> list[int]:
-        """Let pieces be ``<unk>`` that are no entries of an imported vocabulary.
+        """Replace the pieces that are no entries of an imported vocabulary by ``<unk>``.
 
-        Characters without a piece may be an entry all the same: one of the other language.
+        A string of characters without a piece may be an entry: a subword of the other language.
         """
         if UNK not in ids and max(ids, default=0) < self.pad:
             return ids
-        spelled = self._processor.encode(text, out_type=str)
-        found = (self._processor.piece_to_id(piece) for piece in spelled)
-        return [i if EOS < i < self.pad else UNK for i in found]
+        pieces = self._processor.encode(text, out_type=str)
+        entries = (self._processor.piece_to_id(piece) for piece in pieces)
+        return [i if EOS < i < self.pad else UNK for i in entries]
 
 
 def read_model(file: Path) -> bytes:
     """Read a serialized sentencepiece model.
 
     Raises:
-        HeadwayError: If it cannot be read, or is none whose pieces can all be spelled.
+        HeadwayError: If the file cannot be read, is no such model, or has a piece that is not UTF-8.
     """
     try:
         model = file.read_bytes()
@@ -198,7 +204,7 @@ def read_model(file: Path) -> bytes:
 
 
 def _is_sound(model: bytes) -> bool:
-    if not model:  # it would load, as a model without pieces
+    if not model:  # sentencepiece would load it as a model without pieces
         return False
     try:
         processor = _processor(model)

@@ -146,7 +146,7 @@ def _values(language: str, report: ValidationReport | None) -> dict[str, tuple[s
 
 
 def _signature(key: str, language: str) -> str:
-    return pick_measures([key])[0].segments([""], [""], language).signature
+    return pick_measures([key])[0].statistics([""], [""], language).signature
 
 
 def _initial_model(record: RunRecord) -> str:

@@ -302,7 +302,8 @@ def write_shortlist(directory: RunDirectory, data: PreparedData) -> None:
     corpus = data.train
     rows = np.linspace(0, len(corpus) - 1, min(len(corpus), SHORTLIST_PAIRS)).astype(int)
     model = load_model(directory.path).transformer
-    shortlist = learn(model, (corpus.pair(row) for row in rows.tolist()))
+    pairs = (corpus.pair(row) for row in rows.tolist())
+    shortlist = learn(model, ((source.tolist(), target.tolist()) for source, target in pairs))
     for path in (directory.path, directory.averaged):
         if path.is_dir():
             shortlist.save(path)

@@ -100,7 +100,7 @@ def validate(
             for row, text in zip(rows, texts, strict=True):
                 translations[row] = text
     bleu, chrf = (
-        measure.segments(translations, references, data.languages[1]).total()
+        measure.statistics(translations, references, data.languages[1]).total()
         for measure in pick_measures(["bleu", "chrf"])
     )
     return perplexity, bleu, chrf, 0.0

@@ -180,7 +180,7 @@ def score_buckets(
     found = []
     for pairs in buckets:
         translations = translator.translate([source for source, _ in pairs])
-        total = bleu.segments(translations, [target for _, target in pairs], language).total()
+        total = bleu.statistics(translations, [target for _, target in pairs], language).total()
         predictions = score_predictions(translator.model, translator.tokenizer, pairs)
         found.append((total, predictions["perplexity"]))
     return found

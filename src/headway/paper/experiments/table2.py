@@ -219,7 +219,7 @@ def score(work: Work, group: Group, *, averaged: bool, as_paper: bool = True) ->
     language = work.corpus.languages[1]
     directories = [t.averaged if averaged else t.directory for t in group.trials]
     return [
-        measure.segments(_translations(str(d), sources), list(targets), language).total()
+        measure.statistics(_translations(str(d), sources), list(targets), language).total()
         for d in directories
     ]
 

@@ -56,4 +56,4 @@ def score_translations(
     translator = Translator(model, tokenizer, SEARCH, device, languages)
     translations = translator.translate([source for source, _ in pairs])
     (bleu,) = pick_measures(["bleu"])
-    return bleu.segments(translations, [target for _, target in pairs], languages[1]).total()
+    return bleu.statistics(translations, [target for _, target in pairs], languages[1]).total()

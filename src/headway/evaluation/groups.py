@@ -1,4 +1,4 @@
-"""Groups of lines that have something in common: their length, or words seldom seen."""
+"""Groups of lines by reference length and by number of rare words, and their scores."""
 
 import re
 from collections import Counter
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 _LENGTHS = ((0, 9), (10, 19), (20, 29), (30, 49), (50, None))
 _RARE_WORDS = ((0, 0), (1, 1), (2, 2), (3, None))
-_SELDOM = 5  # a word is rare below so many occurrences in the training text
+_FREQUENT = 5  # a word that occurs less often in the training text is rare
 
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Bucket:
+class Group:
     """The scores of two systems on one group of lines.
 
     Attributes:
-        name: What its lines have in common.
-        lines: How many they are.
-        a: Measure -> score of A on them.
+        name: What the lines have in common.
+        lines: Number of lines.
+        a: Measure -> score of A.
         b: Measure -> score of B.
     """
 
@@ -29,26 +29,29 @@ class Bucket:
     b: dict[str, float]
 
 
-def group(references: Sequence[str], training: Iterable[str] | None = None) -> dict[str, list[int]]:
+def group_lines(
+    references: Sequence[str], training: Iterable[str] | None = None
+) -> dict[str, list[int]]:
     """Group lines by the length of the reference, and again by its rare words.
 
     Args:
-        references: Raw text, one a line.
-        training: Target side of the training text: rare is what occurs there less than five
-            times. Without it, rare is what occurs once in the references.
+        references: Raw text, a line each.
+        training: Target side of the training text. A word is rare if it occurs there less than five
+            times or, without training text, if it occurs once in the references.
 
     Returns:
-        Name -> rows, counted from 0; every row is in one group of each kind; none is empty.
+        Name -> rows, counted from 0. Every row is in one group by length and in one by rare words;
+        no group is empty.
     """
     words = [_WORD.findall(line.lower()) for line in references]
     if training is None:
-        seen, enough = Counter(word for line in words for word in line), 2
+        counts, frequent = Counter(word for line in words for word in line), 2
     else:
         wanted = {word for line in words for word in line}
-        seen, enough = Counter(), _SELDOM
+        counts, frequent = Counter(), _FREQUENT
         for line in training:
-            seen.update(word for word in _WORD.findall(line.lower()) if word in wanted)
-    rare = [sum(seen[word] < enough for word in line) for line in words]
+            counts.update(word for word in _WORD.findall(line.lower()) if word in wanted)
+    rare = [sum(counts[word] < frequent for word in line) for line in words]
     lengths = [len(line.split()) for line in references]
     groups = {
         **{_name(low, high, "word"): _within(lengths, low, high) for low, high in _LENGTHS},

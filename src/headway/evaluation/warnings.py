@@ -1,4 +1,4 @@
-"""What makes a score meaningless before it is computed: wrong files, wrong text."""
+"""Warnings about texts whose scores would be misleading: wrong files, or text that is not raw."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -13,9 +13,9 @@ _ESCAPES = re.compile(r"&(?:apos|quot|#39|#91|#93|#124);|@-@|##AT##")
 _SUBWORDS = re.compile(r"▁|@@(?= |$)|(?:^| )##(?!AT##)\w|</?s>|<pad>")
 _UNKNOWN = re.compile(r"<unk>|&lt;unk&gt;|⁇", re.IGNORECASE)
 
-# Above these shares a text is suspect. Of the final stops of raw test sets fewer than one in a
-# hundred stands loose, one in twenty where the text is noisy; of tokenised ones nearly all. French
-# sets other marks apart, but never the full stop.
+# Shares of lines above which a text is suspect. In raw test sets fewer than one final full stop in a
+# hundred has a space before it (one in twenty if the text is noisy), in tokenized ones nearly all have
+# one. French puts a space before other marks, but never before a full stop.
 _MANY_LOOSE = 0.5
 _MANY_ESCAPES = 0.005
 _MANY_COPIES = 0.05
@@ -31,20 +31,20 @@ def check_lines(
     """Check that the texts have the same number of lines, and at least one.
 
     Args:
-        hypotheses: Translations, one a line.
+        hypotheses: Translations, a line each.
         references: References.
-        sources: Source lines, if at hand.
-        names: What to call the three in errors: file names.
+        sources: Source lines, if known.
+        names: The names of the three in messages: file names.
 
     Raises:
-        HeadwayError: If not, with both names and counts.
+        HeadwayError: If they have not; it gives the names and the numbers of lines.
     """
     for other, name in ((hypotheses, names[0]), (sources, names[2])):
         if other is None or len(other) == len(references):
             continue
         counts = {len(other), len(references)}
         remark = (
-            ": newstest2014 has 3,003 lines as papers use it and 2,737 in its filtered form"
+            ": papers use the 3,003 lines of newstest2014, not the filtered 2,737"
             if counts == {2737, 3003}
             else ": line n of one must belong to line n of the other"
         )
@@ -61,28 +61,28 @@ def find_warnings(
     sources: Sequence[str] | None = None,
     names: Sequence[str] = NAMES,
 ) -> list[str]:
-    """Say what in these texts makes their scores mean something else than they seem to.
+    """Return warnings about texts whose scores do not mean what they seem to mean.
 
     Args:
-        hypotheses: Translations, one a line.
+        hypotheses: Translations, a line each.
         references: References, as many.
-        sources: Source lines, as many, if at hand.
-        names: What to call the three: file names.
+        sources: Source lines, as many, if known.
+        names: The names of the three in messages: file names.
 
     Returns:
-        One line for each finding.
+        A line for each finding.
     """
     found = []
     for lines, name in ((hypotheses, names[0]), (references, names[1])):
-        found += [f"{name}: {finding}" for finding in _odd_text(lines)]
-    found += _letter_case(hypotheses, references, names)
+        found += [f"{name}: {finding}" for finding in _find_traces_of_processing(lines)]
+    found += _find_lower_case(hypotheses, references, names)
     if sources is not None:
-        found += _copies(hypotheses, references, sources, names)
+        found += _find_copies(hypotheses, references, sources, names)
     return found
 
 
-def _odd_text(lines: Sequence[str]) -> list[str]:
-    """Find what no raw text holds."""
+def _find_traces_of_processing(lines: Sequence[str]) -> list[str]:
+    """Find marks that raw text does not contain."""
     found = []
     stops, loose = _matching(lines, _STOP.search), _matching(lines, _LOOSE_STOP.search)
     escapes = _matching(lines, _ESCAPES.search)
@@ -90,11 +90,11 @@ def _odd_text(lines: Sequence[str]) -> list[str]:
         len(escapes) > _MANY_ESCAPES * len(lines)
     ):
         found.append(
-            f"looks tokenised ({len(loose):,} lines end in ' .', {len(escapes):,} have &apos; or"
-            " @-@ or the like): every measure here expects raw text"
+            f"looks tokenized ({len(loose):,} lines end in ' .', {len(escapes):,} have &apos;, @-@"
+            " or similar): every measure here expects raw text"
         )
     for pattern, what in (
-        (_SUBWORDS, "left-over subword or control marks"),
+        (_SUBWORDS, "subword or control marks"),
         (_UNKNOWN, "<unk> or ⁇"),
     ):
         rows = _matching(lines, pattern.search)
@@ -108,10 +108,10 @@ def _odd_text(lines: Sequence[str]) -> list[str]:
     return found
 
 
-def _letter_case(
+def _find_lower_case(
     hypotheses: Sequence[str], references: Sequence[str], names: Sequence[str]
 ) -> list[str]:
-    """Find that one side was lower-cased and the other was not."""
+    """Find out whether one side was lower-cased and the other was not."""
     share = [
         len(_matching(lines, lambda line: line != line.lower())) / len(lines)
         for lines in (hypotheses, references)
@@ -120,18 +120,18 @@ def _letter_case(
         return []
     lowered = share.index(0)
     return [
-        f"{names[lowered]}: no upper-case letters, unlike {names[1 - lowered]}: only the"
-        " lower-cased scores mean anything"
+        f"{names[lowered]}: has no upper-case letters, but {names[1 - lowered]} has: only the"
+        " lower-cased scores are meaningful"
     ]
 
 
-def _copies(
+def _find_copies(
     hypotheses: Sequence[str],
     references: Sequence[str],
     sources: Sequence[str],
     names: Sequence[str],
 ) -> list[str]:
-    """Find source text where a translation should be; a copy that the reference makes is right."""
+    """Find source text in place of translations; a copy is right if the reference is one too."""
     found = []
     texts = list(zip(hypotheses, references, sources, strict=True))
     untranslated = [n for n, (h, r, s) in enumerate(texts) if h == s != r]
