@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from shapes import DROPOUT, SHAPES, SMOOTHING, VOCAB_SIZE, config_of
 
-from headway.checks.bench_translation import endless
+from headway.checks.bench_translation import make_endless
 from headway.config import SearchConfig
 from headway.inference import save_model
 from headway.model import Transformer
@@ -117,7 +117,7 @@ def write_random(tokenizer: Tokenizer, shape: str, directory: Path) -> None:
     """Write a model of random weights that never ends by itself, for forced lengths."""
     torch.manual_seed(1)
     config = config_of(task_of(shape))
-    model = endless(Transformer(config.model))
+    model = make_endless(Transformer(config.model))
     config = replace(config, search=SearchConfig())
     save_model(directory, model, tokenizer, config, LANGUAGES, "Random weights.\n")
 

@@ -1,13 +1,14 @@
-"""The benchmark: what it counts is what torch counts, and its figures fit together."""
+"""The benchmark counts FLOP as torch does, and its figures are consistent."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.checks.bench_translation import endless, translate_ids
-from headway.checks.products import forward_flop, search_flop, training_flop
+from headway.checks.bench_translation import make_endless, translate_ids
+from headway.checks.flop import forward_flop, search_flop, training_flop
 from headway.checks.synthetic import TEXTS, draw_lengths, draw_sentences
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
@@ -32,7 +33,7 @@ def shape(**settings):
 
 
 def plain_model(config):
-    """In float64, which nothing but the plain path computes."""
+    """Return a model in float64, which only the plain implementations compute."""
     torch.manual_seed(1)
     return Transformer(config).double()
 
@@ -45,7 +46,7 @@ def counted(work):
 
 
 @pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
-def test_the_count_is_torchs_own(settings):
+def test_flop_of_a_step_are_those_that_torch_counts(settings):
     config = shape(**settings)
     model = plain_model(config)
     source, target = torch.randint(V, (B, S)), torch.randint(V, (B, T))
@@ -59,7 +60,7 @@ def test_the_count_is_torchs_own(settings):
 
 
 @pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
-def test_the_count_of_a_search_is_torchs_own(settings):
+def test_flop_of_a_search_are_those_that_torch_counts(settings):
     config = shape(**settings)
     model = plain_model(config).eval()
     source = torch.randint(V, (B, S))
@@ -73,26 +74,26 @@ def test_the_count_of_a_search_is_torchs_own(settings):
         assert counted(translate) == search_flop(config, [S] * B, [T] * B, K)
 
 
-def test_sentences_add_up():
+def test_flop_of_sentences_add_up():
     config = shape()
     for count in (forward_flop, training_flop, lambda *a: search_flop(*a, beam=3)):
         together = count(config, [5, 11], [7, 3])
         assert together == count(config, [5], [7]) + count(config, [11], [3])
 
 
-def test_a_window_is_counted_as_wide_as_it_is():
+def test_a_window_counts_only_its_own_positions():
     config = shape(window=3, num_decoder_layers=0)  # attention to the memory has no window
     assert forward_flop(config, [202], [202]) == 2 * forward_flop(config, [101], [101])
 
 
 @pytest.mark.parametrize("setting", [{"encoder_mixer": "lstm"}, {"compatibility": "additive"}])
-def test_what_is_not_counted_is_said(setting):
+def test_layers_that_cannot_be_counted_are_rejected(setting):
     with pytest.raises(HeadwayError, match="not counted"):
         forward_flop(shape(**setting), [5], [7])
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_sentences_are_as_long_as_real_ones(text):
+def test_random_sentences_have_realistic_lengths(text):
     source, target = draw_lengths(text, 5000, 200, seed=3)
     assert sorted(source)[2500] == pytest.approx(TEXTS[text].median, rel=0.06)
     assert 1.0 < target.mean() / source.mean() < 1.1
@@ -106,7 +107,7 @@ def test_sentences_are_as_long_as_real_ones(text):
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_an_endless_model_runs_to_its_limits(precision):
     torch.manual_seed(1)
-    model = endless(Transformer(shape()).eval())
+    model = make_endless(Transformer(shape()).eval())
     limits = [5, 11, 2]
     sources = [[*range(2, 2 + n), 1] for n in (7, 3, 13)]
     engine = make_engine(model, precision)
@@ -122,7 +123,7 @@ SMALL = [
 
 
 @pytest.mark.slow
-def test_training_is_measured(tmp_path):
+def test_bench_train_prints_consistent_figures(tmp_path):
     file = tmp_path / "bench.json"
     result = headway("bench", "train", *SMALL, "--precision", "fp32", "--json", str(file))
     assert result.returncode == 0, result.stderr
@@ -142,7 +143,7 @@ def test_training_is_measured(tmp_path):
 
 
 @pytest.mark.slow
-def test_translation_is_measured():
+def test_bench_translate_prints_consistent_figures():
     result = headway("bench", "translate", *SMALL, "--cells", "5x3", "1x1", "--json", "-")
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
@@ -152,8 +153,23 @@ def test_translation_is_measured():
         assert ratio == pytest.approx(row["tokens"] / row["sentences"])
 
 
-def test_a_wrong_cell_is_a_mistake_in_one_line():
+def test_a_wrong_cell_is_reported_in_one_line():
     result = headway("bench", "translate", "--cells", "32by4")
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
     assert "32by4" in result.stderr
+
+
+def test_a_benchmark_changes_neither_threads_nor_seed_by_itself():
+    from headway.checks.bench_translation import bench_translation
+    from headway.config import PRESETS
+    from headway.training.machine import Machine
+
+    config = PRESETS["tiny"]
+    small = replace(config.model, num_encoder_layers=1, num_decoder_layers=1, d_model=24, d_ff=37)
+    config = replace(config, model=small, text=replace(config.text, vocab_size=307))
+    torch.manual_seed(98765)
+    threads = torch.get_num_threads()
+    machine = Machine(device="cpu", precision="fp32", threads=1)
+    bench_translation(config, machine, "captions", [(2, 1)], repeats=1)
+    assert (torch.initial_seed(), torch.get_num_threads()) == (98765, threads)

@@ -231,8 +231,8 @@ def test_self_check_passes_and_sees_a_broken_mask(
     assert all(finding.passed for finding in self_check(translator))
     monkeypatch.setattr(translator.model.decoder.layers[1].mixer, "causal", False)
     failed = [finding.name for finding in self_check(translator) if not finding.passed]
-    assert "no prediction sees a later target token" in failed
-    assert "step by step equals all at once" in failed
+    assert "no prediction depends on a later target token" in failed
+    assert "step-by-step decoding equals a full forward pass" in failed
 
 
 def test_self_check_sees_padding(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,7 @@ def test_self_check_sees_a_broken_engine(
     engine.weights.attention_scale = 0
     failed = [finding.name for finding in self_check(own) if not finding.passed]
     known = "fp32" if precision == "auto" else precision
-    assert failed == [f"what translates says what the model says, {known}"]
+    assert failed == [f"the engine computes the logits of the model, {known}"]
 
 
 def test_lines_arrive_as_they_come_and_whole() -> None:

@@ -1,5 +1,5 @@
-"""A model's self-check: the bugs that look like success, looked for on the user's own model."""
+"""Checks of a model (masks, caches, search) and benchmarks of a machine."""
 
-from headway.checks.selfcheck import CHECKS, Finding, self_check
+from headway.checks.selfcheck import Finding, self_check
 
-__all__ = ["CHECKS", "Finding", "self_check"]
+__all__ = ["Finding", "self_check"]

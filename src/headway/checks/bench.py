@@ -1,4 +1,4 @@
-"""What a benchmark of this machine says; every figure is the median of repeats of the same work."""
+"""Results of a benchmark of this machine; each figure is the median of several repeats."""
 
 import platform
 import statistics
@@ -14,7 +14,7 @@ from headway.kernels.build import processor
 
 
 class Spread(NamedTuple):
-    """Median, least and most of the repeats."""
+    """Median, minimum and maximum of the repeats."""
 
     median: float
     low: float
@@ -22,27 +22,75 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread":
-        """Summarise the repeats' values."""
+        """Summarize the values of the repeats."""
         return cls(statistics.median(values), min(values), max(values))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
-    """What was measured, and on what.
+class TrainingRow:
+    """Training speed.
+
+    Attributes:
+        steps: Optimizer steps of a repeat.
+        tokens: Target tokens of a repeat, without padding.
+        seconds: Duration of a repeat.
+        tokens_per_second: Target tokens per second.
+        source_padding: Share of the source positions that is padding, 0 to 1.
+        target_padding: Share of the target positions that is padding, 0 to 1.
+        flop: FLOP of a repeat; see `headway.checks.flop.training_flop`.
+    """
+
+    steps: int
+    tokens: int
+    seconds: Spread
+    tokens_per_second: Spread
+    source_padding: float
+    target_padding: float
+    flop: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationRow:
+    """Translation speed of one cell, from source ids to target ids.
+
+    Attributes:
+        batch: Sentences in a batch.
+        beam: Hypotheses of each sentence; 1 is greedy search.
+        sentences: Sentences of a repeat.
+        tokens: Target tokens of a repeat, ``</s>`` included.
+        seconds: Duration of a repeat.
+        sentences_per_second: Sentences per second.
+        tokens_per_second: Target tokens per second.
+        flop: FLOP of a repeat; see `headway.checks.flop.search_flop`.
+    """
+
+    batch: int
+    beam: int
+    sentences: int
+    tokens: int
+    seconds: Spread
+    sentences_per_second: Spread
+    tokens_per_second: Spread
+    flop: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchResult:
+    """What was measured, and on which machine.
 
     Attributes:
         work: "train" or "translate".
-        settings: All of them, resolved.
-        processor: The processor's or graphics card's name.
-        device: As torch calls it.
-        precision: Of matrix products.
+        settings: All settings, resolved.
+        processor: Name of the processor or graphics card.
+        device: Name of the device in torch.
+        precision: Precision of matrix products.
         threads: Processor threads.
-        text: What the sentences' lengths are like.
-        repeats: Behind each spread.
-        parameters: Of the model.
-        matrix_rate: FLOP a second of a large product in that precision.
-        peak_memory: Most bytes held, on the device.
-        rows: One for training; one for each batch size and beam of translation.
+        text: Key of `headway.checks.synthetic.TEXTS`.
+        repeats: Number of repeats behind each spread.
+        parameters: Parameters of the model.
+        matrix_rate: FLOP per second of a large matrix product in this precision.
+        peak_memory: Largest number of bytes held on the device.
+        rows: One row for training; a row for each batch size and beam for translation.
     """
 
     work: str
@@ -56,10 +104,10 @@ class Bench:
     parameters: int
     matrix_rate: float
     peak_memory: int
-    rows: list[Any]
+    rows: Sequence[TrainingRow | TranslationRow]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values; each row also has its rate of products, and its share."""
+        """Return values for JSON; each row also gets its FLOP per second and the share of the matrix rate."""
         values = asdict(self)
         values["versions"] = {"headway": __version__, "torch": torch.__version__}
         for row in values["rows"]:
@@ -71,14 +119,14 @@ class Bench:
         return values
 
 
-def shape_of(config: Config) -> ModelConfig:
-    """Return the model's shape with the vocabulary that the text's settings ask for."""
+def with_vocabulary_size(config: Config) -> ModelConfig:
+    """Return the model's settings with the vocabulary size of the text settings."""
     size = config.text.vocab_size
     return replace(config.model, source_vocab_size=size, target_vocab_size=size)
 
 
 def processor_name(device: torch.device) -> str:
-    """Return what the device's maker calls it."""
+    """Return the product name of the processor or graphics card."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     names = [line for line in processor().splitlines() if line.startswith("model name")]

@@ -1,13 +1,19 @@
-"""Translation speed of a model's shape on this machine, with random weights and forced lengths."""
+"""Measure the translation speed of a model with random weights and forced lengths."""
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 
-from headway.checks.bench import Bench, Spread, processor_name, shape_of
-from headway.checks.products import matrix_rate, search_flop, synchronize
+from headway.checks.bench import (
+    BenchResult,
+    Spread,
+    TranslationRow,
+    processor_name,
+    with_vocabulary_size,
+)
+from headway.checks.flop import search_flop
+from headway.checks.matrix_rate import measure_matrix_rate, synchronize
 from headway.checks.synthetic import draw_lengths, draw_sentences
 from headway.config import Config
 from headway.inference import Engine, Hypothesis, beam_search, make_engine
@@ -16,54 +22,33 @@ from headway.model import Transformer, parameter_count
 from headway.text.vocabulary import EOS
 from headway.training.machine import Machine, peak_memory
 
-DRAWN = 1000  # sentences; a repeat translates a few batches of them
-LONGEST = 200  # tokens of a side
-
-
-@dataclass(frozen=True, kw_only=True)
-class TranslationRow:
-    """Translation speed, whole translations: encoding and search, ids to ids.
-
-    Attributes:
-        batch: Sentences at once.
-        beam: Hypotheses a sentence; 1 is greedy.
-        sentences: Of a repeat.
-        tokens: Tokens of their translations, ``</s>`` included.
-        seconds: Of a repeat.
-        sentences_per_second: Of those.
-        tokens_per_second: Of those.
-        flop: `search_flop` of a repeat.
-    """
-
-    batch: int
-    beam: int
-    sentences: int
-    tokens: int
-    seconds: Spread
-    sentences_per_second: Spread
-    tokens_per_second: Spread
-    flop: int
+# Sentences are drawn from this many, so that the batches are short, medium and long ones.
+DRAWN_SENTENCES = 1000
+MAX_LENGTH = 200  # tokens of a side
 
 
 def bench_translation(
-    config: Config, text: str, cells: Sequence[tuple[int, int]], *, repeats: int = 5
-) -> Bench:
-    """Measure whole translations, ids to ids, of lengths that are forced.
+    config: Config,
+    machine: Machine,
+    text: str,
+    cells: Sequence[tuple[int, int]],
+    *,
+    repeats: int = 5,
+) -> BenchResult:
+    """Measure translations from source ids to target ids, with forced lengths.
 
-    The row of ``</s>`` in the embedding is zero, hence its logit too: among thousands of random ones
-    it is never one of the likeliest, and every hypothesis runs to its limit, where it must end.
+    The model never predicts ``</s>`` (see `make_endless`), so every hypothesis runs to its limit.
 
     Args:
-        config: Its model's shape, vocabulary size and search count.
-        text: What the sentences' lengths are like.
+        config: Settings of the model, the vocabulary size and the search.
+        machine: Device and threads; the caller has configured the process for them.
+        text: Key of `headway.checks.synthetic.TEXTS`.
         cells: Pairs of batch size and beam.
-        repeats: Of the same translations; the cells take turns.
+        repeats: How often the same translations are repeated; the cells take turns.
     """
-    machine = Machine.resolve(config.training)
     device = machine.torch_device
-    shape = shape_of(config)
-    torch.manual_seed(config.training.seed)
-    model = endless(Transformer(shape)).to(device).eval()
+    shape = with_vocabulary_size(config)
+    model = make_endless(Transformer(shape)).to(device).eval()
     precision = resolve_precision(config.search.precision, device)
     engine = make_engine(model, precision)
     works = [_batches(text, batch, shape.target_vocab_size) for batch, _ in cells]
@@ -88,7 +73,7 @@ def bench_translation(
     for turn in range(repeats + 1):
         for cell in range(len(cells)):
             seconds = translate(cell)
-            if turn:  # the first warms up
+            if turn:  # the first turn is the warm-up
                 times[cell].append(seconds)
     memory = peak_memory(str(device))
     rows = []
@@ -107,7 +92,7 @@ def bench_translation(
                 flop=search_flop(shape, lengths, limits, beam),
             )
         )
-    return Bench(
+    return BenchResult(
         work="translate",
         settings=config,
         processor=processor_name(device),
@@ -117,15 +102,19 @@ def bench_translation(
         text=text,
         repeats=repeats,
         parameters=parameter_count(model),
-        matrix_rate=matrix_rate(device, precision),
+        matrix_rate=measure_matrix_rate(device, precision),
         peak_memory=memory,
         rows=rows,
     )
 
 
 @torch.no_grad()
-def endless(model: Transformer) -> Transformer:
-    """Make a model of random weights never end a translation by itself; returns it."""
+def make_endless(model: Transformer) -> Transformer:
+    """Change a model with random weights so that it never predicts ``</s>``, and return it.
+
+    The embedding of ``</s>`` becomes zero, and so does its logit. Among thousands of random logits it
+    is never one of the largest.
+    """
     weights = (model.source_embedding.weight, model.target_table.weight, model.output.weight)
     for weight in weights:
         if weight is not None:
@@ -134,18 +123,18 @@ def endless(model: Transformer) -> Transformer:
 
 
 def _batches(text: str, size: int, vocab_size: int) -> list[tuple[list[list[int]], list[int]]]:
-    """Draw sentences and their limits; return a few batches, of short, middling and long ones."""
-    lengths, limits = draw_lengths(text, DRAWN, LONGEST, seed=1)
+    """Draw batches of short, medium and long sentences, each with the lengths of its translations."""
+    lengths, limits = draw_lengths(text, DRAWN_SENTENCES, MAX_LENGTH, seed=1)
     order = lengths.argsort(kind="stable")
     count = max(3, 12 // size)
-    found = []
-    for part in range(count):
-        middle = (2 * part + 1) * DRAWN // (2 * count)
-        start = max(0, min(middle - size // 2, DRAWN - size))
+    batches = []
+    for index in range(count):
+        middle = (2 * index + 1) * DRAWN_SENTENCES // (2 * count)
+        start = max(0, min(middle - size // 2, DRAWN_SENTENCES - size))
         rows = order[start : start + size]
-        sources = [s.tolist() for s in draw_sentences(lengths[rows], vocab_size, seed=part)]
-        found.append((sources, limits[rows].tolist()))
-    return found
+        sources = list(draw_sentences(lengths[rows], vocab_size, seed=index))
+        batches.append((sources, limits[rows].tolist()))
+    return batches
 
 
 @torch.inference_mode()
@@ -158,15 +147,18 @@ def translate_ids(
     alpha: float,
     pad: int,
 ) -> list[list[Hypothesis]]:
-    """Translate one batch as `Translator` does, encoding and search, from ids to ids.
+    """Translate one batch from source ids to target ids, as `Translator` does.
 
     Args:
-        engine: The model, ready to translate.
-        sources: Ids, each with ``</s>``.
-        limits: For each its longest translation, ``</s>`` included.
-        beam: Hypotheses a sentence; 1 is greedy.
-        alpha: Of the length penalty.
+        engine: Engine that runs the model.
+        sources: Ids of each sentence, with ``</s>``.
+        limits: Maximum number of target tokens of each sentence, ``</s>`` included.
+        beam: Hypotheses of each sentence; 1 is greedy search.
+        alpha: Exponent of the length penalty.
         pad: Id of ``<pad>`` on the target side.
+
+    Returns:
+        The hypotheses of each sentence, best first.
     """
     started = engine.start(sources, beam, max(limits))
     return beam_search(started, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad)

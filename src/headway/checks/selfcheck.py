@@ -1,6 +1,7 @@
-"""Six relations that every translation model must satisfy, measured on a given one in seconds.
+"""Six relations that every translation model must satisfy, measured on a given model in seconds.
 
-Mask and cache bugs train well and score well on training data; these relations break at once.
+A model with a mask or cache bug can train well and score well on training data, but it breaks one of these
+relations.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,20 +16,20 @@ from headway.inference import Translator
 from headway.inference.engine import Engine, PlainEngine, resolve_precision
 from headway.model import Transformer
 
-# fp32 sums in another order differ by about 1e-6 of the largest logit.
+# In fp32, sums in another order differ by about 1e-6 of the largest logit.
 TOLERANCE = 1e-4
-# Of the largest logit: where a number lies between two rounded ones, the last bit of fp32 decides.
-ROUNDED = {"fp32": 1e-4, "bf16": 0.03, "int8": 0.05}
+# Tolerance for engines, as a share of the largest logit. Rounded values may differ by one rounding step.
+ENGINE_TOLERANCE = {"fp32": 1e-4, "bf16": 0.03, "int8": 0.05}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found.
+    """Result of one check.
 
     Attributes:
-        name: The relation.
+        name: The relation that was checked.
         passed: Whether it holds.
-        detail: The largest deviation, in words.
+        detail: The largest deviation, as text.
     """
 
     name: str
@@ -37,11 +38,14 @@ class Finding:
 
 
 def self_check(translator: Translator, sentences: Sequence[str] = ()) -> Iterator[Finding]:
-    """Run all checks.
+    """Run all checks on a model.
 
     Args:
         translator: The model under test.
-        sentences: Source text to check with; random pieces of the vocabulary by default.
+        sentences: Source sentences to use; random subwords by default.
+
+    Yields:
+        The result of each check.
     """
     model = translator.model
     sources = _sources(translator, sentences)
@@ -54,18 +58,18 @@ def self_check(translator: Translator, sentences: Sequence[str] = ()) -> Iterato
     configured = translator.search.precision
     engines = {"fp32": "fp32", resolve_precision(configured, translator.device): configured}
     for precision, name in engines.items():
-        engine, twin = translator.token_search.engine(name), PlainEngine(model, precision)
-        far = engine_distance(engine, twin, model, sources)
+        engine, reference = translator.token_search.engine(name), PlainEngine(model, precision)
+        distance = engine_distance(engine, reference, model, sources)
         yield Finding(
-            f"what translates says what the model says, {precision}",
-            far <= ROUNDED[precision],
-            f"largest difference {far:.1e} of the largest logit",
+            f"the engine computes the logits of the model, {precision}",
+            distance <= ENGINE_TOLERANCE[precision],
+            f"largest difference {distance:.1e} of the largest logit",
         )
 
 
 @torch.inference_mode()
 def future_leak(model: Transformer, sources: list[list[int]]) -> float:
-    """Change the last target token: no earlier prediction may move."""
+    """Return how far earlier predictions change when the last two target tokens change."""
     source, target = torch.tensor([sources[0]]), torch.tensor([_target(model, 12)])
     changed = target.clone()
     changed[0, -2:] = (changed[0, -2:] + 1) % (model.config.target_vocab_size - 1)
@@ -75,7 +79,7 @@ def future_leak(model: Transformer, sources: list[list[int]]) -> float:
 
 @torch.inference_mode()
 def padding_neutrality(model: Transformer, sources: list[list[int]]) -> float:
-    """Pad a source: its predictions must not move."""
+    """Return how far the predictions change when the source is padded."""
     target = torch.tensor([_target(model, 12)])
     alone = _logits(model, torch.tensor([sources[0]]), target)
     pad = model.config.source_vocab_size - 1
@@ -86,7 +90,7 @@ def padding_neutrality(model: Transformer, sources: list[list[int]]) -> float:
 
 @torch.inference_mode()
 def cache_equals_no_cache(model: Transformer, sources: list[list[int]]) -> float:
-    """Decode step by step with caches: the same logits as all at once."""
+    """Return how far the logits of step-by-step decoding differ from those of a full forward pass."""
     device = next(model.parameters()).device
     source = torch.tensor([sources[0]], device=device)
     target = torch.tensor([_target(model, 12)], device=device)
@@ -102,7 +106,7 @@ def cache_equals_no_cache(model: Transformer, sources: list[list[int]]) -> float
 
 @torch.inference_mode()
 def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float:
-    """Search with a beam of 1: the likeliest token at each step, of a pass without caches."""
+    """Return how far the tokens of a search with beam 1 are below the best logit of their step."""
     from headway.inference import StepDecoding, beam_search
 
     device = next(model.parameters()).device
@@ -128,16 +132,18 @@ def beam_of_one_is_greedy(model: Transformer, sources: list[list[int]]) -> float
 
 @torch.inference_mode()
 def engine_distance(
-    engine: Engine, twin: Engine, model: Transformer, sources: list[list[int]]
+    engine: Engine, reference: Engine, model: Transformer, sources: list[list[int]]
 ) -> float:
-    """Let two engines read the same tokens while hypotheses change places and a sentence leaves.
+    """Compare the logits of two engines on the same tokens.
+
+    Hypotheses are reordered at each step, and one sentence is dropped in the middle.
 
     Returns:
-        The largest difference of their logits, over the largest logit.
+        The largest difference of the logits, divided by the largest logit.
     """
     beams, steps, pad = 2, 8, model.config.target_vocab_size - 1
     sources, chooser = sources[:4], np.random.default_rng(1)
-    both = [e.start(sources, beams, steps) for e in (engine, twin)]
+    both = [e.start(sources, beams, steps) for e in (engine, reference)]
     kept, tokens = np.arange(len(sources)), np.full(len(sources) * beams, pad)
     worst = largest = 0.0
     for step in range(steps):
@@ -156,10 +162,10 @@ def engine_distance(
 
 
 CHECKS: dict[str, Callable[[Transformer, list[list[int]]], float]] = {
-    "no prediction sees a later target token": future_leak,
+    "no prediction depends on a later target token": future_leak,
     "padding changes no prediction": padding_neutrality,
-    "step by step equals all at once": cache_equals_no_cache,
-    "a beam of 1 takes the likeliest token": beam_of_one_is_greedy,
+    "step-by-step decoding equals a full forward pass": cache_equals_no_cache,
+    "a beam of 1 takes the most probable token": beam_of_one_is_greedy,
 }
 
 
@@ -183,7 +189,7 @@ def _sources(translator: Translator, sentences: Sequence[str]) -> list[list[int]
     generator = torch.Generator().manual_seed(1)
     highest = tokenizer.source_vocab_size - 1
     lengths = torch.randint(3, 25, (16,), generator=generator).tolist()
-    # Pieces from the middle of the vocabulary: neither bytes nor control symbols.
+    # Ids above 257 are subwords, neither bytes nor control symbols.
     rows = [
         torch.randint(min(258, highest - 1), highest, (n,), generator=generator) for n in lengths
     ]
@@ -205,5 +211,5 @@ def _logits(
 
 
 def _largest(difference: Tensor) -> float:
-    """Return the largest absolute value; infinite if any is not a number."""
+    """Return the largest absolute value; infinity if there is a NaN."""
     return float(difference.abs().nan_to_num(nan=torch.inf).max())

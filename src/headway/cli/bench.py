@@ -1,4 +1,4 @@
-"""``headway bench``: how fast this machine trains and translates with a model's shape."""
+"""``headway bench``: measure how fast this machine trains and translates with a model."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from headway.cli.process import set_training_environment
 from headway.cli.settings import settings_from
 
 if TYPE_CHECKING:
-    from headway.checks.bench import Bench
+    from headway.checks.bench import BenchResult
     from headway.config import Config
 
 EXAMPLE = """\
@@ -33,20 +33,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=int, metavar="N", help="processor threads; 0: all cores")
     parser.add_argument(
-        "--text", default="captions", choices=("captions", "news"), help="sentences as long as in"
+        "--text", default="captions", choices=("captions", "news"), help="lengths of the sentences"
     )
     parser.add_argument("--cells", nargs="+", default=["32x4", "32x1", "1x4", "1x1"],
-                        metavar="NxK", help="translate: sentences at once x beam")  # fmt: skip
-    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="default 5")
+                        metavar="NxK", help="translate: batch size x beam")  # fmt: skip
+    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="repeats (default 5)")
     parser.add_argument(
-        "--json", metavar="FILE", help="write JSON there, too; -: instead, to stdout"
+        "--json", metavar="FILE", help="also write JSON to FILE; - prints only JSON"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure, set up as `headway train` is, and print a table."""
+    """Set the process up as `headway train` does, measure, and print a table."""
     set_training_environment()
-    cells = [_cell(word) for word in args.cells]
+    cells = [_parse_cell(word) for word in args.cells]
     if args.repeats < 1:
         usage_error(f"--repeats {args.repeats}: must be 1 or more")
     for option in ("device", "precision", "threads"):
@@ -56,77 +56,80 @@ def run(args: argparse.Namespace) -> None:
     config = settings_from(args)
     if args.work == "translate" and config.search.shortlist:
         usage_error(
-            "--search.shortlist: random weights have learned none; time `headway translate`"
+            "--search.shortlist: a model with random weights has no shortlist; time `headway translate`"
         )
-    found = measure(args.work, config, args.text, cells, args.repeats)
-    written = json.dumps(found.to_dict(), indent=2)
+    result = measure(args.work, config, args.text, cells, args.repeats)
+    text = json.dumps(result.to_dict(), indent=2)
     if args.json == "-":
-        print(written)
+        print(text)
         return
     if args.json:
-        Path(args.json).write_text(written + "\n", encoding="utf-8")
-    print(table(found))
+        Path(args.json).write_text(text + "\n", encoding="utf-8")
+    print(format_table(result))
 
 
 def measure(
     work: str, config: "Config", text: str, cells: list[tuple[int, int]], repeats: int
-) -> "Bench":
-    """Run the benchmark that was asked for."""
+) -> "BenchResult":
+    """Prepare this process and run the benchmark."""
+    import torch
+
     from headway.checks.bench_training import bench_training
     from headway.checks.bench_translation import bench_translation
     from headway.training.machine import Machine, configure_process
 
     machine = Machine.resolve(config.training)
     configure_process(machine.threads, machine.torch_device)
+    torch.manual_seed(config.training.seed)
     if work == "train":
-        return bench_training(config, text, repeats=repeats)
-    return bench_translation(config, text, cells, repeats=repeats)
+        return bench_training(config, machine, text, repeats=repeats)
+    return bench_translation(config, machine, text, cells, repeats=repeats)
 
 
-def table(found: "Bench") -> str:
-    """Return what people read."""
-    values = found.to_dict()
+def format_table(result: "BenchResult") -> str:
+    """Return the results as text."""
+    values = result.to_dict()
     facts = {
-        "processor": found.processor,
-        "device, precision, threads": f"{found.device}, {found.precision}, {found.threads}",
-        "parameters": f"{found.parameters:,}",
-        "repeats": f"{found.repeats}: median (least to most)",
+        "processor": result.processor,
+        "device, precision, threads": f"{result.device}, {result.precision}, {result.threads}",
+        "parameters": f"{result.parameters:,}",
+        "repeats": f"{result.repeats}: median (minimum to maximum)",
     }
-    if found.work == "train":
+    if result.work == "train":
         [row] = values["rows"]
         facts |= {
-            "target tokens/s": _spread(row["tokens_per_second"]),
+            "target tokens/s": _format_spread(row["tokens_per_second"]),
             "tokens a step, steps": f"{row['tokens'] / row['steps']:,.0f}, {row['steps']}",
             "padding, source and target": f"{row['source_padding']:.1%}, {row['target_padding']:.1%}",
             "GFLOP/s": f"{row['flop_per_second'] / 1e9:,.0f}",
             "share of the matrix rate": f"{row['share_of_matrix_rate']:.0%}",
         }
     facts |= {
-        "matrix rate, GFLOP/s": f"{found.matrix_rate / 1e9:,.0f}",
-        "peak memory": f"{found.peak_memory / 1e9:.2f} GB",
+        "matrix rate, GFLOP/s": f"{result.matrix_rate / 1e9:,.0f}",
+        "peak memory": f"{result.peak_memory / 1e9:.2f} GB",
     }
     lines = [f"{name:<30}{value}" for name, value in facts.items()]
-    if found.work == "translate":
+    if result.work == "translate":
         head = ("batch x beam", "sentences/s", "output tokens/s", "GFLOP/s", "of matrix rate")
-        lines += ["", _columns(head)]
+        lines += ["", _format_row(head)]
         for row in values["rows"]:
             cell = (
                 f"{row['batch']}x{row['beam']}",
-                _spread(row["sentences_per_second"]),
-                _spread(row["tokens_per_second"]),
+                _format_spread(row["sentences_per_second"]),
+                _format_spread(row["tokens_per_second"]),
                 f"{row['flop_per_second'] / 1e9:,.1f}",
                 f"{row['share_of_matrix_rate']:.1%}",
             )
-            lines.append(_columns(cell))
+            lines.append(_format_row(cell))
     return "\n".join(lines)
 
 
-def _columns(words: tuple[str, ...]) -> str:
+def _format_row(cells: tuple[str, ...]) -> str:
     widths = (14, 26, 30, 10, 0)
-    return "".join(f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
+    return "".join(f"{word:<{width}}" for word, width in zip(cells, widths, strict=True))
 
 
-def _spread(values: dict[str, float]) -> str:
+def _format_spread(values: dict[str, float]) -> str:
     digits = 0 if values["median"] >= 100 else 1
     median, low, high = (f"{values[name]:,.{digits}f}" for name in ("median", "low", "high"))
     if low == high:
@@ -134,9 +137,9 @@ def _spread(values: dict[str, float]) -> str:
     return f"{median} ({low} to {high})"
 
 
-def _cell(word: str) -> tuple[int, int]:
+def _parse_cell(word: str) -> tuple[int, int]:
     """Read 32x4 as a batch size and a beam."""
     batch, _, beam = word.partition("x")
     if not (batch.isdigit() and beam.isdigit() and int(batch) and int(beam)):
-        usage_error(f"--cells {word}: must be sentences x beam, such as 32x4")
+        usage_error(f"--cells {word}: must be batch size x beam, such as 32x4")
     return int(batch), int(beam)

@@ -1,4 +1,4 @@
-"""``headway check``: masks, caches and searches of the user's own model, in seconds."""
+"""``headway check``: test masks, caches and search of a model in seconds."""
 
 import argparse
 
@@ -10,12 +10,12 @@ EXAMPLE = "headway check runs/mine\nheadway check runs/mine --source some.en"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("model", metavar="MODEL", help="a run or model directory")
-    parser.add_argument("--source", metavar="FILE", help="check with these lines (the first 64)")
+    parser.add_argument("--source", metavar="FILE", help="use the first 64 lines of this file")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what each check found; 1 if one failed."""
+    """Print the result of each check; return 1 if a check failed."""
     from itertools import islice
 
     from headway.checks import self_check
@@ -25,7 +25,9 @@ def run(args: argparse.Namespace) -> int:
 
     sentences = list(islice(read_lines(args.source), 64)) if args.source else []
     if args.source and not any(text.strip() for text in sentences):
-        raise HeadwayError(f"{args.source}: its first 64 lines hold no text to check with")
+        raise HeadwayError(
+            f"{args.source}: the first 64 lines are empty; give a file with source text"
+        )
     translator = Translator.load(args.model, args.device)
     report_native_code("decoding", translator.device)
     failed = 0

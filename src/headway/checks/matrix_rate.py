@@ -1,0 +1,62 @@
+"""Measure how fast this machine multiplies matrices."""
+
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+from torch.nn import functional as F
+
+REPEATS = 5
+MIN_SECONDS = 0.2  # duration of a repeat
+
+
+def measure_matrix_rate(device: torch.device, precision: str) -> float:
+    """Measure the FLOP per second of a large square matrix product.
+
+    The rate describes the machine, so the faster of two implementations counts: on some processors
+    oneDNN computes fp32 products twice as fast as the library behind ``F.linear``.
+
+    Args:
+        device: Device to measure.
+        precision: "fp32", "bf16" or "int8".
+
+    Returns:
+        FLOP per second, from the median time of five repeats.
+    """
+    size = 2048 if device.type == "cpu" else 8192
+    x, w = (torch.randn(size, size, device=device) for _ in range(2))
+    implementations: list[Callable[[], object]]
+    if precision == "int8":
+        x, w = ((100 * m.clamp(-1, 1)).to(torch.int8) for m in (x, w))
+        implementations = [lambda: torch._int_mm(x, w)]
+    elif precision == "bf16":
+        x, w = x.bfloat16(), w.bfloat16()
+        implementations = [lambda: F.linear(x, w)]
+    else:
+        implementations = [lambda: F.linear(x, w)]
+        if device.type == "cpu" and hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+            one_dnn = torch.ops.mkldnn._linear_pointwise
+            implementations.append(lambda: one_dnn(x, w, None, "none", [], ""))
+    with torch.inference_mode():
+        return max(2 * size**3 / _median_seconds(run, device) for run in implementations)
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait until a GPU has finished all work; does nothing on a processor."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def _median_seconds(work: Callable[[], object], device: torch.device) -> float:
+    """Return the median seconds of one call."""
+    times: list[float] = []
+    for _ in range(REPEATS + 1):  # the first warms up
+        calls, start = 0, time.perf_counter()
+        while time.perf_counter() - start < MIN_SECONDS:
+            for _ in range(1 if device.type == "cpu" else 20):
+                work()
+                calls += 1
+            synchronize(device)
+        times.append((time.perf_counter() - start) / calls)
+    return statistics.median(times[1:])
