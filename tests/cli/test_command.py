@@ -74,7 +74,11 @@ def test_help_loads_nothing_heavy(verb: str) -> None:
         (["bench", "tran"], 2, "tran: must be train or translate (did you mean 'train'?)"),
         (["bench", "train", "--text", "x"], 2, "--text x: must be captions or news;"),
         (["train", "x", "--trainin.seed", "5"], 2, "did you mean '--training.seed'?"),
-        (["bench", "translate", "--search.shortlist", "9"], 2, "random weights have learned none"),
+        (
+            ["bench", "translate", "--search.shortlist", "9"],
+            2,
+            "a model with random weights has no shortlist",
+        ),
         (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
     ],
 )
