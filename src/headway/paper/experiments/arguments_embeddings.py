@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from headway.model import Transformer
+from headway.model import Transformer, sinusoids
 from headway.paper.results import Cell, Claim, Table
 from headway.paper.running.work import Job, Work
 from headway.paper.verdicts import interval_text, shown
@@ -15,8 +15,8 @@ def component_sizes(model: Transformer) -> tuple[float, float, float]:
     embedding = model.source_embedding
     rows = embedding.weight.detach()[:-1]  # <pad> is zero
     stored = float(rows.square().mean().sqrt())
-    table = model.source_positions.table
-    return stored, stored * embedding.scale, float(table.square().mean().sqrt())
+    positions = sinusoids(model.config.max_positions, model.config.d_model)
+    return stored, stored * embedding.scale, float(positions.square().mean().sqrt())
 
 
 def jobs(work: Work) -> list[Job]:

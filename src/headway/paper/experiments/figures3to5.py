@@ -152,7 +152,7 @@ def unseen_pairs(work: Work) -> Pairs:
     """
     if work.text_fingerprint:
         return work.corpus.test
-    count = work.pick(toy=4000, minutes=150_000)
+    count = work.pick(toy=8000, minutes=200_000)
     return Bitext.built_in(count, count).test
 
 
