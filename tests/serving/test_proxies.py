@@ -1,0 +1,95 @@
+"""The configurations of nginx and Caddy that Headway ships."""
+
+import json
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.proxies import DEPLOY, FILES, PROXIES, Proxy, check_command
+from support.server import SHORT, Running
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_the_proxy_accepts_its_configuration(kind: str, tmp_path: Path) -> None:
+    if kind not in PROXIES:
+        pytest.skip(f"{kind} is not installed")
+    file = tmp_path / FILES[kind]
+    shipped = (DEPLOY / FILES[kind]).read_text(encoding="utf-8")
+    file.write_text(shipped.replace("/run/nginx.pid", str(tmp_path / "pid")), encoding="utf-8")
+    checked = subprocess.run(check_command(kind, file), capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    file.write_text(file.read_text(encoding="utf-8").replace("8s", "x"))
+    assert subprocess.run(check_command(kind, file), capture_output=True, check=False).returncode
+
+
+@pytest.fixture(scope="module", params=FILES)
+def proxy(
+    request: pytest.FixtureRequest, model_directory: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Running, str]]:
+    if request.param not in PROXIES:
+        pytest.skip(f"{request.param} is not installed")
+    folder = tmp_path_factory.mktemp("proxy")
+    options = ("--server.trusted-proxies", "127.0.0.1", "--server.req-limit", "50")
+    server = Running(folder / "log", str(model_directory), *SHORT, *options)
+    found = Proxy(request.param, server.port, folder)
+    yield server, f"http://127.0.0.1:{found.port}"
+    found.stop()
+    server.stop()
+
+
+def post(url: str, **fields: Any) -> tuple[int, bytes, Any]:
+    body = json.dumps({"source": "en", "target": "de", **fields}).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read(), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read(), error.headers
+
+
+def test_answers_and_errors_pass_through(proxy: tuple[Running, str]) -> None:
+    server, url = proxy
+    status, body, headers = post(f"{url}/translate", q="the cat sees")
+    assert (status, json.loads(body)) == server.post("/translate", q="the cat sees")
+    assert headers["access-control-allow-origin"] == "*"
+    status, body, _ = post(f"{url}/translate", q="")
+    assert (status, json.loads(body)) == (400, {"error": "Invalid request: missing q parameter"})
+    status, body, _ = post(f"{url}/stream", q="the cat")
+    assert status == 200
+    assert b"event: done\n" in body
+
+
+def test_the_inside_and_large_bodies_are_closed(proxy: tuple[Running, str]) -> None:
+    _, url = proxy
+    assert post(f"{url}/metrics")[0] == 404
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(f"{url}/metrics", timeout=10)
+    assert caught.value.code == 404
+    caught.value.close()
+    for size in (1_500_000, 900_000):  # over the limit of the proxy, of the server
+        with suppress(urllib.error.URLError):  # closed while this was sending
+            assert post(f"{url}/translate", q="x" * size)[0] in (400, 413)
+
+
+def test_the_server_sees_the_client_and_not_the_proxy(proxy: tuple[Running, str]) -> None:
+    """Rates count the address in X-Forwarded-For, which a client cannot choose."""
+    _, url = proxy
+    statuses = [post(f"{url}/translate", q=["a"] * 50)[0] for _ in range(2)]
+    assert statuses[-1] == 429
+
+
+def test_a_server_that_is_gone_gives_503(proxy: tuple[Running, str]) -> None:
+    server, url = proxy
+    server.stop()
+    status, body, headers = post(f"{url}/translate", q="the cat")
+    assert status == 503
+    assert headers["retry-after"] == "5"
+    assert json.loads(body) == {"error": "The server restarts, try again later"}

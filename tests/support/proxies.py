@@ -1,0 +1,64 @@
+"""nginx and Caddy with the configurations in ``deploy/``, as processes under test."""
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}
+LISTEN = {"nginx": "listen 80 ", "caddy": "\n:80 {"}
+PROXIES = [name for name in FILES if shutil.which(name)]
+
+
+def check_command(kind: str, file: Path) -> list[str]:
+    """Return the proxy's own command that checks a configuration."""
+    if kind == "nginx":
+        return ["nginx", "-t", "-e", "stderr", "-c", str(file)]
+    return ["caddy", "validate", "--config", str(file), "--adapter", "caddyfile"]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Proxy:
+    """A proxy on a free port of this machine.
+
+    Args:
+        kind: nginx or caddy.
+        upstream: Port of the server behind the proxy.
+        folder: For the configuration with these two ports, and the log.
+    """
+
+    def __init__(self, kind: str, upstream: int, folder: Path) -> None:
+        self.port = free_port()
+        shipped = (DEPLOY / FILES[kind]).read_text(encoding="utf-8")
+        here = LISTEN[kind].replace("80", str(self.port))
+        assert LISTEN[kind] in shipped
+        text = shipped.replace(LISTEN[kind], here).replace(
+            "127.0.0.1:5000", f"127.0.0.1:{upstream}"
+        )
+        text = text.replace("/run/nginx.pid", str(folder / "nginx.pid"))
+        file = folder / FILES[kind]
+        file.write_text(text, encoding="utf-8")
+        command = ["caddy", "run", "--config", str(file), "--adapter", "caddyfile"]
+        if kind == "nginx":
+            command = ["nginx", "-e", "stderr", "-g", "daemon off;", "-c", str(file)]
+        with (folder / "proxy.log").open("w") as log:
+            self.process = subprocess.Popen(command, stderr=log, cwd=folder)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
+                return
+            time.sleep(0.02)
+        self.stop()
+        raise AssertionError((folder / "proxy.log").read_text())
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
