@@ -13,7 +13,7 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
-from serving_campaigns import Server
+from serving_process import Server
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method"
 
