@@ -444,7 +444,7 @@ def test_a_precision_that_is_not_to_be_had_is_one_line(monkeypatch: pytest.Monke
         resolve_precision("int8", card)
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.setattr(torch.cpu, name, lambda: False)
-    with pytest.raises(HeadwayError, match="no instructions"):
+    with pytest.raises(HeadwayError, match="no bf16 instructions"):
         resolve_precision("bf16", cpu)
 
 

@@ -19,7 +19,7 @@ from headway.exchange import hub as exchange_hub
 from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.exchange.huggingface import writer as huggingface
 from headway.inference import Translator, load_model, read_config
-from headway.inference.card import completed
+from headway.inference.card import complete_card
 from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
@@ -147,7 +147,7 @@ def test_where_models_are_kept_is_no_organisation(
     for told in both_ways(word):
         assert told == (
             f"{word}: no such directory: give a run or model directory,"
-            f" or hf:{word} for one of the Hugging Face hub"
+            f" or hf:{word} for a model on the Hugging Face hub"
         )
     assert hub.asked == []
     assert Translator.load(f"hf:{word}", "cpu").languages == ("en", "de")
@@ -159,7 +159,7 @@ def test_what_is_fetched_is_said(
 ) -> None:  # fmt: skip
     hub.put("org/small", model_directory)
     snapshot = hub.snapshots("org/small")
-    line = f"org/small: from the Hugging Face hub, revision {COMMIT}, kept in {snapshot}"
+    line = f"org/small: from the Hugging Face hub, revision {COMMIT}, downloaded to {snapshot}"
     Translator.load("hf:org/small@v1", "cpu")
     (record,) = caplog.records
     assert (record.name.partition(".")[0], record.levelname) == ("headway", "WARNING")
@@ -318,7 +318,7 @@ def test_what_is_saved_is_what_was_loaded(
     assert names[0] == names[1]
     assert (tmp_path / "out" / "shortlist.safetensors").read_bytes() == b"as it is"
     written = (tmp_path / "out" / "README.md").read_text()
-    assert written == completed(card, ("en", "de"))
+    assert written == complete_card(card, ("en", "de"))
     data = huggingface_hub.ModelCard(written).data
     assert (data.license, data.pipeline_tag) == ("unknown", "translation")
     saved(again, tmp_path / "out", licence="mit")  # in its own place, too

@@ -230,7 +230,7 @@ def test_predictions_that_are_no_numbers_are_an_error(value: float, drawn: bool)
     toy = Toy(1, seed=1)
     toy.table[:] = value
     look = (lambda: draws(toy, 3)) if drawn else (lambda: search(toy, [0], [5]))
-    with pytest.raises(HeadwayError, match="not finite numbers"):
+    with pytest.raises(HeadwayError, match="numbers that are not finite"):
         look()
 
 

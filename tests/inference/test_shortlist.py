@@ -13,7 +13,7 @@ from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator, beam_search, save_model
 from headway.inference.engine import Engine, NativeEngine, PlainEngine
 from headway.inference.search import Ids
-from headway.inference.shortlist import FILE, LARGEST, Shortlist, learn
+from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, learn_shortlist
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 
@@ -89,7 +89,7 @@ def test_what_attends_is_learned(
         source = generator.integers(5, 40, 1 + number % 7)
         target = source + (90 if number % 5 == 0 else 50)
         pairs.append(([*source.tolist(), EOS], [*target.tolist(), EOS]))
-    found = learn(model, pairs)
+    found = learn_shortlist(model, pairs)
     for token in range(5, 40):
         assert found.candidates[token, :3].tolist() == [token + 50, token + 90, -1]
     assert found.common[0] == EOS
@@ -128,7 +128,7 @@ def test_a_translator_uses_the_one_beside_its_model(tokenizer: Tokenizer, tmp_pa
         translator.translate("the cat", some)
     lines = sentences(9, 1)
     only = tokenizer.encode_target(["Katze"])[0][0]
-    candidates = np.full((tokenizer.source_vocab_size, LARGEST), -1)
+    candidates = np.full((tokenizer.source_vocab_size, MAX_CANDIDATES), -1)
     Shortlist(candidates, np.array([only])).save(tmp_path)
     allowed = {only, tokenizer.eos, *tokenizer.encode_source([lines[0]])[0]}
     found = next(translator.stream([lines[0]], some))[0]

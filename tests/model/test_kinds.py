@@ -183,7 +183,7 @@ def test_a_classifier_learns_and_says_how_sure_it_is(runs, files, capsys):
         assert math.isclose(sum(prediction.probabilities.values()), 1, abs_tol=1e-5)
         assert prediction.probabilities[prediction.label] == max(prediction.probabilities.values())
         assert math.isclose(sum(prediction.attention), 1, abs_tol=1e-5)
-        assert len(prediction.attention) == len(prediction.pieces)
+        assert len(prediction.attention) == len(prediction.tokens)
     [alone] = labeller.predict([(texts[1],)])
     for label, p in found[1].probabilities.items():
         assert math.isclose(alone.probabilities[label], p, abs_tol=1e-5)
@@ -232,11 +232,11 @@ def test_a_finished_run_is_what_its_verb_works_with_and_no_other(
         assert len(lines) == 3
     assert json.loads(lines[0])["label"] == "green"
     assert [p == "</s>" for p in json.loads(lines[2])["pieces"]].count(True) == 2
-    with pytest.raises(HeadwayError, match="no translator: use headway classify"):
+    with pytest.raises(HeadwayError, match="not a translation model: use headway classify"):
         load_model(runs / "classify")
-    with pytest.raises(HeadwayError, match="no classifier"):
+    with pytest.raises(HeadwayError, match="not a classifier"):
         TextClassifier.load(runs / "lm")
-    with pytest.raises(HeadwayError, match="no language model"):
+    with pytest.raises(HeadwayError, match="not a language model"):
         TextGenerator.load(runs / "classify")
     with pytest.raises(HeadwayError, match="no encoder"):
         SentenceEncoder.load(runs / "lm")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headway.config import Config
-from headway.inference.card import completed, front_matter, split_card
+from headway.inference.card import complete_card, front_matter, split_card
 from headway.training.card import model_card
 from headway.training.machine import Machine
 from headway.training.record import DataRecord, RunRecord
@@ -64,18 +64,18 @@ def test_what_is_not_known_is_not_said() -> None:
 
 def test_a_card_is_completed_and_nothing_of_it_is_lost() -> None:
     text = "---\nlanguage:\n- en\n# ours\nlicense: mit\nwidget:\n- text: a\n---\n\n# A\n---\nb"
-    done = completed(text, ("en", "de"))
-    assert completed(done, ("en", "de")) == done
+    done = complete_card(text, ("en", "de"))
+    assert complete_card(done, ("en", "de")) == done
     card = read(done)
     assert (card.language, card.license) == (["en"], "mit")
     assert card.to_dict()["widget"] == [{"text": "a"}]
     assert card.pipeline_tag == "translation"
     assert split_card(done)[1] == "\n# A\n---\nb"
-    other = completed(done, ("en", "de"), "cc0-1.0")
+    other = complete_card(done, ("en", "de"), "cc0-1.0")
     assert read(other).license == "cc0-1.0"
     assert other.count("license:") == 1
 
 
 def test_a_card_without_a_head_gets_one() -> None:
     for text in ("", "# A\n", "---\nnever closed\n"):
-        assert completed(text, ("en", "de")) == front_matter(("en", "de")) + text
+        assert complete_card(text, ("en", "de")) == front_matter(("en", "de")) + text

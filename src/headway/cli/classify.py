@@ -112,6 +112,6 @@ def _line(found: "Prediction") -> str:
 
 def _values(found: "Prediction") -> dict[str, object]:
     values: dict[str, object] = {"label": found.label, "probabilities": found.probabilities}
-    if found.pieces:
-        values |= {"pieces": found.pieces, "attention": found.attention}
+    if found.tokens:
+        values |= {"pieces": found.tokens, "attention": found.attention}
     return values

@@ -28,12 +28,12 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.naming import say
     from headway.exchange.hub import download, model_name
     from headway.exchange.importing import import_model
-    from headway.inference.hub import NAME, find_settings
+    from headway.inference.hub import NAME, download_settings
     from headway.model import parameter_count
 
     languages = tuple(args.languages) if args.languages else None
     by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
-    path = download(args.path, find_settings(args.path, say)) if by_name else args.path
+    path = download(args.path, download_settings(args.path, say)) if by_name else args.path
     name = model_name(args.path) if by_name else ""
     form, model = import_model(path, args.out, languages, name)
     print(

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the model's facts."""
     from headway.cli.process import report_native_code
     from headway.config import PRESETS
-    from headway.inference.directory import load_network
+    from headway.inference.directory import load_any_model
     from headway.model import parameter_count
 
     if args.model in PRESETS and not Path(args.model).exists():
@@ -39,20 +39,21 @@ def run(args: argparse.Namespace) -> None:
         draw(config.model, args)
         show(of_preset(args.model, config), config, args)
         return
-    network, tokenizer, config, languages, path = load_network(args.model)
+    model = load_any_model(args.model)
+    network, config = model.network, model.config
     shape = config.model
     if shape.kind == "translator":
         report_native_code("decoding", next(network.parameters()).device)
     draw(shape, args)
     named = network.named_parameters()
     facts = {
-        "model": str(path),
+        "model": str(model.path),
         "kind": shape.kind,
-        **own_facts(shape, tokenizer, languages),
+        **own_facts(shape, model.tokenizer, model.languages),
         "parameters": parameter_count(network),
         "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
         **shape_and_departures(config),
-        "vocabulary fingerprint": tokenizer.fingerprint[:16],
+        "vocabulary fingerprint": model.tokenizer.fingerprint[:16],
     }
     show(facts, config, args)
 

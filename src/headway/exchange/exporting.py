@@ -10,7 +10,7 @@ from headway.errors import HeadwayError
 from headway.exchange.certificate import Certificate, certify
 from headway.exchange.creation import create_atomically
 from headway.exchange.formats import load_runner, load_writer
-from headway.inference.card import completed
+from headway.inference.card import complete_card
 from headway.inference.directory import Model
 
 CERTIFICATE, CARD = "certificate.json", "README.md"
@@ -88,7 +88,7 @@ def make_card(model: Model, licence: str, facts: str) -> str:
     """Return the model's own card, with a license in its head and the facts of an export at its end."""
     own = model.path / CARD
     text = own.read_text(encoding="utf-8") if own.is_file() else ""
-    return f"{completed(text, model.languages, licence).rstrip()}\n\n{facts}\n"
+    return f"{complete_card(text, model.languages, licence).rstrip()}\n\n{facts}\n"
 
 
 def export_facts(

@@ -11,7 +11,7 @@ from headway.inference import hub
 CACHE_VERSION = 1  # part of the name of a cached import; increase it if imports change
 
 
-def find_any(word: str | Path, say: hub.Say = hub.warn) -> Path:
+def find_any(word: str | Path, say: hub.Notify = hub.log_notice) -> Path:
     """Return a directory of a Headway model for a path or a name, whoever made the model.
 
     `headway.inference.hub.find_model` finds Headway's own models. This function also finds Marian and
@@ -26,9 +26,9 @@ def find_any(word: str | Path, say: hub.Say = hub.warn) -> Path:
     """
     if Path(word).is_dir():
         return Path(word)
-    settings = hub.find_settings(word, say)
-    if hub.is_headways(settings):
-        return hub.add_weights(word, settings, hub.WEIGHTS)
+    settings = hub.download_settings(word, say)
+    if hub.is_headway_model(settings):
+        return hub.download_files(word, settings, hub.WEIGHTS)
     name = model_name(word)
     folder = f"{name.replace('/', '--')}-{settings.name[:16]}-{CACHE_VERSION}"
     out = cache_directory() / "models" / folder
@@ -46,7 +46,7 @@ def download(word: str | Path, settings: Path) -> Path:
 
     Args:
         word: The model's name.
-        settings: The result of `headway.inference.hub.find_settings`.
+        settings: The result of `headway.inference.hub.download_settings`.
 
     Raises:
         HeadwayError: If the model cannot be imported, or has its weights as a pickle only.
@@ -62,7 +62,7 @@ def download(word: str | Path, settings: Path) -> Path:
             + (f" (model_type {str(model_type)[:40]!r})" if model_type else "")
             + "; Marian's, CTranslate2's and Headway's own can"
         )
-    directory = hub.add_weights(word, settings, (weights,))
+    directory = hub.download_files(word, settings, (weights,))
     if not (directory / weights).is_file():
         raise HeadwayError(
             f"{word}: no {weights} there; pickled weights (pytorch_model.bin) are not downloaded:"

@@ -1,4 +1,4 @@
-"""Search over a step function, and the `Translator`; it does not know how a model was trained."""
+"""Translate, generate, label and encode text with trained models; nothing here knows how they were trained."""
 
 from headway.inference.directory import Model, load_model, read_config, save_model
 from headway.inference.engine import Engine, make_engine

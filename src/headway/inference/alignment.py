@@ -1,6 +1,6 @@
-"""Which source words each target word attends to (paper: section 3.2.3, encoder-decoder attention).
+"""Align source and target words by encoder-decoder attention (paper: section 3.2.3).
 
-Shapes: S source tokens, T target tokens. Words are what white space separates.
+Shapes: S source tokens, T target tokens. Words are separated by white space.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ from headway.model import Transformer, watch
 
 @torch.inference_mode()
 def cross_attention(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
-    """Return the weights of each target token on the source tokens, by one forced forward pass.
+    """Return how much each target token attends to each source token, by one forward pass.
 
-    They are the mean of the heads of `aligning_layer`.
+    The weights are the mean over the heads of `alignment_layer`.
 
     Args:
         model: In evaluation mode.
@@ -29,29 +29,29 @@ def cross_attention(model: Transformer, source: Sequence[int], target: Sequence[
     device = next(model.parameters()).device
     with watch(model) as seen:
         model(torch.tensor([source], device=device), torch.tensor([target], device=device))
-    return seen.attention[aligning_layer(model.config)][0].mean(0).cpu()
+    return seen.attention[alignment_layer(model.config)][0].mean(0).cpu()
 
 
 def usual_layer(layers: int) -> int:
-    """Return the layer, from 0, that aligns best among so many, and that pictures show first.
+    """Return the number, from 0, of the layer that usually aligns best; pictures show it first.
 
-    In models of the paper's depth that is the last but one (Garg et al., 2019), which the paper's
-    figures show; in shallower ones we have trained it is the last.
+    With 6 layers or more this is the last but one (Garg et al., 2019), which the paper's figures show.
+    With fewer layers it is the last, by our measurements.
     """
     return layers - 2 if layers >= 6 else layers - 1
 
 
-def aligning_layer(config: ModelConfig) -> str:
-    """Return which attention tells best what was translated into what, by its name in the model."""
+def alignment_layer(config: ModelConfig) -> str:
+    """Return the name of the attention module that aligns words best."""
     return f"decoder.layers.{usual_layer(config.num_decoder_layers)}.cross"
 
 
 def word_numbers(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> list[int]:
-    """Number the word that each token belongs to, from 0; -1 before the first.
+    """Return the number of the word that each token belongs to, from 0; -1 before the first word.
 
     Args:
-        decode: Ids to text.
-        ids: Tokens without control symbols.
+        decode: Turns ids into text.
+        ids: Token ids without control symbols.
     """
     return [len(decode(ids[: end + 1]).split()) - 1 for end in range(len(ids))]
 
@@ -62,12 +62,13 @@ def link_words(
     """Link each target word to the source word that its tokens attend to most.
 
     Args:
-        weights_TS: Attention; rows and columns past the words, such as ``</s>``'s, do not count.
-        source_words: The word of each source token, as `word_numbers` gives them.
+        weights_TS: Attention weights; rows and columns after the last word, such as those of ``</s>``, do not
+            count.
+        source_words: The word of each source token, from `word_numbers`.
         target_words: The word of each target token.
 
     Returns:
-        Pairs (source word, target word), in the order of the target.
+        Pairs (source word, target word), in the order of the target words.
     """
     count_S, count_T = max(source_words, default=-1) + 1, max(target_words, default=-1) + 1
     total = [[0.0] * count_S for _ in range(count_T)]

@@ -1,4 +1,4 @@
-"""Which texts are translated together, and the tensors they make."""
+"""Batches of texts of similar length, and their tensors."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,17 +7,25 @@ import torch
 from torch import Tensor
 
 
-def batch_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Group texts of like length, longest first, into batches of at most ``budget`` tokens."""
+def batch_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[int]]:
+    """Group texts of similar length into batches of at most ``max_tokens`` tokens, longest first.
+
+    Args:
+        lengths: Tokens of each text.
+        max_tokens: Tokens of a batch, padding included; a longer text is a batch of its own.
+
+    Yields:
+        The indices of the texts of a batch.
+    """
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     while order:
-        size = max(1, budget // lengths[order[0]])
+        size = max(1, max_tokens // lengths[order[0]])
         yield order[:size]
         order = order[size:]
 
 
 def pad_right(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
-    """Stack rows of ids: ids [B, L] and segments [B, L], 0 for padding."""
+    """Stack rows of ids; return ids [B, L] and segments [B, L], which are 0 for padding and else 1."""
     width = max(len(row) for row in rows)
     ids = np.full((len(rows), width), pad, dtype=np.int64)
     segments = np.zeros((len(rows), width), dtype=np.int64)

@@ -1,11 +1,11 @@
-"""The head of a model card: the fields of the Hugging Face hub, as YAML, before the text."""
+"""The front matter of a model card: fields of the Hugging Face hub, as YAML, before the text."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 
-UNKNOWN = "unknown"  # what the hub calls a licence that nobody named
-# What YAML takes for something else than a text: Norwegian's code, for one.
+UNKNOWN = "unknown"  # the hub's word for a license that is not known
+# YAML reads these words as something else than text; "no" is the code of Norwegian.
 _NO_TEXT = {"no", "yes", "on", "off", "y", "n", "true", "false", "null", "~"}
 
 
@@ -18,15 +18,15 @@ def front_matter(
     scores: Mapping[str, tuple[str, float]] | None = None,
     scored_on: str = "",
 ) -> str:
-    """Return the head of a card, with its two lines of dashes.
+    """Return the front matter of a card, with its two lines of dashes.
 
     Args:
-        languages: Codes of source and target; none for what is of no certain language.
-        task: The hub's name of what the model does.
-        licence: Its name, such as ``cc-by-4.0``; none: unknown.
-        datasets: Names on the hub of what it was trained on.
+        languages: Codes of source and target; empty if the model has no certain language.
+        task: The hub's name of the task.
+        licence: Name of the license, such as ``cc-by-4.0``; empty: unknown.
+        datasets: Names of the training corpora on the hub.
         scores: Metric -> its full name, and the value.
-        scored_on: The text of the scores.
+        scored_on: Name of the test set of the scores.
     """
     fields = _fields(languages, task, licence)
     if datasets:
@@ -45,19 +45,19 @@ def front_matter(
 
 
 def split_card(text: str) -> tuple[str, str]:
-    """Return a card's head, without the dashes, and its text; a card may have no head."""
+    """Split a card into front matter, without the dashes, and text; a card may lack front matter."""
     if text.startswith("---\n") and "\n---\n" in text[4:]:
         head, _, body = text[4:].partition("\n---\n")
         return head, body
     return "", text
 
 
-def completed(text: str, languages: Sequence[str], licence: str = "") -> str:
-    """Return a card with the fields that its head lacks, and with the licence if one is given."""
+def complete_card(text: str, languages: Sequence[str], licence: str = "") -> str:
+    """Add the missing fields to the front matter of a card, and set the license if one is given."""
     head, body = split_card(text)
     known: dict[str, str] = {}
     for line in head.split("\n") if head else []:
-        if not known or re.match(r"[^\s#-]", line):  # else it goes on with the field before
+        if not known or re.match(r"[^\s#-]", line):  # other lines continue the field before
             known[line.partition(":")[0]] = line
         else:
             known[list(known)[-1]] += f"\n{line}"
@@ -84,7 +84,7 @@ def _list(name: str, values: Sequence[str]) -> str:
 
 
 def _text(value: str) -> str:
-    """Write a text so that YAML reads it as one; what JSON quotes, YAML understands."""
+    """Quote a text if YAML would read it as something else; YAML understands the quotes of JSON."""
     plain = re.fullmatch(r"[A-Za-z][\w./-]*", value) and value.lower() not in _NO_TEXT
     return value if plain else json.dumps(value, ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""What computes: the device of a name."""
+"""Devices by name."""
 
 import torch
 
@@ -6,10 +6,10 @@ from headway.errors import HeadwayError
 
 
 def resolve_device(name: str) -> torch.device:
-    """Return the device of a name: auto, cpu, cuda or cuda:N.
+    """Return the torch device of a name: auto, cpu, cuda or cuda:N.
 
     Raises:
-        HeadwayError: If there is no such device here.
+        HeadwayError: If this machine has no such device.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -17,5 +17,7 @@ def resolve_device(name: str) -> torch.device:
     if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
         raise HeadwayError(f"device '{name}' must be auto, cpu, cuda or cuda:N")
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
-        raise HeadwayError(f"device '{name}': torch sees no such CUDA device here; use cpu")
+        raise HeadwayError(
+            f"device '{name}': torch finds no such CUDA device on this machine; use cpu"
+        )
     return torch.device(name)

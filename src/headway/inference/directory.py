@@ -1,4 +1,4 @@
-"""A model directory: all that turns raw text into raw text, and nothing that can run code.
+"""Model directories: all that a model needs, and nothing that can run code.
 
 ``config.json``, ``model.safetensors``, ``tokenizer.model`` (or ``source.model`` and
 ``target.model``) and ``README.md``, the model card. A run directory holds the same files.
@@ -27,17 +27,28 @@ MAX_CONFIG_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Model:
-    """What a model directory holds.
+    """A translation model: the content of a model directory.
 
     Attributes:
         transformer: The network, with its weights.
-        tokenizer: Raw text to ids and back.
-        config: All settings it was trained with.
+        tokenizer: Turns raw text into token ids and back.
+        config: The settings of its training.
         languages: Codes of source and target, such as ("en", "de").
-        path: Where it was read from.
+        path: The directory.
     """
 
     transformer: Transformer
+    tokenizer: Tokenizer
+    config: Config
+    languages: tuple[str, str]
+    path: Path
+
+
+@dataclass(frozen=True)
+class AnyModel:
+    """A model of any kind; the attributes are those of `Model`."""
+
+    network: Network
     tokenizer: Tokenizer
     config: Config
     languages: tuple[str, str]
@@ -52,15 +63,15 @@ def save_model(
     languages: tuple[str, str],
     card: str,
 ) -> None:
-    """Write a model directory; each file replaces an older one at once or not at all.
+    """Write a model directory; each file is written atomically.
 
     Args:
-        directory: Made if it is not there.
-        model: Its weights are written as float32.
-        tokenizer: Written beside.
-        settings: The run's.
+        directory: Created if it does not exist.
+        model: The network; its weights are written as float32.
+        tokenizer: Its vocabularies are written too.
+        settings: The settings of the training.
         languages: Codes of source and target.
-        card: The model card, Markdown.
+        card: The model card, in Markdown.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -74,7 +85,7 @@ def save_model(
 def write_config(
     directory: str | Path, settings: Config, languages: tuple[str, str], name: str = CONFIG
 ) -> None:
-    """Write ``config.json``, or a file of another name that holds the same."""
+    """Write settings and languages to ``config.json``, or to a file of another name."""
     values = {
         "format": FORMAT,
         "headway": __version__,
@@ -85,40 +96,36 @@ def write_config(
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a run or model directory of a translator; see `load_network`.
+    """Read the run or model directory of a translation model; see `load_any_model`.
 
     Raises:
-        HeadwayError: If it is another kind of model, too.
+        HeadwayError: If a file is missing or damaged, or the model is of another kind.
     """
-    network, tokenizer, settings, languages, path = load_network(path)
-    if not isinstance(network, Transformer):
+    model = load_any_model(path)
+    if not isinstance(model.network, Transformer):
         verb = {"classifier": "headway classify", "language-model": "headway lm"}
-        kind = settings.model.kind
-        raise HeadwayError(f"{path}: a {kind.replace('-', ' ')}, no translator: use {verb[kind]}")
-    return Model(network, tokenizer, settings, languages, path)
+        kind = model.config.model.kind
+        raise HeadwayError(
+            f"{model.path}: a {kind.replace('-', ' ')}, not a translation model: use {verb[kind]}"
+        )
+    return Model(model.network, model.tokenizer, model.config, model.languages, model.path)
 
 
-def load_network(
-    path: str | Path,
-) -> tuple[Network, Tokenizer, Config, tuple[str, str], Path]:
-    """Read a run or model directory of any kind of model, or one by its name: see `hub.find_model`.
+def load_any_model(path: str | Path) -> AnyModel:
+    """Read the run or model directory of a model of any kind.
 
-    The weights' names and shapes are compared with the configuration before any memory is spent.
-
-    Returns:
-        The fields of `Model`.
+    Args:
+        path: A directory, or the name of a Headway model on the Hugging Face hub.
 
     Raises:
-        HeadwayError: Naming the file that is missing, foreign or damaged.
+        HeadwayError: If a file is missing, damaged or of another program; the message names it.
     """
     path = hub.find_model(path)
     settings, languages = read_config(path)
     weights = path / "model.safetensors"
     if not weights.is_file():
         hint = (
-            ": training has not reached its first validation"
-            if (path / "run.json").exists()
-            else ""
+            ": the run has not reached its first validation" if (path / "run.json").exists() else ""
         )
         raise HeadwayError(f"{path}: no model.safetensors{hint}")
     tokenizer = load_tokenizer(path)
@@ -131,7 +138,7 @@ def load_network(
             )
     shape = replace(shape, source_vocab_size=sizes[0], target_vocab_size=sizes[1])
     network = read_network(weights, shape)
-    return network, tokenizer, replace(settings, model=shape), languages, path
+    return AnyModel(network, tokenizer, replace(settings, model=shape), languages, path)
 
 
 def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]]:
@@ -139,7 +146,7 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
 
     Args:
         path: The directory.
-        name: Of the file.
+        name: Name of the file.
 
     Raises:
         HeadwayError: If ``config.json`` is missing, damaged, or of another program or format.

@@ -1,7 +1,7 @@
-"""What runs a model's steps for a search: native code where it can be had, else the model itself.
+"""Engines, which run the steps of a model for a search: native code, or the model itself.
 
-Both start `Decoding`s for sentences of ids. The native engine takes attention models of any shape on a
-CPU; the plain one takes every model on every device, and is what the native one must equal.
+An engine starts a `Decoding` for a batch of token ids. The native engine runs attention models on a
+CPU. The plain engine runs every model on every device; the native engine must give the same results.
 """
 
 import copy
@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.inference.rounding import rounded
+from headway.inference.rounding import round_linear_maps
 from headway.inference.sampling import Drawing
 from headway.inference.search import Candidates, Decoding, Ids
 from headway.inference.step_decoding import StepDecoding
@@ -26,11 +26,11 @@ from headway.model.layers import Layer, Residual, Stack
 
 
 class Hypotheses(Decoding, Drawing, Protocol):
-    """What an engine starts: good for a search and for sampling."""
+    """A `Decoding` that an engine starts; it serves searches and sampling."""
 
 
 class Engine(Protocol):
-    """A model ready to translate."""
+    """A model that is ready to translate."""
 
     is_parallel: bool  # whether several batches may run at once, each on its own thread
 
@@ -41,33 +41,33 @@ class Engine(Protocol):
         limit: int,
         choices: Sequence[Ids] | None = None,
     ) -> Hypotheses:
-        """Begin hypotheses.
+        """Encode sentences and start the hypotheses of their translations.
 
         Args:
-            sources: Ids of the sentences.
-            beams: Hypotheses of each.
-            limit: Tokens of the longest.
-            choices: For each sentence the tokens a search may choose among, ascending, ``<pad>`` and
-                ``</s>`` included; None: all.
+            sources: Token ids of the sentences.
+            beams: Hypotheses for each sentence.
+            limit: Tokens of the longest hypothesis.
+            choices: For each sentence the tokens that a search may choose, ascending, ``<pad>`` and
+                ``</s>`` included; None: all tokens.
         """
 
 
 def make_engine(model: Transformer, precision: str = "auto") -> Engine:
-    """Return the fastest engine there is for a model.
+    """Return the fastest engine that can run a model.
 
     Args:
         model: In fp32 and evaluation mode, on its device; its weights are copied.
         precision: auto, fp32, bf16 or int8.
 
     Raises:
-        HeadwayError: If the precision is not to be had on the model's device.
+        HeadwayError: If the device of the model does not have the precision.
     """
     weight = model.source_embedding.weight
     precision = resolve_precision(precision, weight.device)
     library = decoding.library() if weight.device.type == "cpu" else None
     if library is not None and precision == "bf16" and not library.headway_has_bf16():
         library = None
-    if library is None or weight.dtype != torch.float32 or not expressible(model.config):
+    if library is None or weight.dtype != torch.float32 or not is_supported(model.config):
         return PlainEngine(model, precision)
     return NativeEngine(model, precision, library)
 
@@ -76,21 +76,21 @@ def resolve_precision(name: str, device: torch.device) -> str:
     """Return fp32, bf16 or int8: auto is bf16 on a GPU and fp32 elsewhere.
 
     Raises:
-        HeadwayError: If it is not to be had there.
+        HeadwayError: If the device does not have the precision.
     """
     if name == "auto":
         return "bf16" if device.type == "cuda" else "fp32"
     if name == "int8" and device.type == "cuda":
-        raise HeadwayError("search.precision = 'int8' is for processors; a GPU has bf16")
+        raise HeadwayError("search.precision = 'int8' is for CPUs; use bf16 on a GPU")
     if name == "bf16" and device.type == "cpu" and not has_bf16(device):
         raise HeadwayError(
-            "search.precision = 'bf16': this processor has no instructions for it; use fp32 or int8"
+            "search.precision = 'bf16': this processor has no bf16 instructions; use fp32 or int8"
         )
     return name
 
 
-def expressible(config: ModelConfig) -> bool:
-    """Whether native code knows all the parts of such a model."""
+def is_supported(config: ModelConfig) -> bool:
+    """Return whether native code has all parts of such a model."""
     return (
         config.encoder_mixer == config.decoder_mixer == "attention"
         and config.compatibility == "dot"
@@ -100,10 +100,10 @@ def expressible(config: ModelConfig) -> bool:
 
 
 class PlainEngine:
-    """The model's own `start` and `step`.
+    """Runs the `start` and `step` of the model itself.
 
     Args:
-        model: In fp32; copied unless the precision is that too.
+        model: In fp32; it is copied if the precision is another.
         precision: Of the matrix products.
     """
 
@@ -115,7 +115,7 @@ class PlainEngine:
         if precision != "fp32" and self.device.type == "cuda":
             self.model = copy.deepcopy(model).to(torch.bfloat16)
         elif precision != "fp32":
-            self.model = rounded(model, precision)
+            self.model = round_linear_maps(model, precision)
 
     def start(
         self,
@@ -124,7 +124,7 @@ class PlainEngine:
         limit: int,
         choices: Sequence[Ids] | None = None,
     ) -> Hypotheses:
-        """Begin hypotheses; see `Engine`. The state makes room as it goes."""
+        """Start hypotheses; see `Engine`. The state grows with their length."""
         pad = self.model.config.source_vocab_size - 1
         width = max(map(len, sources))
         ids = torch.tensor([[*s, *[pad] * (width - len(s))] for s in sources])
@@ -136,11 +136,11 @@ class PlainEngine:
 
 
 class NativeEngine:
-    """A copy of a model's weights in the form native code reads.
+    """Runs a model in native code, on a packed copy of its weights.
 
     Args:
-        model: In fp32, on the CPU, `expressible`.
-        precision: Of the matrix products; sums, norms and attention are fp32.
+        model: In fp32, on the CPU, `is_supported`.
+        precision: Of the matrix products; sums, normalization and attention are in fp32.
         library: From `headway.kernels.decoding`.
     """
 
@@ -150,7 +150,7 @@ class NativeEngine:
         self.library, self.precision = library, precision
         self.config = config = model.config
         self.positions = copy.deepcopy((model.source_positions, model.target_positions))
-        # What the structures point to, kept alive.
+        # The structures hold pointers to these, which must stay alive.
         self.linears: list[decoding.Linear] = []
         self.tensors: list[Tensor] = []
         d_k, d_v = config.head_widths
@@ -191,7 +191,7 @@ class NativeEngine:
         limit: int,
         choices: Sequence[Ids] | None = None,
     ) -> Hypotheses:
-        """Begin hypotheses; see `Engine`."""
+        """Start hypotheses; see `Engine`."""
         lengths = max(map(len, sources)), limit
         tables = [
             None if positions.kind == "none" else positions.table_of(length)
@@ -209,40 +209,40 @@ class NativeEngine:
         assert isinstance(layer.mixer, SelfAttention)
         own, cross, feed = layer.mixer.attention, layer.cross, layer.feed_forward
         d_k, d_v = self.config.head_widths
-        keys, values = (self._head(own.key, d_k), self._head(own.value, d_v))
+        keys, values = (self._pad_outputs(own.key, d_k), self._pad_outputs(own.value, d_v))
         found = decoding.Layer(
-            query_key_value=self._joined(self._head(own.query, d_k), keys, values),
-            output=self._linear(self._across(own.output.weight, d_v), own.output.bias),
+            query_key_value=self._fused_linear(self._pad_outputs(own.query, d_k), keys, values),
+            output=self._linear(self._pad_inputs(own.output.weight, d_v), own.output.bias),
             inner=self._linear(feed.inner.weight, feed.inner.bias),
             outer=self._linear(feed.outer.weight, feed.outer.bias),
         )
         if cross is not None:
-            found.cross_query = self._joined(self._head(cross.query, d_k))
-            found.cross_key_value = self._joined(
-                self._head(cross.key, d_k), self._head(cross.value, d_v)
+            found.cross_query = self._fused_linear(self._pad_outputs(cross.query, d_k))
+            found.cross_key_value = self._fused_linear(
+                self._pad_outputs(cross.key, d_k), self._pad_outputs(cross.value, d_v)
             )
             found.cross_output = self._linear(
-                self._across(cross.output.weight, d_v), cross.output.bias
+                self._pad_inputs(cross.output.weight, d_v), cross.output.bias
             )
         places = (0, 1, 2) if cross is not None else (0, 2)
         for place, residual in zip(places, layer.residuals, strict=True):
             found.norms[place][:] = self._norm(cast("Residual", residual).norm)
         return found
 
-    def _head(self, linear: nn.Linear, width: int) -> tuple[Tensor, Tensor | None]:
-        """Pad each head's outputs with zeros to whole vectors."""
+    def _pad_outputs(self, linear: nn.Linear, width: int) -> tuple[Tensor, Tensor | None]:
+        """Pad the outputs of each head with zeros to whole SIMD vectors."""
         missing, heads = -width % decoding.LANES, self.config.num_heads
         weight = F.pad(linear.weight.unflatten(0, (heads, -1)), (0, 0, 0, missing)).flatten(0, 1)
         if linear.bias is None:
             return weight, None
         return weight, F.pad(linear.bias.unflatten(0, (heads, -1)), (0, missing)).flatten()
 
-    def _across(self, weight: Tensor, width: int) -> Tensor:
-        """Pad each head's inputs likewise."""
+    def _pad_inputs(self, weight: Tensor, width: int) -> Tensor:
+        """Pad the inputs from each head with zeros to whole SIMD vectors."""
         missing, heads = -width % decoding.LANES, self.config.num_heads
         return F.pad(weight.unflatten(1, (heads, -1)), (0, missing)).flatten(1)
 
-    def _joined(self, *maps: tuple[Tensor, Tensor | None]) -> int:
+    def _fused_linear(self, *maps: tuple[Tensor, Tensor | None]) -> int:
         biases = [bias for _, bias in maps if bias is not None]
         weight = torch.cat([weight for weight, _ in maps])
         return self._linear(weight, torch.cat(biases) if biases else None)
@@ -262,12 +262,12 @@ class NativeEngine:
 
 
 class NativeHypotheses:
-    """A `Decoding` whose state native code holds."""
+    """A `Decoding` whose state is in native code."""
 
     def __init__(self, engine: NativeEngine, state: decoding.State) -> None:
-        self.engine, self.state = engine, state  # the engine's weights must live as long
+        self.engine, self.state = engine, state  # the state points to the weights of the engine
         self.reorder, self.keep, self.logits = state.reorder, state.keep, state.logits
 
     def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
-        """Read tokens [N] and name the best next ones; see `Decoding`."""
+        """Read tokens [N] and return the best next tokens; see `Decoding`."""
         return Candidates(*self.state.select(tokens, wanted, forced))

@@ -1,8 +1,8 @@
-"""Models by name: what the Hugging Face hub keeps, in place of a directory on this machine.
+"""Models on the Hugging Face hub, by their names.
 
-Only what cannot run code is downloaded: settings, vocabularies, cards, and weights under the names
-that are asked for, none of which is a pickle's. ``huggingface_hub`` keeps it in its own cache and goes on
-with what was interrupted; without it, or with ``HF_HUB_OFFLINE``, the network is left alone.
+Only files that cannot run code are downloaded: settings, vocabularies, model cards and safetensors. The
+package ``huggingface_hub`` keeps them in its cache and resumes interrupted downloads. Without the
+package, or with the variable ``HF_HUB_OFFLINE``, nothing is downloaded.
 """
 
 import json
@@ -17,51 +17,50 @@ from headway.errors import HeadwayError
 NAME = re.compile(r"(hf:)?([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
 SETTINGS = ("*.json", "*.md", "*.txt", "*.model", "*.spm")
 WEIGHTS = ("model.safetensors", "shortlist.safetensors")
-# Directories that models are kept in: where one is missing, no organisation of the hub is meant.
+# Usual names of directories with models. A path in them is never the name of a model on the hub.
 LOCAL = frozenset({"runs", "models", "checkpoints", "data", "out"})
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def warn(line: str) -> None:
-    """Say something in the library's log, where it is seen unless somebody turns it off."""
+def log_notice(line: str) -> None:
+    """Log a message as a warning, which Python shows by default."""
     logging.getLogger(__name__).warning("%s", line)
 
 
-def find_model(word: str | Path, say: Say = warn) -> Path:
-    """Return the directory of a Headway model: one that is there, else one of that name on the hub.
+def find_model(word: str | Path, notify: Notify = log_notice) -> Path:
+    """Return the directory of a Headway model: a local one, or else a download from the hub.
 
-    Another program's model is not for this room: `headway.exchange.hub.find_any` imports it, and
-    the command does so by itself.
+    A model of another program must be converted: `headway.exchange.hub.find_any` does so.
 
     Args:
-        word: A path, or ``[hf:]ORGANISATION/NAME[@REVISION]``.
-        say: Told which model of the hub it is.
+        word: A path, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
+        notify: Called with a message if the model is on the hub.
 
     Raises:
-        HeadwayError: If there is neither, or it is of another program.
+        HeadwayError: If there is no such model, or it is of another program.
     """
     path = Path(word)
     if path.is_dir():
         return path
-    settings = find_settings(word, say)
-    if not is_headways(settings):
+    settings = download_settings(word, notify)
+    if not is_headway_model(settings):
         raise HeadwayError(
-            f"{word}: a model of another program: headway import {word} OUT, or in Python"
-            " headway.exchange.hub.find_any, makes it one of Headway's"
+            f"{word}: a model of another program: convert it with headway import {word} OUT, or with"
+            " headway.exchange.hub.find_any in Python"
         )
-    return add_weights(word, settings, WEIGHTS)
+    return download_files(word, settings, WEIGHTS)
 
 
-def find_settings(word: str | Path, say: Say = warn) -> Path:
-    """Return the hub's snapshot of a model without its weights.
+def download_settings(word: str | Path, notify: Notify = log_notice) -> Path:
+    """Download a model from the hub without its weights, and return the directory.
 
     Args:
-        word: A name, of which there is no directory.
-        say: Told where it is from, its revision, and where it is kept.
+        word: A name that is no local directory.
+        notify: Called with the name, the revision and the directory.
 
     Raises:
-        HeadwayError: If there is none, or it cannot be looked for.
+        HeadwayError: If there is no such model, or the hub cannot be asked.
     """
     path = Path(word)
     if path.exists():
@@ -72,28 +71,28 @@ def find_settings(word: str | Path, say: Say = warn) -> Path:
         raise HeadwayError(missing)
     by_name, name, revision = match.groups()
     if not by_name and (path.parent.is_dir() or path.parts[0] in LOCAL):
-        # A mistyped path is more likely, and a stranger's model would answer for it.
-        raise HeadwayError(f"{missing}, or hf:{word} for one of the Hugging Face hub")
+        # Probably a mistyped path: the model of a stranger must not take its place.
+        raise HeadwayError(f"{missing}, or hf:{word} for a model on the Hugging Face hub")
     found = _snapshot(word, name, revision, SETTINGS)
-    say(f"{name}: from the Hugging Face hub, revision {found.name}, kept in {found}")
+    notify(f"{name}: from the Hugging Face hub, revision {found.name}, downloaded to {found}")
     return found
 
 
-def add_weights(word: str | Path, settings: Path, names: tuple[str, ...]) -> Path:
-    """Return the same snapshot, with those files in it that are there.
+def download_files(word: str | Path, settings: Path, names: tuple[str, ...]) -> Path:
+    """Download more files of a model that `download_settings` found, and return the directory.
 
     Args:
-        word: As in `find_settings`.
-        settings: What that returned, which is named after its commit.
-        names: Of files.
+        word: As for `download_settings`.
+        settings: The directory that it returned, which is named after the revision.
+        names: Files to download, if the model has them.
     """
     match = NAME.fullmatch(str(word))
     assert match, word
     return _snapshot(word, match[2], settings.name, names)
 
 
-def is_headways(directory: Path) -> bool:
-    """Whether a directory's settings are those of a Headway model."""
+def is_headway_model(directory: Path) -> bool:
+    """Return whether the settings in a directory are those of a Headway model."""
     try:
         values = json.loads((directory / "config.json").read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -125,7 +124,7 @@ def _snapshot(word: str | Path, name: str, revision: str | None, files: tuple[st
         )
     except RepositoryNotFoundError:
         raise HeadwayError(f"{missing}, and no such model on the Hugging Face hub") from None
-    except Exception as error:  # of several libraries: no network, no such revision, no disk space
+    except Exception as error:  # several types: no network, no such revision, full disk
         if offline:
             raise HeadwayError(
                 f"{missing}, and no downloaded model of this name (HF_HUB_OFFLINE is set)"

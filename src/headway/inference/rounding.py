@@ -1,4 +1,4 @@
-"""Models with rounded matrix products in plain torch: slow twins of what native code does."""
+"""Models with rounded matrix products in plain torch: slow twins of the native code."""
 
 import copy
 
@@ -9,14 +9,14 @@ from headway.kernels.rounded_linear import bf16_linear, int8_linear, quantize
 from headway.model import FeedForward, Transformer
 
 
-class Rounded(nn.Module):
-    """A linear map with rounded inputs and weights.
+class RoundedLinear(nn.Module):
+    """A linear map whose inputs and weights are rounded.
 
     Args:
         weight: [N, K] in fp32.
         bias: [N] or None.
         precision: bf16 or int8.
-        scale: Multiplies the weight before it is rounded.
+        scale: The weight is multiplied by it before it is rounded.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None, precision: str, scale: float) -> None:
@@ -34,16 +34,16 @@ class Rounded(nn.Module):
         return int8_linear(x, (self.weight, self.scale), self.bias)
 
 
-def rounded(model: Transformer, precision: str) -> Transformer:
-    """Return a copy whose linear maps are rounded to bf16 or int8, the output's included."""
+def round_linear_maps(model: Transformer, precision: str) -> Transformer:
+    """Return a copy of a model whose linear maps are rounded to bf16 or int8, the last one included."""
     found = copy.deepcopy(model)
     tied = found.target_table.weight if found.output.weight is None else found.output.weight
     if found.output.reduce is None:
-        found.output = Rounded(tied, found.output.bias, precision, found.output.scale)  # type: ignore[assignment]
+        found.output = RoundedLinear(tied, found.output.bias, precision, found.output.scale)  # type: ignore[assignment]
     for part in list(found.modules()):
         if isinstance(part, FeedForward):
-            part.convolution = False  # the same function, written as linear maps
+            part.convolution = False  # computes the same with linear maps
         for name, child in list(part.named_children()):
             if isinstance(child, nn.Linear):
-                setattr(part, name, Rounded(child.weight, child.bias, precision, 1.0))
+                setattr(part, name, RoundedLinear(child.weight, child.bias, precision, 1.0))
     return found

@@ -1,4 +1,4 @@
-"""Drawing translations from a model instead of searching for the likeliest.
+"""Sample translations from a model instead of searching for the likeliest.
 
 Shapes: N = sentences x draws hypotheses, V vocabulary, T tokens.
 """
@@ -14,10 +14,10 @@ from headway.inference.search import Hypothesis, Ids, Rules, check_finite
 
 
 class Drawing(Protocol):
-    """Hypotheses under way that show all their logits."""
+    """Hypotheses that return all their logits."""
 
     def logits(self, tokens: Ids) -> Tensor:
-        """Read tokens [N] and give the logits of the next ones, [N, V]."""
+        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
 
 
 def sample(
@@ -32,24 +32,25 @@ def sample(
     pad: int,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Draw translations from the model, as many a sentence as it has seeds.
+    """Sample translations from a model, one for each seed of a sentence.
 
-    Every draw has random numbers of its own, so that neighbours change nothing.
+    Every sample has its own random numbers, so it does not depend on the other sentences of the batch.
 
     Args:
-        decoding: Fresh, with as many hypotheses for each sentence as it has seeds.
-        limits: For each sentence its longest translation in tokens, ``</s>`` included.
-        seeds: For each sentence one seed a draw, numbers for numpy's generator; as many for each.
+        decoding: New, with one hypothesis for each seed of each sentence.
+        limits: For each sentence the most tokens of its translation, ``</s>`` included.
+        seeds: For each sentence its seeds, each a list of numbers for numpy's generator; all sentences
+            have equally many.
         temperature: Divides the logits; below 1 is sharper.
-        top_k: Draw among the k likeliest tokens; 0: all.
-        top_p: Draw among the likeliest tokens that together have this probability.
+        top_k: Sample among the k likeliest tokens; 0: all.
+        top_p: Sample among the likeliest tokens that together have this probability.
         eos: Id of ``</s>``.
-        pad: Id of ``<pad>``: the first input; never an output.
-        prefixes: For each sentence tokens its translation must start with.
+        pad: Id of ``<pad>``, the first input; it is never an output.
+        prefixes: For each sentence the tokens that its translation must start with.
 
     Returns:
-        For each sentence its draws, in the order of the seeds; their probabilities are the model's,
-        without temperature, top-k or top-p.
+        For each sentence its samples, in the order of the seeds. Their probabilities are those of the
+        model, without temperature, top-k or top-p.
     """
     draws = len(seeds[0]) if seeds else 0
     rules = Rules(limits, prefixes, eos)
@@ -63,11 +64,11 @@ def sample(
     tokens: list[list[int]] = [[] for _ in range(len(last_N))]
     for length in range(1, rules.longest + 1):
         logits_NV = decoding.logits(last_N).float()
-        # Not logsumexp, which cuts a long row into as many parts as there are threads to sum one.
+        # Not logsumexp: its result depends on the number of threads, which share a long row.
         log_p_NV = logits_NV.double().log_softmax(-1)
         check_finite(log_p_NV.amax(-1).cpu().numpy())
         wanted_NV = _filtered(logits_NV / temperature, top_k, top_p, pad)
-        # One uniform number picks the token at which the probabilities' sum passes it.
+        # The token at which the sum of the probabilities exceeds a uniform random number.
         cumulative_NV = wanted_NV.double().softmax(-1).cumsum(-1)
         uniform_N1 = torch.from_numpy(uniform_NT[:, length - 1, None]).to(logits_NV.device)
         picked_N1 = uniform_N1 * cumulative_NV[:, -1:]
@@ -88,7 +89,7 @@ def sample(
 
 
 def _filtered(logits_NV: Tensor, top_k: int, top_p: float, pad: int) -> Tensor:
-    """Forbid ``pad`` and all that top-k and top-p leave out."""
+    """Set the logits of ``pad`` and of all tokens outside top-k and top-p to minus infinity."""
     logits_NV = logits_NV.clone()
     logits_NV[:, pad] = -torch.inf
     if not top_k and top_p == 1:

@@ -1,4 +1,4 @@
-"""A translator back into a model directory, with all that it was read with."""
+"""Write a translator to a model directory."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from headway.config import Config, SearchConfig, TextConfig
 from headway.files import replace_bytes
 from headway.inference import shortlist
-from headway.inference.card import completed
+from headway.inference.card import complete_card
 from headway.inference.directory import CARD, save_model
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
@@ -22,17 +22,17 @@ def save_translator(
     own: Path | None,
     licence: str,
 ) -> None:
-    """Write a model directory with a card that has all the hub's fields.
+    """Write a model directory whose card has all fields of the Hugging Face hub.
 
     Args:
-        directory: Made if it is not there.
+        directory: Created if it does not exist.
         model: Its weights are written as float32.
-        tokenizer: Written beside.
-        search: Stored as the model's way of searching.
+        tokenizer: Written too.
+        search: Stored as the model's search settings.
         languages: Codes of source and target.
-        settings: What it was trained with; None: not known.
-        own: Where it was read from: its card and its shortlist go along.
-        licence: For the card; none: what the card says, or unknown.
+        settings: The settings of the training; None: not known.
+        own: The directory that the model was read from; its card and its shortlist are copied.
+        licence: For the card; empty: as the copied card says, or unknown.
     """
     if settings is None:
         longest = min(TextConfig().max_tokens, model.config.max_positions)
@@ -42,7 +42,7 @@ def save_translator(
     if own and (own / CARD).is_file():
         card = (own / CARD).read_text("utf-8", "replace")
     save_model(
-        directory, model, tokenizer, settings, languages, completed(card, languages, licence)
+        directory, model, tokenizer, settings, languages, complete_card(card, languages, licence)
     )
     if own and (own / shortlist.FILE).is_file():
         replace_bytes(Path(directory) / shortlist.FILE, (own / shortlist.FILE).read_bytes())

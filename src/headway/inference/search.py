@@ -1,8 +1,8 @@
-"""Finding translations with a model that predicts one token after another; it knows no model.
+"""Beam search for the likeliest translations, with any model that predicts token after token.
 
-A search drives a `Decoding`: hypotheses, N = sentences x beams of them, that read a token each and
-name the best next ones. What a sentence gets never depends on its neighbours: limits, scores and
-stopping are its own.
+A search drives a `Decoding`, which holds N = sentences x beams hypotheses. In each step every hypothesis
+reads a token and returns candidates for the next one. The result for a sentence never depends on the
+other sentences of the batch: each has its own limit, scores and end.
 
 Shapes: A sentences still searched, K beams, N = A K, C candidates of a beam, T tokens so far.
 Paper: section 6.1.
@@ -21,12 +21,12 @@ Numbers = NDArray[np.floating[Any]]
 
 
 class Candidates(NamedTuple):
-    """The next tokens worth looking at, for each of N hypotheses the best first.
+    """Candidates for the next token of each of N hypotheses, the best first.
 
     Attributes:
-        tokens: Their ids, [N, C]; never ``<pad>``, unless its logit is minus infinity.
+        tokens: Token ids, [N, C]; ``<pad>`` only with a logit of minus infinity.
         logits: [N, C], descending.
-        log_z: [N], logarithm of the softmax's denominator.
+        log_z: [N], logarithm of the denominator of the softmax.
     """
 
     tokens: Ids
@@ -35,27 +35,30 @@ class Candidates(NamedTuple):
 
 
 class Decoding(Protocol):
-    """Hypotheses under way; the engines make them."""
+    """The hypotheses of a batch of sentences; engines start it."""
 
     def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
-        """Read tokens [N] and name the best next ones, at least two of each or ``wanted``.
+        """Read tokens [N] and return the best next tokens.
 
-        Where ``forced`` [N] is not -1, all logits but that token's are minus infinity.
+        Args:
+            tokens: [N], the last token of each hypothesis.
+            wanted: Candidates wanted of each hypothesis; at least two are returned.
+            forced: [N], the only token that a hypothesis may take, or -1; None: all are free.
         """
 
     def reorder(self, rows: Ids) -> None:
-        """Let hypothesis i go on from hypothesis ``rows[i]``."""
+        """Let hypothesis i continue hypothesis ``rows[i]``."""
 
     def keep(self, sentences: Ids) -> None:
-        """Forget what belongs to other sentences; `reorder` follows."""
+        """Drop the hypotheses of all other sentences; the next call is `reorder`."""
 
 
 class Hypothesis(NamedTuple):
     """A finished translation.
 
     Attributes:
-        tokens: Its ids, ``</s>`` last.
-        score: What hypotheses are ranked by: ``log_probability`` over the length penalty.
+        tokens: Token ids, ``</s>`` last.
+        score: ``log_probability`` divided by the length penalty; hypotheses are ranked by it.
         log_probability: Natural logarithm, summed over the tokens.
     """
 
@@ -81,20 +84,21 @@ def beam_search(
     prefixes: Sequence[Sequence[int]] | None = None,
     is_wanted: Callable[[int], bool] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Search for the likeliest translations; a beam of 1 is greedy.
+    """Search for the likeliest translations; a beam of 1 is greedy search.
 
-    A sentence is done when no open hypothesis can still overtake the ``n_best`` best that have ended
-    or, once ``beam`` have, when none would if it ended as it is. A hypothesis that reaches its limit must end there.
+    The search for a sentence ends when no open hypothesis can overtake the ``n_best`` best finished
+    ones. Once ``beam`` hypotheses are finished, it also ends when no open hypothesis would overtake them
+    if it ended now. A hypothesis that reaches its limit must end there.
 
     Args:
-        decoding: Fresh, with ``beam`` hypotheses for each of as many sentences as there are limits.
-        limits: For each sentence its longest translation in tokens, ``</s>`` included.
+        decoding: New, with ``beam`` hypotheses for each sentence.
+        limits: For each sentence the most tokens of its translation, ``</s>`` included.
         beam: K.
-        alpha: Of the length penalty.
-        n_best: Hypotheses wanted a sentence.
+        alpha: Exponent of the length penalty.
+        n_best: Hypotheses to return for each sentence.
         eos: Id of ``</s>``.
-        pad: Id of ``<pad>``: the first input; never an output.
-        prefixes: For each sentence tokens its translation must start with.
+        pad: Id of ``<pad>``, the first input; it is never an output.
+        prefixes: For each sentence the tokens that its translation must start with.
         is_wanted: Called after each step with the number of a sentence; the search for a sentence
             that is no longer wanted stops and returns what it has found.
 
@@ -106,25 +110,25 @@ def beam_search(
     active = np.arange(len(limits))  # the sentences still searched
     tokens_NT = np.empty((len(limits) * beam, rules.longest), dtype=np.int64)
     last_N = np.full(len(limits) * beam, pad)
-    # All beams start alike, so only the first may speak.
-    # Sums are kept in float64: rounding in float32 would grow with the length.
+    # All beams of a sentence start equal, so only the first may have candidates.
+    # Sums are in float64: rounding errors in float32 would grow with the length.
     scores_AK = np.full((len(limits), beam), -np.inf)
     scores_AK[:, 0] = 0
 
     for length in range(1, rules.longest + 1):
         forced_A = rules.forced(active, length)
         forced_N = None if forced_A is None else forced_A.repeat(beam)
-        # Twice as many candidates as beams: even if half of them end, K go on. Each beam's own are
-        # chosen by their logits, as greedy search would; only their sums are compared, in float64.
+        # Twice as many candidates as beams: even if half of them end, K continue. Candidates of one
+        # beam are compared by their logits, as in greedy search; those of several by float64 sums.
         found = decoding.candidates(last_N, 2 * beam, forced_N)
         check_finite(found.log_z)
         log_p_NC = found.logits - found.log_z[:, None]
         totals_AM = (scores_AK.reshape(-1, 1) + log_p_NC).reshape(len(active), -1)
-        # Ties go to the earlier beam, and within it to the earlier candidate.
+        # Of equal candidates, the one of the earlier beam wins, then the earlier one of a beam.
         place = (-totals_AM).argsort(1, kind="stable")[:, : 2 * beam]
         place += np.arange(0, totals_AM.size, totals_AM.shape[1])[:, None]
         best, token = totals_AM.take(place), found.tokens.take(place)
-        origin = place // log_p_NC.shape[1]  # the row it goes on from
+        origin = place // log_p_NC.shape[1]  # the row that the candidate continues
         ends = token == eos
         closing = set()
         if ends.any():
@@ -135,7 +139,7 @@ def beam_search(
                     ended[active[row]].append(
                         Hypothesis([*before, eos], total / length_penalty(length, alpha), total)
                     )
-            # The first K candidates that do not end go on, in the order of their scores.
+            # The first K candidates that do not end continue, in the order of their scores.
             best = np.where(ends, -np.inf, best)
             going = ends.argsort(1, kind="stable")[:, :beam]
             going += np.arange(0, ends.size, ends.shape[1])[:, None]
@@ -167,13 +171,13 @@ def beam_search(
 
 
 class Rules:
-    """Which token a sentence must take: its prefix at first, ``</s>`` at its limit."""
+    """The tokens that a sentence must take: its prefix first, and ``</s>`` at its limit."""
 
     def __init__(
         self, limits: Sequence[int], prefixes: Sequence[Sequence[int]] | None, eos: int
     ) -> None:
         self.prefixes = [list(p) for p in prefixes] if prefixes and any(prefixes) else None
-        if self.prefixes is not None:  # there is always room for a prefix and the end
+        if self.prefixes is not None:  # a prefix and </s> always fit
             limits = [max(n, len(p) + 1) for n, p in zip(limits, self.prefixes, strict=True)]
         self.limits = np.array(limits, dtype=np.int64)
         self.eos = eos
@@ -182,7 +186,7 @@ class Rules:
         self.last_forced = max(map(len, self.prefixes)) if self.prefixes else 0
 
     def forced(self, sentences: Ids, length: int) -> Ids | None:
-        """Return the token each sentence must take as its ``length``-th, or -1; None: all free."""
+        """Return the token that each sentence must take as its ``length``-th, or -1; None: all are free."""
         if self.last_forced < length < self.shortest:
             return None
         forced = np.where(self.limits[sentences] == length, self.eos, -1)
@@ -194,10 +198,10 @@ class Rules:
 
 
 def check_finite(log_z: Numbers) -> None:
-    """Raise a `HeadwayError` if the model's predictions are not numbers."""
+    """Raise a `HeadwayError` if the predictions of a model are not finite."""
     if not np.isfinite(log_z).all():
         raise HeadwayError(
-            "the model's predictions are not finite numbers: it is damaged, or diverged"
+            "the model predicts numbers that are not finite: it is damaged, or its training diverged"
         )
 
 
@@ -210,10 +214,10 @@ def _done(
     alpha: float,
     n_best: int,
 ) -> bool:
-    """Whether a sentence's ``n_best`` are certain, or likely once as many ended as there are beams.
+    """Return whether the search for a sentence is done; `beam_search` has the rule.
 
-    They are certain if no open hypothesis can overtake them: the longest translation divides by the
-    largest penalty. They count as likely if none would if it ended as it is.
+    The best score that an open hypothesis can reach is its log-probability divided by the penalty of the
+    longest translation, because that penalty is the largest.
     """
     if top == -np.inf:
         return True

@@ -1,19 +1,20 @@
-"""Sentences as vectors: what an encoder makes of them, one vector a sentence and layer.
+"""Sentences as vectors: one vector for each sentence and layer of an encoder.
 
 Shapes: B sentences, S tokens, D d_model, L layers.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.devices import resolve_device
-from headway.inference.directory import load_network
+from headway.inference.directory import load_any_model
 from headway.model import Classifier, Transformer, watch
 from headway.text.labels import LabelledText
 from headway.text.tokenizer import Tokenizer
@@ -22,11 +23,11 @@ Pooling = Literal["mean", "first"]
 
 
 class SentenceEncoder:
-    """Raw sentences in, vectors out, by a translator's or a classifier's encoder.
+    """Raw sentences in, vectors out, by the encoder of a translation model or a classifier.
 
     Args:
         model: In evaluation mode, on its device.
-        tokenizer: Its own.
+        tokenizer: The tokenizer that it was trained with.
 
     Example:
         >>> SentenceEncoder.load("runs/mine").encode(["A sentence."]).shape  # (1, 1, d_model)
@@ -41,9 +42,10 @@ class SentenceEncoder:
         """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
-            HeadwayError: If its model has no encoder, or there is no such device.
+            HeadwayError: If the model has no encoder, or there is no such device.
         """
-        network, tokenizer, *_ = load_network(path)
+        model = load_any_model(path)
+        network, tokenizer = model.network, model.tokenizer
         if not isinstance(network, Transformer | Classifier):
             raise HeadwayError(f"{path}: a language model has no encoder")
         return cls(network.to(resolve_device(device)), tokenizer)
@@ -56,15 +58,18 @@ class SentenceEncoder:
         every_layer: bool = False,
         pooling: Pooling = "mean",
         batch_tokens: int = 4000,
-    ) -> Any:
-        """Return float32 [sentences, L, D]; neighbours change nothing but last bits.
+    ) -> NDArray[np.float32]:
+        """Return the vectors of sentences; other sentences of a batch change only the last bits.
 
         Args:
-            sentences: Raw text; for a classifier a TAB parts a pair.
-            every_layer: One vector for each layer, the first one first; else of the last alone. The
-                last is what the decoder reads: a pre-norm model's is normalised.
-            pooling: The mean of all tokens, ``</s>`` included, or the first token's.
-            batch_tokens: Padded tokens at once.
+            sentences: Raw text; for a classifier, TAB separates the texts of a pair.
+            every_layer: One vector for each layer, the first layer first; else for the last one only. The
+                last one is the decoder's input, which is normalized in a pre-norm model.
+            pooling: The mean over all tokens, ``</s>`` included, or the vector of the first token.
+            batch_tokens: Tokens of a batch, padding included.
+
+        Returns:
+            [sentences, L, D].
         """
         ids = self._encode(sentences)
         layers = self.model.config.num_encoder_layers if every_layer else 1

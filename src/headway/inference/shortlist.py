@@ -1,9 +1,9 @@
-"""A lexical shortlist: the few target tokens that the tokens of a source are translated by.
+"""Lexical shortlists: the few target tokens that usually translate the tokens of a source.
 
-The product with the output matrix and the softmax cost as much as several layers; with a shortlist they
-are taken over some hundred tokens instead of the whole vocabulary. It is learned from the model's own
-encoder-decoder attention over training text (Jean et al., 2015, take an aligner's), and picked for each
-sentence alone, so that neighbours change nothing.
+The product with the output matrix and the softmax cost as much as several layers. With a shortlist they
+cover some hundred tokens instead of the whole vocabulary. A shortlist is learned from the encoder-decoder
+attention of the model over training text (Jean et al., 2015, use a word aligner). Each sentence has its own
+shortlist, so its translation does not depend on its batch.
 
 Shapes: B sentences, S source and T target tokens, N candidates of a source token.
 """
@@ -19,23 +19,23 @@ from safetensors.numpy import load_file
 from torch.nn.utils.rnn import pad_sequence
 
 from headway.errors import HeadwayError
-from headway.inference.alignment import aligning_layer
+from headway.inference.alignment import alignment_layer
 from headway.inference.search import Ids
 from headway.inference.weights import write_weights
 from headway.model import Transformer, watch
 
 FILE = "shortlist.safetensors"
-LARGEST = 100  # candidates stored of a source token
-COMMON = 200  # most frequent target tokens, always on the list
-WEIGHT = 0.1  # attention below it is no alignment
+MAX_CANDIDATES = 100  # stored for a source token
+COMMON = 200  # most frequent target tokens, which are always on the list
+MIN_WEIGHT = 0.1  # attention weights below this align nothing
 BATCH = 64
 
 
 class Shortlist:
-    """Candidates for every source token.
+    """The candidates of every source token.
 
     Args:
-        candidates: [source vocabulary, N] target ids, the best first; -1: no more.
+        candidates: [source vocabulary, N] target ids, the best first; -1 fills the rest of a row.
         common: Target ids that are always on the list.
     """
 
@@ -43,18 +43,18 @@ class Shortlist:
         self.candidates, self.common = candidates, common
 
     def pick(self, source: Sequence[int], size: int, also: Iterable[int]) -> Ids:
-        """Return the target ids worth looking at for a sentence, ascending.
+        """Return the shortlist of a sentence: target ids, ascending.
 
         Args:
-            source: Its ids.
-            size: Candidates of each source token.
+            source: Token ids of the sentence.
+            size: Candidates for each source token.
             also: Ids to add, such as ``</s>``.
         """
         own = self.candidates[np.unique(source), :size].ravel()
         return np.unique(np.concatenate((own[own >= 0], self.common, [*also]))).astype(np.int64)
 
     def save(self, directory: Path) -> None:
-        """Write it beside a model."""
+        """Write the file to a model directory."""
         values = {"candidates": self.candidates, "common": self.common}
         tensors = {name: torch.from_numpy(value.astype(np.int32)) for name, value in values.items()}
         write_weights(directory / FILE, tensors)
@@ -92,22 +92,22 @@ class Shortlist:
 
 
 @torch.inference_mode()
-def learn(
+def learn_shortlist(
     model: Transformer,
     pairs: Iterable[tuple[Sequence[int], Sequence[int]]],
     tokens: int = 1_000_000,
 ) -> Shortlist:
-    """Align training text by the model's attention and keep what each source token goes with.
+    """Align training text by the attention of a model, and collect the candidates of each source token.
 
     Args:
         model: In evaluation mode.
         pairs: Source and target ids, each with ``</s>``.
-        tokens: Target tokens looked at, at most.
+        tokens: Read until about this many target tokens.
     """
     width = model.config.target_vocab_size
     counts: Counter[int] = Counter()  # by source id * width + target id
     frequency = np.zeros(width)
-    layer = aligning_layer(model.config)
+    layer = alignment_layer(model.config)
     device = model.source_embedding.weight.device
     batch: list[tuple[Sequence[int], Sequence[int]]] = []
 
@@ -123,7 +123,7 @@ def learn(
         with watch(model) as seen:
             model(source.clamp(min=0).to(device), target.clamp(min=0).to(device), real)
         weight_BTS = seen.attention[layer].float().mean(1).cpu()
-        aligned = (weight_BTS > WEIGHT) & (target >= 0)[:, :, None] & (source >= 0)[:, None, :]
+        aligned = (weight_BTS > MIN_WEIGHT) & (target >= 0)[:, :, None] & (source >= 0)[:, None, :]
         key_BTS = source[:, None, :] * width + target[:, :, None]
         keys, places = np.unique(key_BTS[aligned].numpy(), return_inverse=True)
         sums = np.bincount(places, weight_BTS[aligned].double().numpy(), minlength=len(keys))
@@ -139,11 +139,11 @@ def learn(
             break
     if batch:
         count()
-    found = np.full((model.config.source_vocab_size, LARGEST), -1, dtype=np.int64)
+    found = np.full((model.config.source_vocab_size, MAX_CANDIDATES), -1, dtype=np.int64)
     filled = np.zeros(len(found), dtype=np.int64)
     for key, _ in counts.most_common():
         source_id, target_id = divmod(key, width)
-        if filled[source_id] < LARGEST:
+        if filled[source_id] < MAX_CANDIDATES:
             found[source_id, filled[source_id]] = target_id
             filled[source_id] += 1
     common = (-frequency).argsort(kind="stable")[:COMMON]

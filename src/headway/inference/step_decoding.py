@@ -1,6 +1,6 @@
-"""The plain way to decode: a step function that gives logits, and a state of torch tensors.
+"""Decoding in plain torch: a step function that returns logits, and a state of tensors.
 
-It reads as the paper does, runs on every device and takes every model; native code must equal it.
+It runs every model on every device; native code must give the same results.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ from headway.inference.search import Candidates, Ids
 
 
 class State(Protocol):
-    """What is asked of a decoder's state; `headway.model.DecoderState` is one."""
+    """The state of a decoder, such as `headway.model.DecoderState`."""
 
     def reorder(self, rows: Tensor) -> None:
-        """Let hypothesis i go on from hypothesis ``rows[i]``."""
+        """Let hypothesis i continue hypothesis ``rows[i]``."""
 
     def keep(self, sentences: Tensor) -> None:
-        """Forget what belongs to other sentences."""
+        """Drop the hypotheses of all other sentences."""
 
 
 StateT = TypeVar("StateT", bound=State)
@@ -29,11 +29,11 @@ class StepDecoding(Generic[StateT]):
     """A `Decoding` made of a step function.
 
     Args:
-        step: Reads tokens [N], moves the state, gives logits [N, V].
-        state: Fresh.
-        pad: Id of ``<pad>``, which is no candidate.
-        device: Of the tokens.
-        choices: For each sentence the tokens it may choose among in a search; None: all.
+        step: Reads tokens [N], updates the state, returns logits [N, V].
+        state: New.
+        pad: Id of ``<pad>``, which is never a candidate.
+        device: Where the step function reads tokens.
+        choices: For each sentence the tokens that a search may choose; None: all tokens.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class StepDecoding(Generic[StateT]):
         self.choices = None if choices is None else list(choices)
 
     def logits(self, tokens: Ids) -> Tensor:
-        """Read tokens [N] and give the logits of the next ones, [N, V]."""
+        """Read tokens [N] and return the logits of the next tokens, [N, V]."""
         return self.step(self._tensor(tokens), self.state)
 
     def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
-        """Read tokens [N] and name the best next ones; see `Decoding`."""
+        """Read tokens [N] and return the best next tokens; see `Decoding`."""
         logits_NV = self.logits(tokens).float()
         if self.choices is not None:
             others_AV = logits_NV.new_ones(len(self.choices), logits_NV.size(1), dtype=torch.bool)
@@ -70,11 +70,11 @@ class StepDecoding(Generic[StateT]):
         return Candidates(*(x.cpu().numpy() for x in (tokens_NC, logits_NC.double(), log_z_N)))
 
     def reorder(self, rows: Ids) -> None:
-        """Let hypothesis i go on from hypothesis ``rows[i]``."""
+        """Let hypothesis i continue hypothesis ``rows[i]``."""
         self.state.reorder(self._tensor(rows))
 
     def keep(self, sentences: Ids) -> None:
-        """Forget what belongs to other sentences."""
+        """Drop the hypotheses of all other sentences."""
         self.state.keep(self._tensor(sentences))
         if self.choices is not None:
             self.choices = [self.choices[sentence] for sentence in sentences]

@@ -1,4 +1,4 @@
-"""A classifier at work: raw texts to labels, with how sure it is and what it looked at.
+"""Classify raw texts: labels, their probabilities, and the attention to each token.
 
 Shapes: B texts, S tokens, H heads.
 """
@@ -13,39 +13,39 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.devices import resolve_device
-from headway.inference.directory import load_network
+from headway.inference.directory import load_any_model
 from headway.model import Classifier, watch
 from headway.text.labels import LabelledText
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a classifier says of a text, or of a pair of texts.
+    """The prediction of a classifier for a text, or for a pair of texts.
 
     Attributes:
-        label: The likeliest.
-        probabilities: Of each label.
-        pieces: The text's pieces, ``</s>`` after each part; only with attention.
-        attention: For each piece the share of attention it got in the last layer, mean of all heads
-            and positions; they sum to 1. Empty where the encoder has no attention.
+        label: The likeliest label.
+        probabilities: The probability of each label.
+        tokens: The tokens of the text, ``</s>`` after each part; empty unless attention is asked for.
+        attention: How much the positions of the last layer attend to each token, mean over heads and
+            positions. The numbers sum to 1; there are none if the encoder has no attention.
     """
 
     label: str
     probabilities: dict[str, float]
-    pieces: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
     attention: tuple[float, ...] = ()
 
 
 class TextClassifier:
-    """Raw texts in, labels out.
+    """Raw texts in, labels out, by a classifier.
 
     Args:
         model: In evaluation mode, on its device.
-        tokenizer: Its own.
+        tokenizer: The tokenizer that it was trained with, which knows the labels.
 
     Example:
-        >>> labeller = TextClassifier.load("runs/languages")
-        >>> labeller.predict([("Guten Morgen",)])[0].label
+        >>> classifier = TextClassifier.load("runs/languages")
+        >>> classifier.predict([("Guten Morgen",)])[0].label
     """
 
     def __init__(self, model: Classifier, tokenizer: LabelledText) -> None:
@@ -57,11 +57,12 @@ class TextClassifier:
         """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
-            HeadwayError: If it holds another kind of model, or there is no such device.
+            HeadwayError: If the model is of another kind, or there is no such device.
         """
-        network, tokenizer, *_ = load_network(path)
+        model = load_any_model(path)
+        network, tokenizer = model.network, model.tokenizer
         if not isinstance(network, Classifier) or not isinstance(tokenizer, LabelledText):
-            raise HeadwayError(f"{path}: a {network.config.kind}, no classifier")
+            raise HeadwayError(f"{path}: a {network.config.kind}, not a classifier")
         return cls(network.to(resolve_device(device)), tokenizer)
 
     @torch.inference_mode()
@@ -72,12 +73,12 @@ class TextClassifier:
         attention: bool = False,
         batch_tokens: int = 4000,
     ) -> list[Prediction]:
-        """Label texts; neighbours change nothing but last bits.
+        """Predict the labels of texts; other texts of a batch change only the last bits.
 
         Args:
-            texts: One part each, or two.
-            attention: Also say what was looked at.
-            batch_tokens: Padded tokens at once.
+            texts: For each text one part, or two for a pair.
+            attention: Also return tokens and attention.
+            batch_tokens: Tokens of a batch, padding included.
         """
         ids = [self.tokenizer.encode_parts(parts) for parts in texts]
         found: dict[int, Prediction] = {}
@@ -86,22 +87,24 @@ class TextClassifier:
             text, segments = text.to(self.device), segments.to(self.device)
             with watch(self.model) as seen:
                 p_BC = self.model(text, segments).float().softmax(1)
-            looked = _received(list(seen.attention.values())[-1:], segments) if attention else None
+            attended = (
+                _mean_attention(list(seen.attention.values())[-1:], segments) if attention else None
+            )
             for place, (row, values) in enumerate(zip(rows, p_BC.tolist(), strict=True)):
-                shares = looked[place, : len(ids[row])].tolist() if looked is not None else ()
+                shares = attended[place, : len(ids[row])].tolist() if attended is not None else ()
                 found[row] = Prediction(
                     label=self.tokenizer.labels[values.index(max(values))],
                     probabilities=dict(zip(self.tokenizer.labels, values, strict=True)),
-                    pieces=tuple(self.tokenizer.source_pieces(ids[row])) if attention else (),
+                    tokens=tuple(self.tokenizer.source_pieces(ids[row])) if attention else (),
                     attention=tuple(shares),
                 )
         return [found[row] for row in range(len(ids))]
 
 
-def _received(maps: list[Tensor], segments_BS: Tensor) -> Tensor | None:
-    """Return the mean attention that each position gets from those that are no padding, [B, S]."""
+def _mean_attention(maps: list[Tensor], segments_BS: Tensor) -> Tensor | None:
+    """Return the mean attention of all positions but padding to each position, [B, S]."""
     if not maps:
         return None
     inside_BS = (segments_BS != 0).float()
-    got_BS = (maps[0].float().mean(1) * inside_BS[..., None]).sum(1)
-    return got_BS / inside_BS.sum(1, keepdim=True)
+    sum_BS = (maps[0].float().mean(1) * inside_BS[..., None]).sum(1)
+    return sum_BS / inside_BS.sum(1, keepdim=True)

@@ -1,6 +1,6 @@
-"""A language model at work: how likely text is, and text that goes on from a beginning.
+"""Score and continue text with a language model.
 
-The searches are those of translation; what was begun is a prefix that every hypothesis must have.
+The searches are those of translation; the prompt is the prefix of every hypothesis.
 Shapes: N hypotheses, V vocabulary.
 """
 
@@ -15,7 +15,7 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.devices import resolve_device
-from headway.inference.directory import load_network
+from headway.inference.directory import load_any_model
 from headway.inference.sampling import sample
 from headway.inference.search import beam_search
 from headway.inference.step_decoding import StepDecoding
@@ -24,11 +24,11 @@ from headway.text.tokenizer import Tokenizer
 
 
 class Likelihood(NamedTuple):
-    """How likely a line is.
+    """The likelihood of a line.
 
     Attributes:
-        nll: Negative log-likelihood in nats, of all its tokens.
-        tokens: How many they are, ``</s>`` included.
+        nll: Negative log-likelihood in nats, summed over the tokens.
+        tokens: Number of tokens, ``</s>`` included.
     """
 
     nll: float
@@ -36,11 +36,11 @@ class Likelihood(NamedTuple):
 
 
 class TextGenerator:
-    """Raw text in, raw text out, by a decoder alone.
+    """Raw text in, raw text out, by a language model.
 
     Args:
         model: In evaluation mode, on its device.
-        tokenizer: Its own.
+        tokenizer: The tokenizer that it was trained with.
 
     Example:
         >>> generator = TextGenerator.load("runs/lm")
@@ -56,16 +56,17 @@ class TextGenerator:
         """Read a run or model directory, onto a device: auto, cpu, cuda or cuda:N.
 
         Raises:
-            HeadwayError: If it holds another kind of model, or there is no such device.
+            HeadwayError: If the model is of another kind, or there is no such device.
         """
-        network, tokenizer, *_ = load_network(path)
+        model = load_any_model(path)
+        network, tokenizer = model.network, model.tokenizer
         if not isinstance(network, LanguageModel):
-            raise HeadwayError(f"{path}: a {network.config.kind}, no language model")
+            raise HeadwayError(f"{path}: a {network.config.kind}, not a language model")
         return cls(network.to(resolve_device(device)), tokenizer)
 
     @torch.inference_mode()
     def score(self, texts: Sequence[str], batch_tokens: int = 4000) -> list[Likelihood]:
-        """Return how likely each line is, ``</s>`` included."""
+        """Return the likelihood of each line, ``</s>`` included."""
         ids = self.tokenizer.encode_target(list(texts))
         found = [Likelihood(0.0, 0)] * len(ids)
         for rows in batch_by_length([len(i) for i in ids], batch_tokens):
@@ -81,14 +82,14 @@ class TextGenerator:
     def generate(
         self, prompts: Sequence[str], search: SearchConfig
     ) -> list[list[tuple[str, float]]]:
-        """Continue each prompt: ``n_best`` draws with ``sample``, else the best of a beam search.
+        """Continue each prompt, by ``n_best`` samples or by the ``n_best`` of a beam search.
 
         Args:
-            prompts: Beginnings; empty: from nothing.
-            search: At most ``max_extra`` tokens are added.
+            prompts: Texts to continue; an empty text starts a new one.
+            search: ``sample`` chooses between the two; at most ``max_extra`` tokens are added.
 
         Returns:
-            For each prompt whole texts, the prompt at their head, with their log-probability in nats.
+            For each prompt its texts, which start with the prompt, and their log-probabilities in nats.
         """
         starts = [ids[:-1] for ids in self.tokenizer.encode_target(list(prompts))]
         limits = [self._limit(len(start), search.max_extra) for start in starts]
@@ -99,7 +100,7 @@ class TextGenerator:
                 self.model.step, self.model.start(), pad, self.device
             )
             if search.sample:
-                # A draw depends on the seed, the prompt's tokens and its number alone.
+                # A sample depends on the seed, the tokens of the prompt and its number alone.
                 seeds = [[(search.seed, draw, *start) for draw in range(search.n_best)]]
                 [hypotheses] = sample(
                     decoding, [limit], seeds=seeds, temperature=search.temperature,
@@ -119,7 +120,7 @@ class TextGenerator:
         return found
 
     def _added(self, tokens: Sequence[int], start: Sequence[int]) -> str:
-        """Return what follows the prompt, with the space between them if there is one."""
+        """Return the text after the prompt, with the space between them if there is one."""
         whole, begun = self.tokenizer.decode(tokens), self.tokenizer.decode(start)
         return whole[len(begun) :] if whole.startswith(begun) else whole
 
@@ -129,7 +130,7 @@ class TextGenerator:
         if shape.positions == "learned":
             if start >= shape.max_positions:
                 raise HeadwayError(
-                    f"the beginning has {start} tokens, the model {shape.max_positions} positions"
+                    f"the prompt has {start} tokens, but the model has {shape.max_positions} positions"
                 )
             limit = min(limit, shape.max_positions)
         return limit
