@@ -18,7 +18,7 @@ from torch import Tensor
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.directory import load_model, save_model
-from headway.inference.shortlist import learn
+from headway.inference.shortlist import learn_shortlist
 from headway.model import Network, make_model
 from headway.text.batches import Batch
 from headway.text.prepare import PreparedData
@@ -303,7 +303,9 @@ def write_shortlist(directory: RunDirectory, data: PreparedData) -> None:
     rows = np.linspace(0, len(corpus) - 1, min(len(corpus), SHORTLIST_PAIRS)).astype(int)
     model = load_model(directory.path).transformer
     pairs = (corpus.pair(row) for row in rows.tolist())
-    shortlist = learn(model, ((source.tolist(), target.tolist()) for source, target in pairs))
+    shortlist = learn_shortlist(
+        model, ((source.tolist(), target.tolist()) for source, target in pairs)
+    )
     for path in (directory.path, directory.averaged):
         if path.is_dir():
             shortlist.save(path)
