@@ -3,6 +3,7 @@
 import dataclasses
 import tomllib
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -17,6 +18,7 @@ from headway.config import (
     load,
     merge,
 )
+from headway.config.sections import SECTIONS
 from headway.errors import HeadwayError
 
 
@@ -96,6 +98,31 @@ def test_wrong_settings_name_their_place(values: dict[str, object], says: str) -
     with pytest.raises(HeadwayError, match=says) as error:
         merge(Config(), values, "mine.toml")
     assert str(error.value).startswith("mine.toml: ")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"d_model": 0}, "d_model = 0 must be more than 0"),
+        ({"d_ff": 1_000_001}, "d_ff = 1000001 must be at most 1,000,000"),
+        ({"window": -1}, "window = -1 must be 0 or more"),
+        ({"dropout": 1.0}, "dropout = 1.0 must be at least 0 and below 1"),
+        ({"norm_epsilon": float("nan")}, "norm_epsilon = nan must be more than 0"),
+    ],
+)
+def test_a_value_out_of_bounds_is_refused_with_its_bound(
+    values: dict[str, float], message: str
+) -> None:
+    with pytest.raises(HeadwayError) as error:
+        from_dict({"model": values}, "mine.json")
+    assert f"mine.json: model.{message}" in str(error.value).splitlines()
+
+
+def test_every_number_has_a_bound() -> None:
+    for name, section in SECTIONS.items():
+        for setting, hint in get_type_hints(section, include_extras=True).items():
+            is_number = get_args(hint)[0] in (int, float)
+            assert is_number == (len(get_args(hint)) > 2), f"{name}.{setting}"
 
 
 def test_every_setting_has_a_meaning() -> None:

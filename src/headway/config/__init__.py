@@ -1,4 +1,4 @@
-"""Every setting, its meaning, its default, and how a preset, files and the command line set it."""
+"""All settings: their meanings, defaults and bounds, the presets, and the loader."""
 
 from headway.config.loading import (
     describe,
@@ -9,18 +9,13 @@ from headway.config.loading import (
     read_toml,
     setting_types,
 )
+from headway.config.model import Kind, Mixer, ModelConfig
 from headway.config.presets import PRESETS
-from headway.config.sections import (
-    UNLIMITED,
-    Config,
-    Kind,
-    Mixer,
-    ModelConfig,
-    SearchConfig,
-    ServerConfig,
-    TextConfig,
-    TrainingConfig,
-)
+from headway.config.search import SearchConfig
+from headway.config.sections import Config
+from headway.config.server import UNLIMITED, ServerConfig
+from headway.config.text import TextConfig
+from headway.config.training import TrainingConfig
 
 __all__ = [
     "PRESETS",

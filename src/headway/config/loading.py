@@ -1,4 +1,4 @@
-"""Preset, then TOML files, then the command line: strict, and all mistakes reported at once."""
+"""The loader of all settings: it accepts no unknown name and reports all mistakes at once."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,8 +6,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from headway.config.bounds import raise_all
 from headway.config.presets import PRESETS
-from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, raise_all
+from headway.config.sections import RUN_SECTIONS, SECTIONS, Config
 from headway.errors import HeadwayError, suggest
 
 
@@ -26,7 +27,7 @@ def load(
         preset: A name in `PRESETS`.
         files: TOML files; their tables are ``sections``.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
-        shape: Take the sections text and model from here, not from the preset.
+        shape: Settings whose sections text and model replace those of the preset.
         sections: The tables that the files may have.
         variables: Settings from the environment: ``{"server.char_limit": (variable, text)}``.
 
@@ -78,7 +79,7 @@ def merge(
     where: str,
     sections: Sequence[str] = RUN_SECTIONS,
 ) -> Config:
-    """Return ``config`` with the nested ``values`` set; ``where`` names their origin in errors."""
+    """Return ``config`` with the nested ``values`` set; ``where`` is their origin, for messages."""
     problems: list[str] = []
     changed: dict[str, Any] = {}
     for section, table in values.items():
@@ -180,7 +181,7 @@ def describe(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
         lines += [f"[{section}]  # {kind.__doc__.splitlines()[0]}"]
         hints = get_type_hints(kind, include_extras=True)
         for f in fields(kind):
-            hint, doc = get_args(hints[f.name])
+            hint, doc = get_args(hints[f.name])[:2]
             choices = f" ({', '.join(get_args(hint))})" if get_origin(hint) is Literal else ""
             setting = f"{f.name} = {_toml(getattr(values, f.name))}"
             lines.append(f"{setting:<34} # {doc}{choices}")
@@ -189,7 +190,7 @@ def describe(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
 
 
 def _rebuild(config: Config, sections: Mapping[str, Mapping[str, Any]], where: str) -> Config:
-    """Replace sections, prefixing each section's own complaints with where they come from."""
+    """Replace settings of sections; messages begin with ``where``, the origin of the values."""
     problems: list[str] = []
     rebuilt: dict[str, Any] = {}
     for section, changes in sections.items():
@@ -202,7 +203,7 @@ def _rebuild(config: Config, sections: Mapping[str, Mapping[str, Any]], where: s
 
 
 def _mismatch(value: Any, hint: Any) -> str:
-    """Say what is wrong with a typed value, or return an empty string."""
+    """Return what is wrong with the type of a value, or an empty string."""
     if get_origin(hint) is Literal:
         choices = get_args(hint)
         if value in choices:

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
-from headway.config.sections import Config, ModelConfig, TextConfig, TrainingConfig
+from headway.config.model import ModelConfig
+from headway.config.sections import Config
+from headway.config.text import TextConfig
+from headway.config.training import TrainingConfig
 
 _BASE = Config()
 PRESETS: dict[str, Config] = {
-    # What a laptop trains in an hour: the paper's architecture and schedule at the size that suits
-    # 30,000 pairs, with the dropout and the high rate of Wu et al. (2021) for it.
+    # For 30,000 pairs and an hour on a laptop: the paper's architecture and schedule in a small size,
+    # with the dropout and the high learning rate of Wu et al. (2021).
     "tiny": Config(
         text=TextConfig(vocab_size=8000),
         model=ModelConfig(
@@ -18,7 +21,7 @@ PRESETS: dict[str, Config] = {
             validate_every=500, checkpoint_every=250, average=10,
         ),
     ),
-    # The same model in a third of the time: steps that mix lengths, and a rate that cools to nothing.
+    # The same model in a third of the time: steps mix lengths, and the rate cools to 0.
     "quick": Config(
         text=TextConfig(vocab_size=8000),
         model=ModelConfig(
@@ -38,8 +41,8 @@ PRESETS: dict[str, Config] = {
             validate_every=1000, checkpoint_every=500, average=8,
         ),
     ),
-    # The paper's, in every setting: 10 minutes between checkpoints were 1,500 steps of 0.4 s for
-    # base and 600 of 1.0 s for big; base averages the last 5, big the last 20 (section 6.1).
+    # The paper's settings. Its 10 minutes between checkpoints are 1,500 steps of 0.4 s for base and
+    # 600 of 1.0 s for big; base averages the last 5 checkpoints, big the last 20 (section 6.1).
     "base": _BASE,
     "big": replace(
         _BASE,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from headway.config import ModelConfig, SearchConfig
-from headway.config.sections import LARGEST
+from headway.config.model import LARGEST
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_optional_json_object
 from headway.exchange.shared import UNKNOWN_LANGUAGE

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from headway.config import ModelConfig
-from headway.config.sections import Mixer
+from headway.config import Mixer, ModelConfig
 from headway.kernels.linear import Linear
 from headway.model.assembly import make_layer
 from headway.model.attention import SelfAttention

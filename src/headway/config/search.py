@@ -1,0 +1,61 @@
+"""The settings of the search."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from headway.config.bounds import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    at_least,
+    at_most,
+    list_broken_bounds,
+    raise_all,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """How the search finds translations (paper: section 6.1)."""
+
+    beam: Annotated[int, "hypotheses kept; 1: greedy", POSITIVE] = 4
+    alpha: Annotated[
+        float, "length penalty ((5 + |Y|) / 6)^alpha; 0: none", NOT_NEGATIVE, at_most(10)
+    ] = 0.6
+    max_extra: Annotated[int, "longest output: source tokens + this", NOT_NEGATIVE] = 50
+    n_best: Annotated[int, "translations of each line, the best first", POSITIVE] = 1
+    sample: Annotated[bool, "sample from the model instead of searching"] = False
+    temperature: Annotated[float, "of sampling; below 1: sharper", at_least(0.01)] = 1.0
+    top_k: Annotated[int, "sample among the k likeliest tokens; 0: all", NOT_NEGATIVE] = 0
+    top_p: Annotated[
+        float, "sample among the likeliest tokens with this total probability", SHARE
+    ] = 1.0
+    seed: Annotated[int, "seed of sampling", NOT_NEGATIVE] = 1
+    max_tokens: Annotated[
+        int, "longer lines are split, at sentence ends if possible, and joined again", POSITIVE
+    ] = 200
+    split_sentences: Annotated[
+        bool, "translate each sentence of a line alone: for models trained on sentences"
+    ] = False
+    batch_tokens: Annotated[int, "padded source tokens translated at once", POSITIVE] = 2000
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16", "int8"], "of matrix products; auto: fp32, bf16 on a GPU"
+    ] = "auto"
+    shortlist: Annotated[
+        int,
+        "search only among so many target tokens for each source token; 0: all",
+        NOT_NEGATIVE,
+        at_most(100),
+    ] = 0
+
+    def problems(self) -> list[str]:
+        """Return a line for each value that cannot work."""
+        found = list_broken_bounds(self)
+        if self.n_best > self.beam > 0 and not self.sample:
+            found.append(
+                f"n_best = {self.n_best} is more than beam = {self.beam}: a beam of {self.n_best} or more"
+            )
+        return found
+
+    def __post_init__(self) -> None:
+        raise_all(self.problems())

@@ -1,0 +1,60 @@
+"""The settings of ``headway serve``."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from headway.config.bounds import NOT_NEGATIVE, POSITIVE, at_most, list_broken_bounds, raise_all
+
+UNLIMITED = 1_000_000_000  # the largest limit; no request reaches it
+LIMIT = at_most(UNLIMITED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerConfig:
+    """Limits and times of ``headway serve``; the paper has no server."""
+
+    char_limit: Annotated[int, "characters of one text", POSITIVE, LIMIT] = 10_000
+    batch_limit: Annotated[int, "texts in one request", POSITIVE, LIMIT] = 64
+    alternatives_limit: Annotated[int, "alternatives of one text", NOT_NEGATIVE, LIMIT] = 10
+    body_limit: Annotated[int, "bytes of a request's body", POSITIVE, LIMIT] = 1_000_000
+    req_limit: Annotated[
+        int, "texts per minute for each client; 0: any number", NOT_NEGATIVE, LIMIT
+    ] = 0
+    queue_tokens: Annotated[int, "source tokens that may wait", POSITIVE, LIMIT] = 50_000
+    queue_texts: Annotated[int, "texts that may wait or be translated", POSITIVE, LIMIT] = 500
+    batch_tokens: Annotated[int, "padded source tokens translated at once", POSITIVE, LIMIT] = 2_000
+    wait_ms: Annotated[
+        float, "milliseconds that a batch waits for more requests under load", NOT_NEGATIVE, LIMIT
+    ] = 3.0
+    deadline: Annotated[
+        float, "seconds from a request to its answer; then the answer is 503", POSITIVE, LIMIT
+    ] = 30.0
+    idle_seconds: Annotated[
+        float, "seconds for a header, for a body, and between requests", POSITIVE, LIMIT
+    ] = 8.0
+    connections: Annotated[
+        int, "open connections; further ones wait to be accepted", POSITIVE, LIMIT
+    ] = 2_000
+    split_sentences: Annotated[bool, "translate each sentence of a line alone"] = True
+    trusted_proxies: Annotated[
+        str, "addresses whose X-Forwarded-For is believed, separated by commas"
+    ] = ""
+    metrics_token: Annotated[str, "bearer token that /metrics requires; empty: none"] = ""
+    watch_seconds: Annotated[
+        float,
+        "seconds between two checks for changed models; 0: only on SIGHUP",
+        NOT_NEGATIVE,
+        LIMIT,
+    ] = 0.0
+
+    def problems(self) -> list[str]:
+        """Return a line for each value that cannot work."""
+        found = list_broken_bounds(self)
+        if self.batch_tokens > self.queue_tokens:
+            found.append(
+                f"batch_tokens = {self.batch_tokens} is more than queue_tokens = {self.queue_tokens}"
+            )
+        return found
+
+    def __post_init__(self) -> None:
+        raise_all(self.problems())

@@ -1,0 +1,72 @@
+"""The settings of text: cleaning and subwords."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from headway.config.bounds import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    PROBABILITY,
+    SHARE,
+    list_broken_bounds,
+    raise_all,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextConfig:
+    """How raw text becomes subwords, and which training pairs are dropped (paper: section 5.1).
+
+    A cleaning rule is switched off by 0 or false.
+    """
+
+    vocab_size: Annotated[int, "subwords in a vocabulary, control symbols included", POSITIVE] = (
+        37000
+    )
+    joint_vocab: Annotated[bool, "one vocabulary for both languages"] = True
+    subwords: Annotated[Literal["bpe", "unigram"], "algorithm that learns the subwords"] = "bpe"
+    character_coverage: Annotated[
+        float, "share of characters that are subwords; the others become bytes", SHARE
+    ] = 1.0
+    sample_lines: Annotated[
+        int, "pairs that subwords are learned from, spread over the text; 0: all", NOT_NEGATIVE
+    ] = 1000000
+    split_digits: Annotated[bool, "make every digit a subword of its own"] = False
+    copies: Annotated[
+        int, "times that each training pair is used; from the second on with BPE dropout", POSITIVE
+    ] = 1
+    merge_dropout: Annotated[
+        float, "BPE dropout: probability that a merge is omitted in further copies", PROBABILITY
+    ] = 0.1
+    max_tokens: Annotated[
+        int, "longest side of a training pair in subwords; longer pairs are dropped", POSITIVE
+    ] = 256
+    drop_unreadable: Annotated[
+        bool, "drop lines that are not UTF-8 or no pair; false: stop at the first"
+    ] = True
+    drop_empty: Annotated[bool, "drop pairs with an empty side"] = True
+    drop_control: Annotated[bool, "drop pairs with control characters"] = True
+    max_characters: Annotated[
+        int, "longest side of a pair in characters; 0: no limit", NOT_NEGATIVE
+    ] = 5000
+    max_ratio: Annotated[
+        float, "longer side / shorter side, each in characters + 10; 0: no limit", NOT_NEGATIVE
+    ] = 3.0
+    drop_duplicates: Annotated[bool, "keep only the first of equal pairs"] = True
+    drop_identical: Annotated[bool, "drop pairs whose two sides are the same text"] = True
+    max_copied: Annotated[
+        float,
+        "largest share of target words that are also in the source; 0: no limit",
+        NOT_NEGATIVE,
+    ] = 0.8
+    drop_leaks: Annotated[bool, "drop training pairs that are also in the validation set"] = True
+
+    def problems(self) -> list[str]:
+        """Return a line for each value that cannot work."""
+        problems = list_broken_bounds(self)
+        if self.copies > 1 and self.subwords != "bpe":
+            problems.append(f"copies = {self.copies} needs subwords = bpe, which has merges")
+        return problems
+
+    def __post_init__(self) -> None:
+        raise_all(self.problems())

@@ -1,0 +1,76 @@
+"""The settings of a training run."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from headway.config.bounds import NOT_NEGATIVE, POSITIVE, PROBABILITY, list_broken_bounds, raise_all
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """The training regime (paper: section 5)."""
+
+    max_steps: Annotated[int, "optimizer steps of the whole run", POSITIVE] = 100000
+    batch_tokens: Annotated[
+        int, "largest number of source tokens, and of target tokens, in a step", POSITIVE
+    ] = 25000
+    micro_batch_tokens: Annotated[
+        int, "largest number of them in memory at once; a step adds up micro-batches", POSITIVE
+    ] = 25000
+    packed: Annotated[
+        bool, "mix lengths, without padding; the paper batches sentences of similar length"
+    ] = False
+    rate_scale: Annotated[float, "multiplies equation 3's learning rate", POSITIVE] = 1.0
+    warmup_steps: Annotated[int, "steps of linear warm-up", POSITIVE] = 4000
+    cool_steps: Annotated[
+        int, "last steps, in which the rate also falls linearly to 0; paper: none", NOT_NEGATIVE
+    ] = 0
+    adam_beta1: Annotated[float, "Adam's beta1", PROBABILITY] = 0.9
+    adam_beta2: Annotated[float, "Adam's beta2", PROBABILITY] = 0.98
+    adam_epsilon: Annotated[float, "Adam's epsilon", POSITIVE] = 1e-9
+    clip_norm: Annotated[float, "largest gradient norm; 0, the paper's: no limit", NOT_NEGATIVE] = (
+        0.0
+    )
+    label_smoothing: Annotated[
+        float, "epsilon_ls, spread evenly over the whole vocabulary", PROBABILITY
+    ] = 0.1
+    agreement: Annotated[
+        float,
+        "alpha of R-Drop: two passes over a batch must agree; twice the time; 0: off",
+        NOT_NEGATIVE,
+    ] = 0.0
+    validate_every: Annotated[int, "steps between validations", POSITIVE] = 1500
+    checkpoint_every: Annotated[int, "steps between checkpoints (paper: 10 minutes)", POSITIVE] = (
+        1500
+    )
+    average: Annotated[
+        int, "number of last checkpoints that are kept and averaged; 1: no average", POSITIVE
+    ] = 5
+    patience: Annotated[
+        int, "stop after so many validations without a better one; 0: never", NOT_NEGATIVE
+    ] = 0
+    validation_beam: Annotated[int, "beam of validation translations; 1: greedy", POSITIVE] = 1
+    validation_sentences: Annotated[
+        int, "validation pairs that are translated for BLEU; 0: all", NOT_NEGATIVE
+    ] = 1000
+    seed: Annotated[int, "seed of initial weights, batch order and dropout", NOT_NEGATIVE] = 1
+    precision: Annotated[
+        Literal["auto", "bf16", "fp32"], "of matrix products; auto: bf16 if it is fast here"
+    ] = "auto"
+    device: Annotated[str, "auto, cpu, cuda or cuda:N"] = "auto"
+    threads: Annotated[
+        int,
+        "processor threads; 0: all cores; a run resumes exactly only with as many",
+        NOT_NEGATIVE,
+    ] = 0
+    max_failures: Annotated[
+        int, "non-finite steps in a row after which a run returns to a checkpoint", POSITIVE
+    ] = 5
+    tensorboard: Annotated[bool, "also write TensorBoard events"] = False
+
+    def problems(self) -> list[str]:
+        """Return a line for each value that cannot work."""
+        return list_broken_bounds(self)
+
+    def __post_init__(self) -> None:
+        raise_all(self.problems())
