@@ -1,4 +1,4 @@
-"""``headway export``: a model in another program's format, compared with the original."""
+"""``headway export``: write a model for another program, and compare it with the original."""
 
 import argparse
 import sys
@@ -14,7 +14,7 @@ EXAMPLE = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("model", metavar="MODEL", help="a run or model directory")
-    parser.add_argument("out", metavar="OUT", help="file or directory to make; not there yet")
+    parser.add_argument("out", metavar="OUT", help="file or directory to create")
     parser.add_argument(
         "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface, onnx or argos"
     )
@@ -25,16 +25,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of the weights: float32 (default), int8, float16 or bfloat16",
     )
     parser.add_argument(
-        "--lines", metavar="FILE", help="compare on these (default: made from the vocabulary)"
+        "--lines", metavar="FILE", help="text to compare on (default: random subwords)"
     )
-    parser.add_argument("--reference", metavar="FILE", help="their translations: BLEU of both")
-    parser.add_argument("--no-verify", action="store_true", help="do not compare")
-    parser.add_argument("--licence", default="", metavar="NAME", help="for the model card: mit")
+    parser.add_argument("--reference", metavar="FILE", help="translations of --lines, for BLEU")
+    parser.add_argument("--no-verify", action="store_true", help="skip the comparison")
+    parser.add_argument("--licence", default="", metavar="NAME", help="license for the model card, such as mit")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Export; say on standard error what was found."""
+    """Export a model, and print the comparison on standard error."""
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
     from headway.exchange.certificate import MAX_LINES
@@ -44,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
 
     set_threads(args.threads)
     if args.reference and not args.lines:
-        usage_error("--reference needs --lines, what it is the translation of")
+        usage_error("--reference needs --lines, the text that it translates")
     if args.no_verify and args.lines:
-        usage_error("--lines is of no use with --no-verify")
+        usage_error("--lines has no effect with --no-verify")
     lines = list(read_lines(args.lines)) if args.lines else []
     references = list(read_lines(args.reference)) if args.reference else []
     if args.lines and not any(line.strip() for line in lines):
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         raise HeadwayError(
             f"{args.lines} has {len(lines)} lines, but {args.reference} has {len(references)}"
         )
-    done = export_model(
+    export = export_model(
         load_model(args.model),
         args.to,
         args.out,
@@ -65,14 +65,14 @@ def run(args: argparse.Namespace) -> int:
         verify=not args.no_verify,
         licence=args.licence,
     )
-    for note in done.notes:
+    for note in export.notes:
         print(f"note: {note}", file=sys.stderr)
-    if done.certificate is None:
+    if export.certificate is None:
         print(f"{args.out}: written, not compared", file=sys.stderr)
         return 0
-    print(f"{args.out}: compared with {args.model}\n{done.certificate.to_text()}", file=sys.stderr)
-    if done.certificate.failures:
+    print(f"{args.out}: compared with {args.model}\n{export.certificate.to_text()}", file=sys.stderr)
+    if export.certificate.failures:
         raise HeadwayError(
-            f"{'; '.join(done.certificate.failures)}: do not use {args.out}, see {CERTIFICATE} in it"
+            f"{'; '.join(export.certificate.failures)}: do not use {args.out}, see {CERTIFICATE} in it"
         )
     return 0

@@ -1,4 +1,4 @@
-"""``headway import``: a model of another program, as a Headway model directory."""
+"""``headway import``: make a Headway model directory of another program's model."""
 
 import argparse
 import sys
@@ -15,14 +15,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", metavar="PATH", help="a Marian, CTranslate2 or Argos Translate model, or hf:NAME"
     )
-    parser.add_argument("out", metavar="OUT", help="model directory to make; not there yet")
+    parser.add_argument("out", metavar="OUT", help="model directory to create")
     parser.add_argument(
-        "--languages", nargs=2, metavar="CODE", help="of source and target, where it names none"
+        "--languages", nargs=2, metavar="CODE", help="of source and target, if the model names none"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Import; say on standard error what it is."""
+    """Import a model, and describe it on standard error."""
     from pathlib import Path
 
     from headway.cli.naming import say
@@ -35,9 +35,9 @@ def run(args: argparse.Namespace) -> None:
     by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
     path = download(args.path, download_settings(args.path, say)) if by_name else args.path
     name = model_name(args.path) if by_name else ""
-    form, model = import_model(path, args.out, languages, name)
+    format_name, model = import_model(path, args.out, languages, name)
     print(
-        f"{args.out}: from {form}, {parameter_count(model.transformer):,} parameters,"
+        f"{args.out}: from {format_name}, {parameter_count(model.transformer):,} parameters,"
         f" {' to '.join(model.languages)}; headway info {args.out} says more",
         file=sys.stderr,
     )
