@@ -14,16 +14,13 @@ from pathlib import Path
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[1] / "exchange"))
-
-from test_exchange_huggingface import REFUSED, SHAPES, random_model
-from test_exchange_onnx import MORE
 
 from conftest import sentences, translate_words
 from headway.config import TextConfig
 from headway.exchange import formats
 from headway.exchange.certificate import certify
 from headway.text.tokenizer import Tokenizer
+from support.random_models import EXACT, EXACT_IN_ONNX, REFUSED_BY_MARIAN, make_model
 
 
 def main(name: str, count: int = 500) -> int:
@@ -35,9 +32,13 @@ def main(name: str, count: int = 500) -> int:
     pairs = [(line, translate_words(line)) for line in sentences(400, 1)]
     joint = Tokenizer.learn(pairs, TextConfig(vocab_size=331))
     two = Tokenizer.learn(pairs, TextConfig(vocab_size=311, joint_vocab=False))
-    shapes = {**SHAPES, **MORE, **{f"refused? {key}": value for key, value in REFUSED.items()}}
+    shapes = {
+        **EXACT,
+        **EXACT_IN_ONNX,
+        **{f"refused? {key}": value for key, value in REFUSED_BY_MARIAN.items()},
+    }
     for label, changes in [*shapes.items(), ("two vocabularies", {"tying": "none"})]:
-        model = random_model(two if label == "two vocabularies" else joint, **changes)
+        model = make_model(two if label == "two vocabularies" else joint, **changes)
         reasons = form.find_refusals(model.config.model)
         if reasons:
             print(f"{label:24} refused: {'; '.join(reasons)}")

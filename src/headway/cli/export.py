@@ -29,7 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--reference", metavar="FILE", help="translations of --lines, for BLEU")
     parser.add_argument("--no-verify", action="store_true", help="skip the comparison")
-    parser.add_argument("--licence", default="", metavar="NAME", help="license for the model card, such as mit")
+    parser.add_argument(
+        "--licence", default="", metavar="NAME", help="license for the model card, such as mit"
+    )
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
 
@@ -70,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
     if export.certificate is None:
         print(f"{args.out}: written, not compared", file=sys.stderr)
         return 0
-    print(f"{args.out}: compared with {args.model}\n{export.certificate.to_text()}", file=sys.stderr)
+    print(
+        f"{args.out}: compared with {args.model}\n{export.certificate.to_text()}", file=sys.stderr
+    )
     if export.certificate.failures:
         raise HeadwayError(
             f"{'; '.join(export.certificate.failures)}: do not use {args.out}, see {CERTIFICATE} in it"

@@ -14,21 +14,26 @@ import pytest
 import torch
 
 from conftest import sentences, translate_words
-from headway.config import Config, ModelConfig, SearchConfig, TextConfig
+from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
-from headway.exchange import formats
-from headway.exchange.certificate import certify
 from headway.exchange.huggingface.reader import read
 from headway.exchange.huggingface.writer import find_refusals, write
 from headway.inference import Translator, load_model, save_model
 from headway.inference.batching import pad_right
 from headway.inference.directory import Model
-from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
 from support.marian_models import KINDS, to_old, write_marian
+from support.random_models import (
+    EXACT,
+    REFUSED_BY_MARIAN,
+    check_exact,
+    make_model,
+    two_vocabularies,
+)
 
 transformers = pytest.importorskip("transformers")
+__all__ = ["two_vocabularies"]  # a fixture
 # It takes seconds to import, and its warnings are its own.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -225,70 +230,9 @@ def test_an_import_is_a_model_like_any_other(
     assert a.translate(TEXTS[:5], search) == b.translate(TEXTS[:5], search)
 
 
-# What a configuration of ours may say, besides the small default; each must come out exactly.
-SHAPES: dict[str, dict[str, Any]] = {
-    "the paper's": {},
-    "biases": {"attention_bias": True, "output_bias": True, "activation": "swish"},
-    "untied": {"tying": "none"},
-    "target-tied": {"tying": "target", "activation": "gelu"},
-    "learned positions": {"positions": "learned", "max_positions": 300},
-    "no positions": {"positions": "none"},
-    "scaled logits": {"scale_logits": True, "scale_embeddings": False},
-    "narrow embeddings": {"d_embedding": 13},
-    "unscaled attention": {"scale_attention": False},
-    "convolution": {"feed_forward": "convolution"},
-}
-
-
-def random_model(tokenizer: Tokenizer, **changes: Any) -> Model:
-    """A model of random weights, all of them, with opinions."""
-    torch.manual_seed(7)
-    shape = {
-        "source_vocab_size": tokenizer.source_vocab_size,
-        "target_vocab_size": tokenizer.target_vocab_size,
-        "num_encoder_layers": 2,
-        "num_decoder_layers": 2,
-        "d_model": 24,
-        "d_ff": 37,
-        "num_heads": 3,
-    }
-    search = SearchConfig(max_extra=5)  # random models never end by themselves
-    config = Config(model=ModelConfig(**{**shape, **changes}), search=search)
-    model = Transformer(config.model)
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            if value.dim() > 1:
-                value.mul_(1.0 if "embedding" in name else 2.0)
-            else:
-                value.add_(0.3 * torch.randn_like(value))
-    return Model(model.eval(), tokenizer, config, ("en", "de"), Path("nowhere"))
-
-
-@pytest.fixture(scope="session")
-def two_vocabularies() -> Tokenizer:
-    """A source side of fewer entries than the target's."""
-    lines = sentences(400, 1)
-    joint = Tokenizer.learn([(line, line) for line in lines], TextConfig(vocab_size=311))
-    other = [(translate_words(line), translate_words(line)) for line in lines]
-    return Tokenizer(joint.models[0], Tokenizer.learn(other, TextConfig(vocab_size=331)).models[0])
-
-
-def check_exact(model: Model, name: str, out: Path, limit: float) -> None:
-    """Write a model and let the foreign program say the same of 60 lines."""
-    writer = formats.load_writer(name)
-    assert writer.find_refusals(model.config.model) == []
-    notes = writer.write(model, out, "float32")
-    found = certify(
-        model, formats.load_runner(name, out), name, "float32", notes, sentences(60, 9, 15)
-    )
-    assert found.largest_difference is not None
-    assert found.largest_difference <= limit
-    assert found.identical == found.lines == 60
-
-
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", EXACT)
 def test_an_export_is_exact(name: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
-    model = random_model(tokenizer, **SHAPES[name])
+    model = make_model(tokenizer, **EXACT[name])
     check_exact(model, "huggingface", tmp_path / "out", 1e-4)
 
 
@@ -299,7 +243,7 @@ def test_two_vocabularies_of_two_sizes_are_exact(
     models = two_vocabularies.models
     tokenizer = Tokenizer(*(models[::-1] if turned else models))
     assert (tokenizer.source_vocab_size > tokenizer.target_vocab_size) == turned
-    model = random_model(tokenizer, tying="target")
+    model = make_model(tokenizer, tying="target")
     check_exact(model, "huggingface", tmp_path / "out", 1e-4)
     loaded, _ = load_theirs(tmp_path / "out")
     for text in sentences(9, 8):
@@ -309,7 +253,7 @@ def test_two_vocabularies_of_two_sizes_are_exact(
 
 
 def test_an_exported_tokenizer_is_ours(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    write(random_model(tokenizer), tmp_path / "out", "float32")
+    write(make_model(tokenizer), tmp_path / "out", "float32")
     loaded, _ = load_theirs(tmp_path / "out")
     texts = [*sentences(9, 8), "größer ①ﬁ 👩‍👩‍👧 \t x", "a  b", "日本", "don't  stop…"]
     for text in texts:
@@ -322,7 +266,7 @@ def test_an_exported_tokenizer_is_ours(tokenizer: Tokenizer, tmp_path: Path) -> 
 def test_weights_can_be_stored_in_half(
     precision: str, two_vocabularies: Tokenizer, tmp_path: Path
 ) -> None:
-    model = random_model(two_vocabularies, tying="target")
+    model = make_model(two_vocabularies, tying="target")
     write(model, tmp_path / "full", "float32")
     notes = write(model, tmp_path / "half", precision)
     assert any(precision in note for note in notes)
@@ -332,23 +276,11 @@ def test_weights_can_be_stored_in_half(
     assert torch.allclose(ours, theirs.float(), rtol=0.1, atol=0.3)
 
 
-REFUSED: dict[str, dict[str, Any]] = {
-    "norm": {"norm": "pre"},
-    "norm_epsilon": {"norm_epsilon": 1e-6},
-    "encoder_mixer": {"encoder_mixer": "lstm"},
-    "decoder_mixer": {"decoder_mixer": "convolution"},
-    "compatibility": {"compatibility": "additive"},
-    "window": {"window": 3},
-    "d_k": {"d_k": 5, "d_v": 8},
-    "num_decoder_layers": {"num_decoder_layers": 0, "scale_logits": True},
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED_BY_MARIAN)
 def test_what_cannot_be_said_is_refused(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
     assert find_refusals(config) == []
-    [reason] = find_refusals(replace(config, **REFUSED[name]))
+    [reason] = find_refusals(replace(config, **REFUSED_BY_MARIAN[name]))
     assert reason.startswith(name)
 
 

@@ -7,23 +7,16 @@ from typing import Any
 
 import pytest
 import torch
-from test_exchange_huggingface import SHAPES, check_exact, random_model, two_vocabularies
 
 from headway.config import ModelConfig
 from headway.exchange.onnx.runner import Runner
 from headway.exchange.onnx.writer import find_refusals, write
 from headway.text.tokenizer import Tokenizer
+from support.random_models import EXACT, EXACT_IN_ONNX, check_exact, make_model, two_vocabularies
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 __all__ = ["two_vocabularies"]  # a fixture
-
-MORE: dict[str, dict[str, Any]] = {
-    "pre-norm": {"norm": "pre", "attention_bias": True},
-    "another epsilon": {"norm_epsilon": 1e-3},
-    "narrow heads": {"d_k": 5, "d_v": 11},
-    "no encoder layers": {"num_encoder_layers": 0},
-}
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +24,9 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-@pytest.mark.parametrize("name", [*SHAPES, *MORE])
+@pytest.mark.parametrize("name", [*EXACT, *EXACT_IN_ONNX])
 def test_an_export_is_exact(name: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
-    model = random_model(tokenizer, **{**SHAPES, **MORE}[name])
+    model = make_model(tokenizer, **{**EXACT, **EXACT_IN_ONNX}[name])
     check_exact(model, "onnx", tmp_path / "out", 1e-4)
 
 
@@ -42,12 +35,12 @@ def test_two_vocabularies_of_two_sizes_are_exact(
 ) -> None:
     models = two_vocabularies.models
     for out, tokenizer in (("a", Tokenizer(*models)), ("b", Tokenizer(*models[::-1]))):
-        model = random_model(tokenizer, tying="none")
+        model = make_model(tokenizer, tying="none")
         check_exact(model, "onnx", tmp_path / out, 1e-4)
 
 
 def test_inputs_and_outputs_have_optimums_names(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    write(random_model(tokenizer, num_decoder_layers=1), tmp_path / "out", "float32")
+    write(make_model(tokenizer, num_decoder_layers=1), tmp_path / "out", "float32")
     found = {}
     for name in ("encoder_model", "decoder_model", "decoder_with_past_model"):
         session = onnxruntime.InferenceSession(tmp_path / "out" / f"{name}.onnx")
@@ -77,13 +70,13 @@ def test_inputs_and_outputs_have_optimums_names(tokenizer: Tokenizer, tmp_path: 
 def test_a_tied_matrix_is_stored_once(tokenizer: Tokenizer, tmp_path: Path) -> None:
     sizes = []
     for tying in ("three-way", "none"):
-        write(random_model(tokenizer, tying=tying), tmp_path / tying, "float32")
+        write(make_model(tokenizer, tying=tying), tmp_path / tying, "float32")
         sizes.append((tmp_path / tying / "decoder_model.onnx").stat().st_size)
     assert sizes[1] - sizes[0] == pytest.approx(331 * 24 * 4, rel=0.01)
 
 
 def test_int8_rounds_each_row_by_itself(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    model = random_model(tokenizer)
+    model = make_model(tokenizer)
     write(model, tmp_path / "full", "float32")
     write(model, tmp_path / "small", "int8")
     full, small = (Runner(tmp_path / name) for name in ("full", "small"))
@@ -101,7 +94,7 @@ def test_int8_rounds_each_row_by_itself(tokenizer: Tokenizer, tmp_path: Path) ->
 
 
 def test_a_batch_of_one_goes_on_where_others_end(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    model = random_model(tokenizer)
+    model = make_model(tokenizer)
     write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out")
     sources = model.tokenizer.encode_source(["the cat sees a dog", "a", "the green house"])
@@ -133,6 +126,6 @@ def test_what_cannot_be_said_is_refused(name: str) -> None:
 def test_graphs_hold_nothing_that_is_not_used(
     tokenizer: Tokenizer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    write(random_model(tokenizer), tmp_path / "out", "float32")
+    write(make_model(tokenizer), tmp_path / "out", "float32")
     Runner(tmp_path / "out")
     assert capfd.readouterr().err == ""  # onnxruntime would say so

@@ -227,6 +227,20 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
             assert max(abs(a - b) for a, b in zip(ours.tolist(), said, strict=True)) < 1e-4
 
 
+def test_a_start_that_is_no_entry_is_rejected(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    model = random_model(tmp_path / "model", tokenizer, SMALL)
+    out = tmp_path / "out"
+    write(model, out, "float32")
+    variables = read_variables(out / "model.bin")
+    variables["decoder/start_from_zero_embedding"] = torch.tensor(0, dtype=torch.int8)
+    write_variables(out / "model.bin", variables)
+    settings = json.loads((out / "config.json").read_text(encoding="utf-8"))
+    settings |= {"decoder_start_token": "<nowhere>"}
+    (out / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(HeadwayError, match="'<nowhere>' is not in the vocabulary"):
+        read(out)
+
+
 def test_a_vocabulary_without_a_start_symbol_gets_one(tmp_path: Path, tokenizer: Tokenizer) -> None:
     """As converted OPUS-MT models are: they start from zero, and no <pad> is among their entries."""
     model = random_model(tmp_path / "model", tokenizer, replace(SMALL, output_bias=True))

@@ -71,6 +71,23 @@ def test_an_export_brings_its_certificate_and_card(
     assert sorted(path.name for path in out.parent.iterdir()) == ["out"]
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of transformers
+@pytest.mark.parametrize("name", ["ctranslate2", "huggingface"])
+def test_the_code_in_the_card_loads_the_export(
+    name: str, model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name == "huggingface":
+        pytest.importorskip("transformers")
+    export_model(model, name, tmp_path / "out", verify=False)
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    code = card.split("```python\n")[-1].split("```")[0]
+    code = code.replace("DIR", str(tmp_path / "out")).replace('"..."', '"the cat sees a tree"')
+    capsys.readouterr()
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.strip()
+
+
 def test_a_failed_comparison_ends_in_1_and_keeps_the_files(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
