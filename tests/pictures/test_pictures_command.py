@@ -196,5 +196,5 @@ def test_the_page_shows_what_is_there(
         ElementTree.fromstring((DOCS / name).read_text(encoding="utf-8"))
     [code] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    exec(compile(code.replace("runs/mine", str(model_directory)), "pictures.md", "exec"), {})
+    exec(compile(code.replace("runs/demo", str(model_directory)), "pictures.md", "exec"), {})
     assert Path("grid.pdf").read_bytes().startswith(b"%PDF")

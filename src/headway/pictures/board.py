@@ -23,8 +23,8 @@ FILLS = {
 }
 ROLE_LABELS = {"end": "</s>", "start": "<start>", "following": "next", "": "mixed"}
 NOTE = (
-    "heads from left to right; share of queries whose largest weight falls there; BLEU without the"
-    " head"
+    "heads from left to right; share of queries whose largest weight falls there; change of BLEU"
+    " without the head"
 )
 
 

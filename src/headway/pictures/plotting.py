@@ -30,7 +30,8 @@ def plot(runs: Sequence[Curves], path: str | Path) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=INCHES, dpi=120, layout="constrained")
+        figure = Figure(figsize=INCHES, dpi=120)
+        figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12)
         FigureCanvasAgg(figure)
         axes = figure.subplots(2, 3).flatten()
         for place, name in zip(axes, SERIES, strict=False):
