@@ -16,9 +16,9 @@ from headway.model import MultiHeadAttention
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.board import FILLS, board
 from headway.pictures.labels import NAMES, word_groups
-from headway.pictures.maps import read_sentence
 from headway.pictures.occlusion import occlusion_links
 from headway.pictures.roles import Head, Tally, head_roles
+from headway.pictures.sentences import read_sentence
 from headway.pictures.switching import Switchboard, without_heads
 
 SOURCES = sentences(5, 31)
@@ -74,7 +74,7 @@ def test_aligning_heads_point_to_the_words_of_the_alignment() -> None:
     first, second = tally.heads()
     assert (first.aligns, second.aligns) == (1.0, 0.0)
     assert first.role == "aligns"
-    with pytest.raises(HeadwayError, match="words that are not there"):
+    with pytest.raises(HeadwayError, match="words that the sentences lack"):
         tally.add_alignment(maps, [(2, 0)])
 
 
@@ -268,7 +268,8 @@ def test_the_command_says_what_is_lost(
 
 
 @pytest.mark.parametrize(
-    ("line", "message"), [("0:1", "'0:1' must be like 0-0"), ("0-99", "words that are not there")]
+    ("line", "message"),
+    [("0:1", "'0:1' must be like 0-0"), ("0-99", "words that the sentences lack")],
 )
 def test_a_bad_alignment_is_one_line(
     model_directory: Path, files: list[str], line: str, message: str

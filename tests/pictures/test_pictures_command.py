@@ -22,7 +22,7 @@ from headway.model import Transformer
 from headway.pictures import AttentionMaps, sentence_maps
 from headway.pictures.explain import explain, find_core
 from headway.pictures.labels import find_token
-from headway.pictures.maps import read_sentence
+from headway.pictures.sentences import read_sentence
 from headway.pictures.style import head_color
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"

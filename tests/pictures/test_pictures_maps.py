@@ -14,7 +14,7 @@ from headway.inference.batching import pad_right
 from headway.model import MultiHeadAttention, Transformer
 from headway.pictures import AttentionMap, AttentionMaps, attention_maps, sentence_maps
 from headway.pictures.labels import START, spell, word_groups
-from headway.pictures.maps import LONGEST_SOURCE
+from headway.pictures.sentences import LONGEST_SOURCE
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
 

@@ -89,7 +89,7 @@ def read_pairs(
     Raises:
         HeadwayError: If the files have different numbers of lines.
     """
-    from headway.pictures.maps import LONGEST_SOURCE, LONGEST_TARGET
+    from headway.pictures.sentences import LONGEST_SOURCE, LONGEST_TARGET
     from headway.text.readers import read_lines
 
     names = [args.source, args.reference, *([args.alignment] if args.alignment else [])]

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from headway.pictures.picture import Picture
 
 EXAMPLE = (
-    'headway picture runs/mine "A man sleeps." --out maps.html\n'
-    'headway picture runs/mine "A man sleeps." --word Mann --out a.svg\n'
-    'headway picture runs/mine "A man sleeps." --word Mann --explain'
+    'headway picture runs/demo "Rosa ordered thirty-six mirrors on Tuesday." --out page.html\n'
+    'headway picture runs/demo "Rosa ordered thirty-six mirrors on Tuesday." --out a.svg\n'
+    'headway picture runs/demo "Rosa ordered thirty-six mirrors on Tuesday." --explain'
 )
 DRAWN = (".svg", ".png", ".pdf")
 SUFFIXES = (*DRAWN, ".json", ".html")
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
         check_output(args.out)
 
     from headway.inference import Translator
-    from headway.pictures.maps import sentence_maps
+    from headway.pictures.sentences import sentence_maps
 
     translator = Translator.load(args.model)
     maps = sentence_maps(translator, args.sentence, args.target)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-EXAMPLE = "headway plot runs/mine\nheadway plot runs/mine runs/other --out curves.png"
+EXAMPLE = "headway plot runs/demo\nheadway plot runs/demo runs/other --out curves.png"
 DEFAULT_OUT = "curves.svg"
 
 

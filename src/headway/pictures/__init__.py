@@ -1,5 +1,6 @@
-"""Attention maps and their pictures, on paper and on a page; the model's forward stays as it is."""
+"""Attention maps of a model, and pictures of them in files and on a page."""
 
-from headway.pictures.maps import AttentionMap, AttentionMaps, attention_maps, sentence_maps
+from headway.pictures.maps import AttentionMap, AttentionMaps
+from headway.pictures.sentences import attention_maps, sentence_maps
 
 __all__ = ["AttentionMap", "AttentionMaps", "attention_maps", "sentence_maps"]

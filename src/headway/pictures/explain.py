@@ -15,7 +15,7 @@ from headway.errors import HeadwayError
 from headway.model import DotProduct
 from headway.model.compatibility import attention_mask
 from headway.pictures.labels import NAMES, display_labels
-from headway.pictures.maps import read_sentence
+from headway.pictures.sentences import read_sentence
 
 if TYPE_CHECKING:
     from headway.inference import Translator

@@ -1,7 +1,7 @@
-"""Which source word each target word hangs on: the one whose absence makes it least likely.
+"""Word alignment by occlusion: the source word without which a target word is least likely.
 
-Attention is not asked, so that it can be measured against the answer. Li et al. (2019), "On the Word
-Alignment from Neural Machine Translation", call it prediction difference. Shapes: B versions of the
+The alignment does not use attention, so that attention can be compared with it. Li et al. (2019), "On
+the Word Alignment from Neural Machine Translation", call the method prediction difference. Shapes: B versions of the
 source, T target tokens, V vocabulary.
 """
 
@@ -12,25 +12,25 @@ import torch
 from torch import Tensor
 
 from headway.pictures.labels import CONTROL, word_groups
-from headway.pictures.maps import Sentence
+from headway.pictures.sentences import Sentence
 
 if TYPE_CHECKING:
     from headway.inference import Translator
 
-# A target word hangs on a source word if its probability halves without it.
+# A target word is aligned if its probability falls by half or more without the source word.
 LEAST = math.log(2)
-LARGEST = 1 << 24  # logits held at once
+LARGEST = 1 << 24  # logits in memory at once
 
 
 @torch.inference_mode()
 def occlusion_links(translator: "Translator", sentence: Sentence) -> list[tuple[int, int]]:
-    """Return (source word, target word), counted from 0, at most one for each target word.
+    """Return pairs (source word, target word), counted from 0; at most one for each target word.
 
-    Each source word is left out in turn: its tokens become ``<pad>``, whose embedding is zero, at
-    their own positions. Target words that never become half as likely are not linked.
+    Each source word is removed in turn: its tokens become ``<pad>``, whose embedding is zero. A
+    target word that never becomes half as likely is not aligned.
 
     Args:
-        translator: Its model, in evaluation mode, and tokenizer.
+        translator: Gives the model, in evaluation mode, and the tokenizer.
         sentence: From `read_sentence`.
     """
     queries, keys = sentence.labels["cross"]

@@ -1,6 +1,6 @@
-"""What each head does: where its largest weight falls, and how sharp it is.
+"""The role of each head: where its largest weight falls, and how sharp its weights are.
 
-Shapes: L layers, H heads. Words are what spaces separate. Paper: section 4, "individual attention
+Shapes: L layers, H heads. Words are separated by spaces. Paper: section 4, "individual attention
 heads clearly learn to perform different tasks".
 """
 
@@ -12,35 +12,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
-from headway.pictures.maps import AttentionMap, AttentionMaps, maps_of, read_sentence
+from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.occlusion import occlusion_links
+from headway.pictures.sentences import compute_maps, read_sentence
 
 if TYPE_CHECKING:
     from headway.inference import Translator
 
 Counts = NDArray[np.float64]
 Links = Sequence[tuple[int, int]]
-NAMED = 0.5  # a head has a role if its largest weight plays it at least so often
+LEAST_SHARE = 0.5  # A head has a role if at least this share of its queries follows it.
 
 
 @dataclass(frozen=True)
 class Head:
-    """One head's habits, each a share of the queries that could have them; None: it never could.
+    """The habits of one head. Each is a share of the queries that could follow it; None: none could.
 
-    A query's largest weight decides. Queries that see one key only do not count.
+    The largest weight of a query decides. Queries with a single visible key do not count.
 
     Attributes:
         kind: encoder, decoder or cross.
         layer: From 0.
         head: From 0.
-        aligns: Linked target words for which it looks to the source word linked to them (cross).
+        aligns: To the source word to which the target word is aligned (cross).
         previous: To the token before the query (encoder, decoder).
         following: To the token after it (encoder).
-        itself: To the query's own token (encoder, decoder).
+        itself: To the token of the query (encoder, decoder).
         end: To ``</s>`` (encoder, cross).
         start: To ``<start>`` (decoder).
         entropy: Of the weights, in nats, the mean over queries.
-        bleu_lost: What BLEU falls by when this head is switched off; None: not tried.
+        bleu_lost: The fall of BLEU when this head is switched off; None: not measured.
     """
 
     kind: str
@@ -57,20 +58,20 @@ class Head:
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """Which head this is."""
+        """Kind, layer and head."""
         return self.kind, self.layer, self.head
 
     @property
     def habits(self) -> dict[str, float]:
-        """The shares that it can have."""
+        """The shares that are not None."""
         shares = {name: getattr(self, name) for name in HABITS}
         return {name: share for name, share in shares.items() if share is not None}
 
     @property
     def role(self) -> str:
-        """The habit it follows in half of the cases or more, or an empty string."""
+        """The habit that half of the queries or more follow, or an empty string."""
         name, share = max(self.habits.items(), key=lambda item: item[1], default=("", 0.0))
-        return name if share >= NAMED else ""
+        return name if share >= LEAST_SHARE else ""
 
 
 HABITS = ("aligns", "previous", "following", "itself", "end", "start")
@@ -88,8 +89,8 @@ def head_roles(
         translator: Its model and tokenizer.
         sources: Raw text.
         references: Their translations.
-        alignments: For each pair, (source word, target word) from 0. None: what the model's
-            predictions hang on, by `occlusion_links`: no attention is asked for it.
+        alignments: For each pair, (source word, target word) from 0. None: those of
+            `occlusion_links`, which do not depend on attention.
 
     Raises:
         HeadwayError: If there are no pairs, or one is too long.
@@ -99,7 +100,7 @@ def head_roles(
         if not source.strip() or not reference.strip():
             continue
         sentence = read_sentence(translator, source, reference)
-        maps = maps_of(translator, sentence)
+        maps = compute_maps(translator, sentence)
         for kind, found in maps.maps.items():
             tally = tallies.setdefault(kind, Tally(kind, found.weights.shape[:2]))
             tally.add(found)
@@ -111,7 +112,7 @@ def head_roles(
                 )
                 tally.add_alignment(maps, links)
     if not tallies:
-        raise HeadwayError("no sentence pairs to look at: source and reference are empty")
+        raise HeadwayError("no sentence pairs to measure: source and reference are empty")
     return [head for tally in tallies.values() for head in tally.heads()]
 
 
@@ -126,10 +127,10 @@ class Tally:
         self.entropy: Counts = np.zeros(self.shape)
 
     def add(self, found: AttentionMap) -> None:
-        """Count where the largest weights of a sentence fall."""
+        """Count the places of the largest weights of a sentence."""
         weights = found.weights.astype(np.float64)
         queries, keys = weights.shape[2:]
-        # The decoder's first query sees itself only.
+        # The first query of the decoder attends to itself only.
         first = 1 if self.kind == "decoder" else 0
         picked = weights.argmax(-1)
         place = np.arange(queries)
@@ -147,7 +148,7 @@ class Tally:
         self.seen["queries"] += queries - first
 
     def add_alignment(self, maps: AttentionMaps, links: Links) -> None:
-        """Count the target words whose source word each head picks."""
+        """Count the target words for which each head picks an aligned source word."""
         words = maps.maps["cross"].words()
         sources: dict[int, set[int]] = {}
         for source, target in links:
@@ -155,7 +156,7 @@ class Tally:
         rows, columns = words.weights.shape[2:]
         if any(t >= rows - 1 or max(s) >= columns - 1 for t, s in sources.items()):
             raise HeadwayError(
-                f"the alignment names words that are not there: {maps.source} | {maps.target}"
+                f"the alignment names words that the sentences lack: {maps.source} | {maps.target}"
             )
         picked = words.weights.argmax(-1)
         for target, right in sources.items():
@@ -167,7 +168,7 @@ class Tally:
         self.done[name] += hits.sum(-1)
 
     def heads(self) -> list[Head]:
-        """Return the shares, head by head."""
+        """Return the shares of each head."""
         return [
             Head(
                 self.kind,

@@ -1,7 +1,7 @@
-"""What a model loses without some of its heads.
+"""The BLEU that a model loses without some of its heads.
 
-A head is switched off in a copy of the model, by zeros where W^O reads it: every engine then does
-without it, exactly, and no forward pass knows of it. Paper: section 3.2.2, equation 5.
+A head is switched off in a copy of the model: the rows of W^O that read it become zero. Every engine
+then computes exactly without it, and no forward pass needs to know. Paper: section 3.2.2, equation 5.
 """
 
 import copy
@@ -25,7 +25,7 @@ Place = tuple[str, int, int]  # kind, layer and head, from 0
 
 
 def without_heads(translator: Translator, places: Collection[Place]) -> Translator:
-    """Return a translator whose model lacks these heads; the one given is left as it is."""
+    """Return a copy of a translator whose model lacks these heads."""
     model = copy.deepcopy(translator.model)
     with torch.no_grad():
         for kind, layer, head in places:
@@ -42,12 +42,12 @@ def without_heads(translator: Translator, places: Collection[Place]) -> Translat
 
 @dataclass(frozen=True)
 class Loss:
-    """What BLEU is lost without the aligning heads, and without others.
+    """The BLEU lost without the aligning heads, and without others.
 
     Attributes:
-        aligning: The heads with that role; if there is none, the one that aligns most often.
-        lost: BLEU lost without all of these.
-        others: BLEU lost without as many heads drawn at random among the rest, a draw each.
+        aligning: The heads with this role; if no head has it, the one that aligns most often.
+        lost: BLEU lost without all of them.
+        others: BLEU lost without as many other heads, drawn at random; one value for each draw.
     """
 
     aligning: list[Place]
@@ -61,13 +61,13 @@ class Loss:
 
 
 class Switchboard:
-    """Translates sentences with heads switched off, and says what that costs.
+    """Measures the BLEU of translations with heads switched off.
 
     Args:
         translator: The whole model.
         sources: Raw text.
         references: Their translations.
-        search: How to translate; greedily is quick.
+        search: The settings of the search; greedy search is quick.
     """
 
     def __init__(
@@ -88,16 +88,16 @@ class Switchboard:
         return bleu(found, self.references, translator.languages[1])
 
     def lost(self, places: Collection[Place]) -> float:
-        """Return what BLEU falls by without these heads; negative: it rises."""
+        """Return the fall of BLEU without these heads; a negative number is a rise."""
         return self.whole - self._bleu(without_heads(self.translator, places))
 
     def try_each(self, heads: Iterable[Head]) -> Iterator[Head]:
-        """Fill in `Head.bleu_lost`, one head after the other."""
+        """Measure `Head.bleu_lost` of each head."""
         for head in heads:
             yield replace(head, bleu_lost=self.lost([head.place]))
 
     def try_aligning(self, heads: Sequence[Head], draws: int = 5, seed: int = 1) -> Loss | None:
-        """Compare the aligning heads with random others; None if no head can align."""
+        """Compare the aligning heads with others drawn at random; None if no head can align."""
         able = [head for head in heads if head.aligns is not None]
         if not able:
             return None

@@ -122,7 +122,7 @@ async def align(request: AlignRequest, context: Context) -> Alignment:
 
 async def attention(request: AttentionRequest, context: Context) -> Attention:
     """Return a sentence's attention weights, and the layouts in which the page draws them."""
-    from headway.pictures.maps import LONGEST_TARGET, sentence_maps, source_ids
+    from headway.pictures.sentences import LONGEST_TARGET, sentence_maps, source_ids
     from headway.pictures.views import view_json
 
     if not is_translatable(request.q):
