@@ -41,10 +41,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.proxies import PROXIES, Proxy, free_port
 
 SEPARATE_CORES = ("overload", "slow")  # the last core sends, the others serve
-ARGUMENTS = {
-    "overload": ["--server.deadline", "5"],
-    "raw": ["--server.idle-seconds", "1"],
-}
+ARGUMENTS = {"raw": ["--server.idle-seconds", "1"]}
+# Without a proxy a short deadline limits what waits; through a proxy its limit of 400 requests does.
+DEADLINES = {"direct": 5.0, "nginx": 30.0, "caddy": 30.0}
 ROWS = {
     "raw": 11,
     "bodies": 12,
@@ -170,10 +169,10 @@ async def overload(server: Server, size: float, figures: Figures) -> None:
     figures.add("goodput, share of peak (target >= 0.9)", steady / peak, steady >= 0.9 * peak)
     accepted = [r.took for r in replies if r.status == 200]
     refused = [r.took for r in replies if r.status == 429]
-    deadline = 5.0
+    deadline = DEADLINES["direct" if server.port == server.own_port else "nginx"]
     p99 = percentile(accepted, 0.99)
     figures.add("accepted", len(accepted))
-    figures.add("accepted: p99, s (target <= deadline of 5)", p99, p99 <= deadline)
+    figures.add(f"accepted: p99, s (target <= deadline of {deadline:.0f})", p99, p99 <= deadline)
     figures.add("refused", len(refused))
     figures.add("refused: median, ms", 1000 * percentile(refused, 0.5))
     p99 = percentile(refused, 0.99)
@@ -390,6 +389,8 @@ def run(name: str, way: str, model: str, size: float, further: Sequence[str]) ->
     """Run a campaign without a proxy ("direct") or through one."""
     print(f"\n{ROWS[name]} {name}, {way}", flush=True)
     figures, arguments = Figures(), [*ARGUMENTS.get(name, []), *further]
+    if name == "overload":
+        arguments += ["--server.deadline", str(DEADLINES[way])]
     if way != "direct":
         arguments += ["--server.trusted-proxies", "127.0.0.1"]
     if name == "restarts":

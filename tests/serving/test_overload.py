@@ -12,9 +12,11 @@ from typing import Any, NoReturn
 
 import pytest
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from headway.config import ServerConfig
-from headway.serving.admission import Admission
+from headway.serving.admission import Admission, AdmissionMiddleware
 from headway.serving.metrics import Metrics
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
@@ -30,7 +32,7 @@ def make_admission(**limits: Any) -> Admission:
 
 
 def admit(admission: Admission, body: bytes | None = None) -> dict[str, Any]:
-    """Admit a request; without a body it must be rejected before its body is read."""
+    """Admit a request as the middleware does; without a body nothing of it may be read."""
 
     async def receive() -> dict[str, Any]:
         assert body is not None, "the body was read"
@@ -39,6 +41,7 @@ def admit(admission: Admission, body: bytes | None = None) -> dict[str, Any]:
     async def run() -> dict[str, Any]:
         headers = [(b"content-type", b"application/json")]
         scope = {"type": "http", "method": "POST", "headers": headers, "query_string": b""}
+        admission.check_load()
         async with admission.admit(Request(scope, receive)) as fields:
             return fields
 
@@ -85,7 +88,7 @@ def test_requests_that_are_still_read_count_as_load() -> None:
         await asyncio.sleep(0.01)
         assert admission.pending == 3
         with pytest.raises(Rejection) as caught:
-            await asyncio.wait_for(one(), 5)
+            admission.check_load()
         assert caught.value.status == 429
         for task in reading:
             task.cancel()
@@ -93,6 +96,34 @@ def test_requests_that_are_still_read_count_as_load() -> None:
 
     asyncio.run(run())
     assert admission.pending == 0
+
+
+def test_an_overloaded_server_answers_before_the_application_sees_the_request() -> None:
+    admission = make_admission(queue_texts=MOST_TEXTS)
+    sent: list[Any] = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response("ok")(scope, receive, send)
+
+    async def receive() -> NoReturn:
+        raise AssertionError("the request was read")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    middleware = AdmissionMiddleware(application, admission, admission.metrics, {"/translate"})
+    admission.queue.texts = MOST_TEXTS
+    for method in ("POST", "GET"):
+        scope = {"type": "http", "method": method, "path": "/translate", "headers": []}
+        asyncio.run(middleware(scope, receive, send))
+    assert [message["status"] for message in sent[::2]] == [429, 200]
+    headers = dict(sent[0]["headers"])
+    assert (headers[b"retry-after"], headers[b"access-control-allow-origin"]) == (b"1", b"*")
+    assert json.loads(sent[1]["body"])["error"].endswith("try again later")
+    counted = {status: admission.metrics.value(
+        "headway_requests_total", endpoint="/translate", status=status
+    ) for status in ("429", "200")}  # fmt: skip
+    assert counted == {"429": 1, "200": 1}
 
 
 @pytest.fixture(scope="module")

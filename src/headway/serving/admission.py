@@ -58,11 +58,9 @@ class Admission:
         """Admit a request for the time until its answer, and yield its fields.
 
         Raises:
-            Rejection: 429 if the server is overloaded, which is checked before the body is read; 400,
-                403, 408, 413, 415 or 429 for the request itself; 503 when the deadline passes; 500 if
-                a model fails.
+            Rejection: 400, 403, 408, 413, 415 or 429 for the request itself; 503 when the deadline
+                passes; 500 if a model fails.
         """
-        self._check_load()
         self.pending += 1
         try:
             async with asyncio.timeout(self.config.deadline):
@@ -82,26 +80,35 @@ class Admission:
         finally:
             self.pending -= 1
 
-    def _check_load(self) -> None:
+    def check_load(self) -> None:
+        """Reject a request, of which nothing has been read, if the server is overloaded.
+
+        Raises:
+            Rejection: 429.
+        """
         self.queue.check_room()
         if self.pending >= self.config.queue_texts:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))
 
 
-class RequestLog:
-    """Wraps the application: headers, metrics and one log line for each answer.
+class AdmissionMiddleware:
+    """Wraps the application: overload, and headers, metrics and a log line for each answer.
 
-    The log holds no texts and no keys. Answers with 429 share one line a second.
+    Under overload a request is rejected before the application sees it. The log holds no texts and
+    no keys. Answers with 429 share one line a second.
 
     Args:
         app: The application.
+        admission: Knows whether the server is overloaded.
         metrics: Counts answers.
         paths: The addresses that are served; all others count as ``other``.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str]) -> None:
-        self.app, self.metrics, self.paths = app, metrics, paths
+    def __init__(
+        self, app: ASGIApp, admission: Admission, metrics: Metrics, paths: set[str]
+    ) -> None:
+        self.app, self.admission, self.metrics, self.paths = app, admission, metrics, paths
         self.received = self.answered = 0
         self._rejected = 0  # since the last line about rejections
         self._last_line = 0.0
@@ -125,7 +132,12 @@ class RequestLog:
             if scope["method"] == "OPTIONS":
                 await Response(status_code=200)(scope, receive, send_with_headers)
             else:
+                if scope["method"] == "POST":
+                    self.admission.check_load()
                 await self.app(scope, receive, send_with_headers)
+        except Rejection as error:  # the application answers its own
+            rejected = json_response({"error": error.message}, error.status, error.headers)
+            await rejected(scope, receive, send_with_headers)
         except Exception as error:
             # The message of the exception may hold a text: the log gets its type and place.
             log.error("%s at %s", type(error).__name__, _place(error))

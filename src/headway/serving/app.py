@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from headway.config import ServerConfig
 from headway.serving import routes
-from headway.serving.admission import Admission, RequestLog
+from headway.serving.admission import Admission, AdmissionMiddleware
 from headway.serving.answers import EventStream, json_response, run_while_connected
 from headway.serving.clients import Keys
 from headway.serving.messages import parse_request
@@ -84,7 +84,7 @@ class Server:
         return Context(self.models, self.queue, self.config, self.keys is not None)
 
 
-def make_app(server: Server) -> RequestLog:
+def make_app(server: Server) -> AdmissionMiddleware:
     """Return the application."""
 
     @asynccontextmanager
@@ -112,7 +112,8 @@ def make_app(server: Server) -> RequestLog:
         },
     )
     starlette.router.redirect_slashes = False
-    app = RequestLog(starlette, server.metrics, {route.path for route in table})
+    paths = {route.path for route in table}
+    app = AdmissionMiddleware(starlette, server.admission, server.metrics, paths)
     return app
 
 

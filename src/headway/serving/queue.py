@@ -46,6 +46,7 @@ class TranslationQueue:
         self.text_pool = ThreadPoolExecutor(1, "text", initializer=lower_priority)
         self.jobs: list[Job] = []
         self.tokens = 0  # waiting
+        self.running_tokens = 0  # being translated
         self.texts = 0  # waiting or being translated
         self.turn = 0.0  # of the job that started last
         self.typical_batch = 1.0  # segments in recent batches, on average
@@ -110,7 +111,7 @@ class TranslationQueue:
 
     def expected_seconds(self, tokens: int = 0) -> float:
         """Return how long a request of so many tokens would take; 0 if the speed is unknown."""
-        total = self.tokens + tokens
+        total = self.tokens + self.running_tokens + tokens
         return total / self.tokens_per_second if self.tokens_per_second else 0.0
 
     def is_overloaded(self, tokens: int = 0) -> bool:
@@ -202,7 +203,9 @@ class TranslationQueue:
             batch.append(job)
         taken = set(map(id, batch))
         self.jobs = [job for job in self.jobs if id(job) not in taken]
-        self.tokens -= sum(job.tokens for job in batch)
+        size = sum(job.tokens for job in batch)
+        self.tokens -= size
+        self.running_tokens += size
         if isinstance(first.work, SegmentSearch):
             self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
         return batch
@@ -227,13 +230,16 @@ class TranslationQueue:
     def _measure(self, batch: list[Job], seconds: float) -> None:
         """Update the speed and the metrics after a batch."""
         tokens, now = sum(job.tokens for job in batch), time.monotonic()
+        self.running_tokens -= tokens
         if isinstance(batch[0].work, SegmentSearch):
             # Under load the time between two ends counts: workers may share cores with others.
             took = seconds / self.workers
             if self._batch_ended is not None:
                 took = max(0.0, now - self._batch_ended)
-            self._recent_tokens = 0.9 * self._recent_tokens + tokens
-            self._recent_seconds = 0.9 * self._recent_seconds + took
+            # Older batches count less, so that the speed follows the load within a request's time.
+            kept = math.exp(-took / (LONGEST_WAIT * self.config.deadline))
+            self._recent_tokens = kept * self._recent_tokens + tokens
+            self._recent_seconds = kept * self._recent_seconds + took
             self.tokens_per_second = self._recent_tokens / max(self._recent_seconds, 1e-6)
             self._batch_ended = now
         elif self._batch_ended is not None:
