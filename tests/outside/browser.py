@@ -57,12 +57,12 @@ def use_translation(context: BrowserContext, origin: str, real: bool, shots: Pat
     )
     FIGURES["seconds from the last key to the translation"] = round(time.monotonic() - started, 2)
     page.locator("#target .word").nth(3).hover()
-    page.wait_for_selector("#backdrop .lit")
-    assert page.locator("#target .lit").count() == 1
+    page.wait_for_selector("#backdrop .linked")
+    assert page.locator("#target .linked").count() == 1
     page.locator("#source").hover(position={"x": 40, "y": 30})
-    until(page, "document.querySelectorAll('#target .lit').length > 0")
-    count("words lit both ways")
-    take(page, shots, "lit")
+    until(page, "document.querySelectorAll('#target .linked').length > 0")
+    count("words highlighted both ways")
+    take(page, shots, "highlighted")
     words = page.locator("#target .word")
     with page.expect_response(lambda reply: reply.url.endswith("/attention")) as waiting:
         words.nth(10 if real else 11).click()
@@ -79,7 +79,7 @@ def use_translation(context: BrowserContext, origin: str, real: bool, shots: Pat
     check_lines(page, maps["maps"]["cross"], layers - (1 if layers < 6 else 2), heads)
     for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         assert download(page, kind).startswith(start)
-    page.locator("#after").click()
+    page.locator("#next").click()
     until(page, "document.querySelector('#sentence').textContent === 'They are happy.'")
     page.keyboard.press("Escape")
     assert page.locator("#panel").is_hidden()
@@ -90,7 +90,7 @@ def use_translation(context: BrowserContext, origin: str, real: bool, shots: Pat
         if page.evaluate("document.activeElement.classList.contains('word')"):
             break
     page.keyboard.press("ArrowRight")
-    page.wait_for_selector("#backdrop .lit")
+    page.wait_for_selector("#backdrop .linked")
     page.keyboard.press("Enter")
     page.wait_for_selector("#view .figure line", state="attached")
     page.locator("#view .figure").focus()
@@ -144,8 +144,8 @@ def use_hostile(context: BrowserContext, origin: str) -> None:
     page.wait_for_selector("#view .figure line", state="attached")
     write(page, "taken")
     page.locator("#source").fill("refuse " + texts[1])
-    until(page, "document.querySelector('#told').textContent.startsWith('refuse')")
-    assert page.locator("#told").evaluate("e => [e.textContent, e.children.length]") == [
+    until(page, "document.querySelector('#status').textContent.startsWith('refuse')")
+    assert page.locator("#status").evaluate("e => [e.textContent, e.children.length]") == [
         "refuse " + texts[1],
         0,
     ]
@@ -157,10 +157,10 @@ def use_hostile(context: BrowserContext, origin: str) -> None:
     page.wait_for_timeout(1200)
     assert page.locator("#target").inner_text() == "QUICK AND NEW"
     page.locator("#source").fill("busy")
-    until(page, "document.querySelector('#told').textContent.includes('busy')")
+    until(page, "document.querySelector('#status').textContent.includes('busy')")
     until(page, "document.querySelector('#target').textContent === 'BUSY'")
     page.locator("#source").fill("x" * 20_001)
-    until(page, "document.querySelector('#told').textContent.includes('over the limit')")
+    until(page, "document.querySelector('#status').textContent.includes('over the limit')")
     watch.check(page)
 
 

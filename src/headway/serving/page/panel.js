@@ -1,14 +1,14 @@
-/* The attention of one sentence, below the texts. headway.panel(context) returns {open, close}:
- * context() says {text, source, target, key} of what is translated now. */
+/* The attention of one sentence, below the texts. headway.panel(context) returns {open, close, isOpen};
+ * context() returns {text, source, target, key} of the current translation. */
 (function (headway) {
   "use strict";
   const $ = (id) => document.getElementById(id);
-  const OWN = ["kind", "view", "layer", "heads", "words", "pin", "sentence"];
+  const FRAGMENT_NAMES = ["kind", "view", "layer", "heads", "words", "pin", "sentence"];
 
   function panel(context) {
-    let [number, sentences, asked, opener] = [0, [], null, null];
+    let [number, sentences, request, opener] = [0, [], null, null];
 
-    /** Show the sentence that holds a place of the text, and pin a word of its translation. */
+    /** Show the sentence at a place of the text, or of an index, and pin a word of its translation. */
     async function open({ at = 0, word = null, index = null } = {}) {
       const { text, source, target, key } = context();
       sentences = headway.sentences(text, source);
@@ -17,20 +17,20 @@
       number = index ?? (holding < 0 ? sentences.length - 1 : holding);
       number = Math.min(number, sentences.length - 1);
       if ($("panel").hidden) opener = document.activeElement;
-      asked?.abort();
-      const mine = (asked = new AbortController());
+      request?.abort();
+      const mine = (request = new AbortController());
       $("panel").hidden = false;
-      $("which").textContent = `${number + 1} of ${sentences.length}`;
-      for (const id of ["before", "after", "which"]) $(id).hidden = sentences.length < 2;
-      $("before").disabled = number === 0;
-      $("after").disabled = number === sentences.length - 1;
-      if (document.activeElement?.disabled) $("panel").focus(); // Escape must still be heard
+      $("position").textContent = `${number + 1} of ${sentences.length}`;
+      for (const id of ["previous", "next", "position"]) $(id).hidden = sentences.length < 2;
+      $("previous").disabled = number === 0;
+      $("next").disabled = number === sentences.length - 1;
+      if (document.activeElement?.disabled) $("panel").focus(); // a focused element receives Escape
       $("sentence").textContent = sentences[number].text;
       $("sentence-target").textContent = "";
       $("panel").setAttribute("aria-busy", "true");
       try {
         const q = sentences[number].text;
-        const json = await headway.ask("attention", { q, source, target, ...key }, mine.signal);
+        const json = await headway.request("attention", { q, source, target, ...key }, mine.signal);
         if (mine.signal.aborted) return;
         $("sentence-target").textContent = json.target;
         const root = headway.html("div", {});
@@ -42,11 +42,11 @@
         if (error.name === "AbortError") return;
         $("view").replaceChildren(headway.html("p", { className: "message" }, error.message));
       } finally {
-        if (asked === mine) $("panel").removeAttribute("aria-busy");
+        if (request === mine) $("panel").removeAttribute("aria-busy");
       }
     }
 
-    /** Pin the word that was chosen: the one of its spelling that is nearest to its place. */
+    /** Pin the chosen word. If several words are spelled like it, the nearest one is pinned. */
     function pin(view, word) {
       view.set({ words: true });
       const found = view.tokens().queries.map((label, query) => ({ label, query }))
@@ -56,16 +56,16 @@
     }
 
     function close() {
-      asked?.abort();
+      request?.abort();
       $("panel").hidden = true;
       $("view").replaceChildren();
-      headway.setFragment(Object.fromEntries(OWN.map((name) => [name, null])));
+      headway.setFragment(Object.fromEntries(FRAGMENT_NAMES.map((name) => [name, null])));
       opener?.focus();
       opener = null;
     }
 
-    $("before").addEventListener("click", () => open({ index: number - 1 }));
-    $("after").addEventListener("click", () => open({ index: number + 1 }));
+    $("previous").addEventListener("click", () => open({ index: number - 1 }));
+    $("next").addEventListener("click", () => open({ index: number + 1 }));
     $("close").addEventListener("click", close);
     $("panel").addEventListener("keydown", (event) => event.key === "Escape" && close());
     return { open, close, isOpen: () => !$("panel").hidden };

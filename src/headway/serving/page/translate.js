@@ -1,23 +1,23 @@
-/* The translation page: it translates while one types, lights the words that belong together, and
- * opens the attention of a sentence. */
+/* The translation page: it translates while the user types, highlights the words that belong together,
+ * and opens the attention of a sentence. */
 (function (headway) {
   "use strict";
   const $ = (id) => document.getElementById(id);
-  const PAUSE = 250; // milliseconds without a key before the server is asked
+  const PAUSE = 250; // milliseconds without input before a request
   const ALTERNATIVES = 3;
 
   const texts = { source: $("source"), backdrop: $("backdrop"), target: $("target") };
   const fragment = () => new URLSearchParams(location.hash.slice(1));
   let languages = [];
   let limit = Infinity; // characters
-  let answer = null; // what is shown: {q, source, target, text}
-  let links = null; // of the answer: a promise of its pairs of words
-  let [asked, timer] = [null, 0];
+  let answer = null; // the translation on the page: {q, source, target, text}
+  let links = null; // a promise of the answer's pairs of words
+  let [request, timer] = [null, 0];
   let spans = { source: [], target: [] };
 
-  const keyed = () => ($("key").value ? { api_key: $("key").value } : {});
-  const shown = () => ({ text: answer?.q ?? "", source: answer?.source, target: answer?.target, key: keyed() });
-  const panel = headway.panel(shown);
+  const keyFields = () => ($("key").value ? { api_key: $("key").value } : {});
+  const currentContext = () => ({ text: answer?.q ?? "", source: answer?.source, target: answer?.target, key: keyFields() });
+  const panel = headway.panel(currentContext);
 
   // ---- languages
   const nameOf = (code) => languages.find((language) => language.code === code)?.name ?? code;
@@ -41,11 +41,11 @@
   }
 
   // ---- translating
-  /** Ask soon; a question that is older than the newest is dropped, and so is its answer. */
-  function soon(pause = PAUSE) {
+  /** Translate after a pause; a newer request cancels the older one. */
+  function schedule(pause = PAUSE) {
     clearTimeout(timer);
-    asked?.abort();
-    asked = null;
+    request?.abort();
+    request = null;
     timer = setTimeout(translate, pause);
   }
 
@@ -53,116 +53,116 @@
     const [q, source, target] = [texts.source.value, $("from").value, $("to").value];
     const length = Array.from(q).length;
     if (!q.trim()) return showAnswer(null);
-    if (!target) return tell("This language cannot be translated here.");
+    if (!target) return showStatus("This language cannot be translated here.");
     const over = (length - limit).toLocaleString();
-    if (length > limit) return tell(`${over} characters over the limit of ${limit.toLocaleString()}.`, true);
-    const mine = (asked = new AbortController());
-    const slow = setTimeout(() => asked === mine && tell("Translating …"), 400);
+    if (length > limit) return showStatus(`${over} characters over the limit of ${limit.toLocaleString()}.`, true);
+    const mine = (request = new AbortController());
+    const slow = setTimeout(() => request === mine && showStatus("Translating …"), 400);
     texts.target.setAttribute("aria-busy", "true");
     try {
-      const body = { q, source, target, format: "text", ...keyed() };
+      const body = { q, source, target, format: "text", ...keyFields() };
       if ($("more").open) body.alternatives = ALTERNATIVES;
-      const reply = await headway.ask("translate", body, mine.signal);
-      if (asked !== mine) return;
+      const reply = await headway.request("translate", body, mine.signal);
+      if (request !== mine) return;
       const found = reply.detectedLanguage?.language;
       const text = String(reply.translatedText);
       showAnswer({ q, source: found ?? source, target, text }, reply.alternatives ?? []);
-      tell(found ? `Detected: ${nameOf(found)}` : "");
+      showStatus(found ? `Detected: ${nameOf(found)}` : "");
     } catch (error) {
-      if (asked !== mine) return;
-      tell(error.message + (error.wait ? ` Asking again in ${error.wait} s.` : ""), true);
+      if (request !== mine) return;
+      showStatus(error.message + (error.wait ? ` Trying again in ${error.wait} s.` : ""), true);
       if (error.wait) timer = setTimeout(translate, error.wait * 1000);
     } finally {
       clearTimeout(slow);
-      if (asked === mine || !asked) texts.target.removeAttribute("aria-busy");
+      if (request === mine || !request) texts.target.removeAttribute("aria-busy");
     }
   }
 
-  function tell(message, wrong = false) {
-    $("told").textContent = message;
-    $("told").classList.toggle("wrong", wrong);
+  function showStatus(message, wrong = false) {
+    $("status").textContent = message;
+    $("status").classList.toggle("wrong", wrong);
   }
 
   function showAnswer(found, alternatives = []) {
     const changed = found?.q !== answer?.q || found?.text !== answer?.text;
     answer = found;
     links = null;
-    spans.target = headway.show(texts.target, found?.text ?? "");
+    spans.target = headway.showWords(texts.target, found?.text ?? "");
     spans.target.forEach((span, i) => (span.tabIndex = i ? -1 : 0));
     texts.target.tabIndex = spans.target.length ? -1 : 0;
-    for (const id of ["copy", "link", "look"]) $(id).disabled = !found;
+    for (const id of ["copy", "link", "show-attention"]) $(id).disabled = !found;
     $("alternatives").replaceChildren(...alternatives.map((text) => {
       const button = headway.html("button", { type: "button" }, String(text));
       button.addEventListener("click", () => showAnswer({ ...found, text: String(text) }, alternatives));
       return headway.html("li", {}, button);
     }));
-    if (!found) tell("");
+    if (!found) showStatus("");
     if (changed && panel.isOpen()) panel.close();
   }
 
-  function typed() {
+  function onInput() {
     const length = Array.from(texts.source.value).length;
     const most = limit < Infinity ? ` of ${limit.toLocaleString()}` : "";
     $("count").textContent = `${length.toLocaleString()}${most} character${length === 1 && !most ? "" : "s"}`;
     $("count").classList.toggle("wrong", length > limit);
     $("clear").disabled = !length;
-    spans.source = headway.show(texts.backdrop, texts.source.value);
-    texts.backdrop.append("\u200b"); // an empty last line has its height, too
+    spans.source = headway.showWords(texts.backdrop, texts.source.value);
+    texts.backdrop.append("\u200b"); // gives an empty last line its height
     if (fragment().has("q")) headway.setFragment({ q: null });
-    soon();
+    schedule();
   }
 
   // ---- words that belong together
-  /** Ask which words belong together, once an answer; nothing if the texts have gone on. */
+  /** Return the pairs of words that belong together; one request for each answer. */
   function align() {
     if (!answer) return null;
     const { q, source, target, text } = answer;
-    links ??= headway.ask("align", { q, source, target, ...keyed() }).then(
-      // An alternative is not what the server aligned.
+    links ??= headway.request("align", { q, source, target, ...keyFields() }).then(
+      // The server aligns the best translation, not an alternative.
       (reply) => (reply.translatedText === text ? reply.alignment : []),
       () => [],
     );
     return links;
   }
 
-  let looking = ""; // the newest word that was pointed at
-  async function light(side, number) {
-    looking = `${side} ${number}`;
-    const mine = looking;
+  let pointedAt = ""; // the newest word
+  async function highlight(side, number) {
+    pointedAt = `${side} ${number}`;
+    const mine = pointedAt;
     const pairs = number === null ? [] : await align();
-    if (mine !== looking || !pairs || texts.source.value !== answer?.q) return clearLight();
+    if (mine !== pointedAt || !pairs || texts.source.value !== answer?.q) return clearHighlight();
     const [here, there] = side === "target" ? [1, 0] : [0, 1];
     const others = pairs.filter((pair) => pair[here] === number).map((pair) => pair[there]);
-    const lit = { source: others, target: others, [side]: [number] };
+    const linked = { source: others, target: others, [side]: [number] };
     for (const name of ["source", "target"])
-      spans[name].forEach((span, i) => span.classList.toggle("lit", lit[name].includes(i)));
+      spans[name].forEach((span, i) => span.classList.toggle("linked", linked[name].includes(i)));
     const word = (name, i) => spans[name][i]?.textContent ?? "";
     if (others.length) {
-      const said = (name) => lit[name].map((i) => word(name, i)).join(" ");
-      tell(`${said("source")} → ${said("target")}`);
+      const words = (name) => linked[name].map((i) => word(name, i)).join(" ");
+      showStatus(`${words("source")} → ${words("target")}`);
     }
   }
-  const clearLight = () => document.querySelectorAll(".lit").forEach((span) => span.classList.remove("lit"));
+  const clearHighlight = () => document.querySelectorAll(".linked").forEach((span) => span.classList.remove("linked"));
 
   const wordAt = (target) => (target.dataset?.word === undefined ? null : Number(target.dataset.word));
-  texts.target.addEventListener("pointerover", (event) => light("target", wordAt(event.target)));
-  texts.target.addEventListener("focusin", (event) => light("target", wordAt(event.target)));
-  const letGo = () => light("target", null);
-  texts.target.addEventListener("pointerleave", letGo);
-  texts.source.addEventListener("pointerleave", letGo);
-  texts.target.addEventListener("focusout", letGo);
-  // The words of a text area are no elements; those of the copy behind it lie in the same places.
+  texts.target.addEventListener("pointerover", (event) => highlight("target", wordAt(event.target)));
+  texts.target.addEventListener("focusin", (event) => highlight("target", wordAt(event.target)));
+  const clearPointer = () => highlight("target", null);
+  texts.target.addEventListener("pointerleave", clearPointer);
+  texts.source.addEventListener("pointerleave", clearPointer);
+  texts.target.addEventListener("focusout", clearPointer);
+  // A text area has no elements for its words. A copy behind it has them, in the same places.
   texts.source.addEventListener("pointermove", (event) => {
     const under = document.elementsFromPoint(event.clientX, event.clientY)
       .find((found) => texts.backdrop.contains(found) && wordAt(found) !== null);
     const number = under ? wordAt(under) : null;
-    if (looking !== `source ${number}`) light("source", number);
+    if (pointedAt !== `source ${number}`) highlight("source", number);
   });
   texts.source.addEventListener("keyup", (event) => {
     if (!/^(Arrow|Home|End|Page)/.test(event.key)) return;
     const at = texts.source.selectionStart;
     const number = headway.words(texts.source.value).findIndex(({ start, end }) => start <= at && at <= end);
-    light("source", number < 0 ? null : number);
+    highlight("source", number < 0 ? null : number);
   });
 
   texts.target.addEventListener("keydown", (event) => {
@@ -172,7 +172,7 @@
     const [before, after] = [here - 1, here + 1];
     const arrows = { ArrowLeft: before, ArrowUp: before, ArrowRight: after, ArrowDown: after };
     const to = { ...arrows, Home: 0, End: last }[event.key];
-    if (event.key === "Enter" || event.key === " ") look(here);
+    if (event.key === "Enter" || event.key === " ") openAttention(here);
     else if (to === undefined) return;
     else {
       const next = spans.target[Math.max(0, Math.min(last, to))];
@@ -183,11 +183,11 @@
     event.preventDefault();
   });
   texts.target.addEventListener("click", (event) => {
-    if (wordAt(event.target) !== null && !String(getSelection())) look(wordAt(event.target));
+    if (wordAt(event.target) !== null && !String(getSelection())) openAttention(wordAt(event.target));
   });
 
   /** Open the attention of the sentence that a word of the translation comes from. */
-  async function look(number) {
+  async function openAttention(number) {
     const pairs = await align();
     if (!answer) return;
     const source = headway.words(answer.q);
@@ -208,53 +208,53 @@
   async function copy(button, text) {
     try {
       await navigator.clipboard.writeText(text);
-    } catch { // not allowed without https
-      const field = headway.html("textarea", { value: text, className: "unseen" });
+    } catch { // browsers allow the clipboard with HTTPS only
+      const field = headway.html("textarea", { value: text, className: "visually-hidden" });
       document.body.append(field);
       field.select();
       document.execCommand("copy");
       field.remove();
       button.focus();
     }
-    tell("Copied.");
+    showStatus("Copied.");
   }
   $("copy").addEventListener("click", () => copy($("copy"), answer.text));
   $("link").addEventListener("click", () => {
     headway.setFragment({ q: answer.q });
     copy($("link"), location.href);
   });
-  $("look").addEventListener("click", () => look(0));
+  $("show-attention").addEventListener("click", () => openAttention(0));
   $("clear").addEventListener("click", () => {
     texts.source.value = "";
-    typed();
+    onInput();
     texts.source.focus();
   });
   $("swap").addEventListener("click", () => {
     const [from, to] = [answer?.source ?? $("from").value, $("to").value];
     if (answer) texts.source.value = answer.text;
     chooseLanguages(to, from);
-    typed();
+    onInput();
   });
   $("from").addEventListener("change", () => {
     chooseLanguages($("from").value, $("to").value);
-    soon(0);
+    schedule(0);
   });
   $("to").addEventListener("change", () => {
     chooseLanguages($("from").value, $("to").value);
-    soon(0);
+    schedule(0);
   });
-  $("more").addEventListener("toggle", () => $("more").open && answer && soon(0));
-  $("key").addEventListener("change", () => soon(0));
+  $("more").addEventListener("toggle", () => $("more").open && answer && schedule(0));
+  $("key").addEventListener("change", () => schedule(0));
   $("key-field").addEventListener("submit", (event) => event.preventDefault());
-  texts.source.addEventListener("input", typed);
+  texts.source.addEventListener("input", onInput);
 
   // ---- start
   async function start() {
     let settings;
     try {
-      [languages, settings] = await Promise.all([headway.ask("languages"), headway.ask("frontend/settings")]);
+      [languages, settings] = await Promise.all([headway.request("languages"), headway.request("frontend/settings")]);
     } catch (error) {
-      tell(error.message, true);
+      showStatus(error.message, true);
       if (error.wait) setTimeout(start, error.wait * 1000);
       return;
     }
@@ -272,11 +272,11 @@
     if (given.has("q")) texts.source.value = given.get("q");
     const opened = Number(given.get("sentence"));
     if (texts.source.value) {
-      typed();
+      onInput();
       clearTimeout(timer);
       await translate();
       if (opened && answer) panel.open({ index: opened - 1 });
-    } else typed();
+    } else onInput();
   }
   start();
 })(globalThis.headway);

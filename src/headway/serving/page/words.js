@@ -1,20 +1,20 @@
-/* Words and sentences of a text, and the elements that show them: a word is what white space parts,
- * as on the server. Texts only ever become text nodes. */
+/* Words and sentences of a text, and the elements that show them. White space separates words, as on
+ * the server. Texts become text nodes only, so that no text is read as HTML. */
 (function (headway) {
   "use strict";
 
   const WORD = /[^\s\x1c-\x1f\x85]+/g;
 
-  /** List the words of a text as {text, start, end}. */
+  /** Return the words of a text as {text, start, end}. */
   function words(text) {
     const found = [...text.matchAll(WORD)];
     return found.map(({ 0: word, index }) => ({ text: word, start: index, end: index + word.length }));
   }
 
-  /** List the sentences of a text as {text, start, end}; a line break always ends one. */
+  /** Return the sentences of a text as {text, start, end}; a line break always ends a sentence. */
   function sentences(text, language) {
     const found = [];
-    const splitter = new Intl.Segmenter(known(language), { granularity: "sentence" });
+    const splitter = new Intl.Segmenter(canonicalCode(language), { granularity: "sentence" });
     for (const line of text.matchAll(/[^\n]+/g))
       for (const { segment, index } of splitter.segment(line[0])) {
         const start = line.index + index;
@@ -23,8 +23,8 @@
     return found;
   }
 
-  /** The language, if the browser takes its code for one. */
-  function known(language) {
+  /** Return the language code as the browser writes it, or undefined if the code is unknown. */
+  function canonicalCode(language) {
     try {
       return Intl.getCanonicalLocales(language)[0];
     } catch {
@@ -32,8 +32,8 @@
     }
   }
 
-  /** Show a text with an element around each word; returns these elements. */
-  function show(root, text) {
+  /** Show a text with an element around each word, and return these elements. */
+  function showWords(root, text) {
     const spans = [];
     const parts = [];
     let at = 0;
@@ -48,5 +48,5 @@
     return spans;
   }
 
-  Object.assign(headway, { words, sentences, show });
+  Object.assign(headway, { words, sentences, showWords });
 })((globalThis.headway ??= {}));
