@@ -1,8 +1,8 @@
-"""A Headway model directory as a CTranslate2 one, for models that keep to the paper's architecture.
+"""Convert a Headway model with the paper's architecture to a CTranslate2 model directory.
 
-It is exact: post-norm, interleaved sinusoids as a stored table, embeddings scaled by sqrt(d_model),
-and a decoder that starts from the zero vector are all things CTranslate2 can be told. It reads the
-files alone and needs no Headway:  python convert.py MODEL PIECES OUT
+The conversion is exact. CTranslate2 supports post-norm, a stored table of interleaved sinusoids,
+embeddings scaled by sqrt(d_model), and a decoder that starts from the zero vector. The script reads only
+files and does not import Headway:  python convert.py MODEL PIECES OUT
 """
 
 import json
@@ -40,8 +40,8 @@ def convert(model: Path, pieces: Path, out: Path) -> None:
 
     Args:
         model: A run or model directory.
-        pieces: A JSON list of the vocabulary's pieces, ``<pad>`` last.
-        out: Made here.
+        pieces: A JSON list of the subwords of the vocabulary, ``<pad>`` last.
+        out: Directory to create.
     """
     shape = json.loads((model / "config.json").read_text(encoding="utf-8"))["settings"]["model"]
     other = {name: shape[name] for name, value in EXPECTED.items() if shape[name] != value}
@@ -59,7 +59,7 @@ def convert(model: Path, pieces: Path, out: Path) -> None:
         alignment_heads=0,
     )
     spec.config.layer_norm_epsilon = shape["norm_epsilon"]
-    spec.config.add_source_eos = False  # sentences come with it
+    spec.config.add_source_eos = False  # the sentences already end with </s>
     spec.decoder.start_from_zero_embedding = True
     for name, side in (("encoder", spec.encoder), ("decoder", spec.decoder)):
         embeddings = side.embeddings[0] if name == "encoder" else side.embeddings
@@ -84,7 +84,7 @@ def read_pieces(path: Path) -> list[str]:
 
 
 def set_layer(layer: Any, weights: dict[str, Any], prefix: str) -> None:
-    """Fill one layer."""
+    """Copy the weights of one layer."""
     own = attention(weights, f"{prefix}mixer.attention.")
     fuse_linear(layer.self_attention.linear[0], own[:3])
     copy(layer.self_attention.linear[1], own[3])
@@ -108,7 +108,7 @@ def attention(weights: dict[str, Any], prefix: str) -> list[Any]:
 
 
 def linear(weights: dict[str, Any], prefix: str) -> Any:
-    """Return one linear map; zeros where Headway has no bias."""
+    """Return one linear map; a missing bias becomes zeros."""
     spec = common_spec.LinearSpec()
     spec.weight = weights[f"{prefix}weight"]
     spec.bias = weights.get(f"{prefix}bias", np.zeros(len(spec.weight), np.float32))
@@ -126,7 +126,7 @@ def set_norm(norm: Any, weights: dict[str, Any], prefix: str) -> None:
 
 
 def sinusoids(length: int, width: int) -> Any:
-    """Tabulate the paper's position encodings, sines and cosines alternating."""
+    """Return the table of the paper's position encodings, with alternating sines and cosines."""
     rate = 10000 ** (-np.arange(0, width, 2) / width)
     angle = np.arange(length)[:, None] * rate
     return np.stack((np.sin(angle), np.cos(angle)), -1).reshape(length, width).astype(np.float32)

@@ -1,15 +1,16 @@
-"""What long inputs cost: time and peak memory as the number n of positions doubles.
+"""Measure time and peak memory as the number n of positions doubles.
 
     OMP_NUM_THREADS=1 taskset -c 0 python benchmarks/long_inputs.py
 
-One self-attention layer (d_model 512, 8 heads, one row) of a window of 64 positions, and full; then a
-whole Transformer of such layers, in training and in translation. Time is the median of interleaved
-repeats: each repeat takes every n once, so that a slow minute of the machine meets them all. Freed
-memory is kept, as in training: else a tensor of 32 MiB or more is new pages from the kernel each time,
-which makes n = 16,384 a quarter slower than linear. Memory is the peak of a fresh process above what
-it held before, weights, libraries and all, and freed memory is not kept there (Linux only).
+The cases are one self-attention layer (d_model 512, 8 heads, one row), with a window of 64 positions and
+with full attention, and a whole Transformer of such layers in training and in translation. Time is the
+median of interleaved repeats: each repeat runs every n once, so that slow periods of the machine affect
+all of them. As in training, the process keeps freed memory. Otherwise each tensor of 32 MiB or more needs
+new pages from the kernel, which makes n = 16,384 a quarter slower than linear. Memory is the increase of
+the peak of a fresh process, after libraries and weights are loaded; there, freed memory is not kept
+(Linux only).
 
-"Growth" is what a doubling of n multiplies by; linear is 2.
+The number in brackets is the growth from one n to the next; linear growth is 2.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from headway.training.machine import keep_large_allocations
 D_MODEL, HEADS, WINDOW = 512, 8, 64
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
 VOCABULARY = 1000
-STEPS = 20  # of a translation: its length costs nothing that its input's does not
+STEPS = 20  # of a translation; few, so that the time depends on the input length
 
 Run = Callable[[], object]
 
@@ -72,7 +73,7 @@ def model(length: int, *, window: int, training: bool) -> Run:
 
 
 def cases() -> dict[str, Callable[[int], Run]]:
-    """Name what is measured."""
+    """Return the cases by name."""
     found: dict[str, Callable[[int], Run]] = {}
     for window, causal, packed in (
         (WINDOW, False, False), (WINDOW, True, False), (WINDOW, False, True),
@@ -102,7 +103,7 @@ def seconds(make: Callable[[int], Run], lengths: list[int], repeats: int) -> lis
         for run, times in zip(runs, took, strict=True):
             start = time.perf_counter()
             run()
-            if repeat:  # the first one warms up
+            if repeat:  # the first repeat is the warm-up
                 times.append(time.perf_counter() - start)
     return [statistics.median(times) for times in took]
 
@@ -114,7 +115,7 @@ def peak(case: str, length: int) -> int:
 
 
 def own_peak(make: Callable[[int], Run], length: int) -> int:
-    """Measure in this process how far a run raises the memory held."""
+    """Return by how many bytes a run raises the peak memory of this process."""
     make(max(512, length // 8))()  # libraries load and threads start
     run = make(length)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
@@ -129,7 +130,7 @@ def _status(key: str) -> int:
 
 
 def row(label: str, values: list[float], unit: str) -> str:
-    """Lay out the values of all lengths, each with its growth."""
+    """Return a table row with the values of all lengths and their growth."""
     cells = [f"{values[0]:>9.1f}      "]
     cells += [f"{b:>9.1f} ({b / a:.2f})" for a, b in itertools.pairwise(values)]
     return f"| {label} | {' | '.join(cells)} | {unit} |"

@@ -1,11 +1,11 @@
-"""Whether bf16 learns as fp32 does: the loss over the first steps, several seeds of each.
+"""Check whether bf16 learns as well as fp32: compare losses of the first steps over several seeds.
 
     python benchmarks/loss_curve.py --train train.en train.de --valid valid.en valid.de
 
-Every run reads the same batches in its seed's order; a seed sets weights, order and dropout. Losses are
-means over the last 20 steps (a single step's depends on its batch above all). For each point the table
-gives the least and the most of the fp32 seeds and of the bf16 seeds, and how far bf16 lies outside, in
-widths of the fp32 spread: at most 0 everywhere means within.
+A seed sets the weights, the order of batches and dropout. A loss is the mean over the last 20 steps,
+because the loss of a single step depends mostly on its batch. For each point the table gives the minimum
+and maximum of the fp32 seeds and of the bf16 seeds. The last column says how far bf16 lies outside the
+range of fp32, as a multiple of the width of that range; 0 means inside.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What one core can multiply: GFLOP/s of ``x W^T`` by each of torch's ways, for a model's shapes.
+"""Measure GFLOP/s of ``x W^T`` on one core, with each implementation in torch and the shapes of a model.
 
 OMP_NUM_THREADS=1 taskset -c 0 python benchmarks/rates.py
 """
@@ -21,8 +21,8 @@ SHAPES = (
 REPEATS = 7
 
 
-def best(run: Callable[[], Tensor]) -> float:
-    """Return the least seconds of several runs, after two to warm up."""
+def fastest(run: Callable[[], Tensor]) -> float:
+    """Return the minimum seconds of several runs, after two warm-up runs."""
     run(), run()
     seconds = []
     for _ in range(REPEATS):
@@ -32,8 +32,8 @@ def best(run: Callable[[], Tensor]) -> float:
     return min(seconds)
 
 
-def ways(rows: int, inputs: int, outputs: int) -> dict[str, Callable[[], Tensor]]:
-    """Return each way to multiply [rows, inputs] with the transpose of [outputs, inputs]."""
+def implementations(rows: int, inputs: int, outputs: int) -> dict[str, Callable[[], Tensor]]:
+    """Return each implementation of [rows, inputs] times the transpose of [outputs, inputs]."""
     x, weight = torch.randn(rows, inputs), torch.randn(outputs, inputs)
     low_x, low_weight = x.bfloat16(), weight.bfloat16()
     bytes_x, bytes_weight = (t.mul(40).clamp(-127, 127).char() for t in (x, weight))
@@ -48,11 +48,11 @@ def ways(rows: int, inputs: int, outputs: int) -> dict[str, Callable[[], Tensor]
 def main() -> None:
     """Print the table."""
     torch.set_num_threads(1)
-    names = list(ways(32, 32, 32))
+    names = list(implementations(32, 32, 32))
     print(f"| rows x in x out | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
     for shape in SHAPES:
         work = 2 * shape[0] * shape[1] * shape[2] / 1e9
-        rates = [f"{work / best(run):.0f}" for run in ways(*shape).values()]
+        rates = [f"{work / fastest(run):.0f}" for run in implementations(*shape).values()]
         print(f"| {' x '.join(map(str, shape))} | {' | '.join(rates)} |")
 
 

@@ -1,8 +1,11 @@
-"""Headway beside other toolkits on this machine: same sentences, same batches, taking turns.
+"""Compare Headway with other toolkits, or with another checkout of itself, on this machine.
 
-python benchmarks/run.py --text DIR      everything, with the Python that has Headway installed
+python benchmarks/run.py --text DIR                        other toolkits
+python benchmarks/run.py --text DIR --against CHECKOUT     another checkout of Headway
 
-DIR holds Multi30k's train, valid and test_2016_flickr as .en and .de, plain or .gz. See README.md.
+Run it with the Python that has Headway installed. DIR holds train, valid and test_2016_flickr of
+Multi30k as .en and .de, plain or .gz. All sides get the same batches and sentences and take turns.
+See README.md.
 """
 
 import argparse
@@ -26,31 +29,34 @@ from setting_up import (
     write_random,
     write_sentences,
 )
-from table import bleu, name_of, report
+from table import OTHER, bleu, name_of, report
 from turns import Side, take_turns
 
 from headway.text.tokenizer import Tokenizer
 
 HERE = Path(__file__).parent
 PARTS = ("train", "threads", "translate")
-# Steps to warm up, and steps of a repeat.
+# Warm-up steps, and steps of a repeat.
 STEPS = {"tiny": (20, 12), "base": (1, 2)}
-# Sentences of a repeat: in batches, and one by one. At base every translation is as long as the
-# longest reference of its batch, for the weights are random.
+# Sentences of a repeat: in batches, and one by one. The weights of base are random, so every translation
+# is made as long as the longest reference of its batch.
 SENTENCES = {"tiny": (1000, 100), "base": (128, 20)}
-EXTRA = 50  # steps beyond the longest source of a batch, where lengths are free
+EXTRA = 50  # maximum steps beyond the longest source of a batch, if lengths are not forced
 
 
 def main() -> None:
-    """Set up, take turns, and print the tables."""
+    """Prepare the data and the sides, measure in turns, and print the tables."""
     args = arguments()
     for split in ("train", "valid", "test_2016_flickr"):
-        files(args.text, split)  # before anything is installed
+        files(args.text, split)  # report a missing file before anything is installed
     work: Path = args.work
     work.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     os.sched_setaffinity(0, {args.cores[0]})
-    peers = args.peers or make_environment(work / "peers")
+    # A comparison with another checkout needs no peers.
+    peers = (
+        args.peers or (args.against and Path(sys.executable)) or make_environment(work / "peers")
+    )
     model = args.model or work / "tiny"
     if not (model / "model.safetensors").exists():
         train_tiny(args.text, model, args.cores)
@@ -84,7 +90,7 @@ def main() -> None:
 def plan(
     part: str, shape: str, args: argparse.Namespace, peers: Path, model: Path, tokenizer: Tokenizer
 ) -> tuple[list[Side], list[Any]]:
-    """Return who takes part, and the cells."""
+    """Return the sides of a part, and the cells of its table."""
     own, one, all_cores = Path(sys.executable), tuple(args.cores[:1]), tuple(args.cores)
     if part != "translate":
         warm, steps = STEPS[shape]
@@ -99,7 +105,9 @@ def plan(
             several = [
                 s._replace(name=f"{s.name}, {len(all_cores)} cores", cores=all_cores) for s in ours
             ]
-            return ours + several, [None]
+            return with_checkout(ours + several, args.against), [None]
+        if args.against:
+            return with_checkout(ours, args.against), [None]
         wirings = {
             "": {}, ", paper's dropout": {"paper_dropout": True}, ", bf16 by autocast": {"autocast": True},
         }  # fmt: skip
@@ -135,11 +143,18 @@ def plan(
         Side(f"CTranslate2 {p}", peers, "translate_ctranslate2.py", task | {"precision": p}, one)
         for p in ("float32", "int8")
     ]
-    return theirs + ours, cells
+    return (with_checkout(ours, args.against) if args.against else theirs + ours), cells
+
+
+def with_checkout(sides: list[Side], checkout: Path | None) -> list[Side]:
+    """Add each side once more with the code of another checkout, if there is one."""
+    if checkout is None:
+        return sides
+    return [*sides, *(s._replace(name=f"{s.name}{OTHER}", checkout=checkout) for s in sides)]
 
 
 def facts_of(part: str, shape: str, work: Path) -> dict[str, Any]:
-    """Count what a repeat of training is made of."""
+    """Return the number of tokens and the padding of a training repeat."""
     if part == "translate":
         return {}
     warm, steps = STEPS[shape]
@@ -155,7 +170,7 @@ def facts_of(part: str, shape: str, work: Path) -> dict[str, Any]:
 
 
 def line_of(answer: dict[str, Any]) -> str:
-    """Return one repeat in a line."""
+    """Return the line that reports one repeat."""
     cell = "" if answer["cell"] is None else name_of(answer["cell"])
     rate = answer["tokens"] / answer["cpu"]
     return (
@@ -169,27 +184,42 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--text", type=Path, required=True, metavar="DIR", help="Multi30k")
     parser.add_argument(
-        "--work", type=Path, default=HERE / "work", metavar="DIR", help="all that is made"
+        "--text", type=Path, required=True, metavar="DIR", help="directory with Multi30k"
+    )
+    parser.add_argument(
+        "--work",
+        type=Path,
+        default=HERE / "work",
+        metavar="DIR",
+        help="directory for everything that is written",
     )
     parser.add_argument("--model", type=Path, metavar="DIR",
-                        help="a tiny run or model directory; default: train one, ten minutes")  # fmt: skip
+                        help="a tiny run or model directory; default: train one (ten minutes)")  # fmt: skip
     parser.add_argument("--peers", type=Path, metavar="PYTHON",
-                        help="of an environment with the peers; default: make one")  # fmt: skip
+                        help="interpreter of an environment with the peers; default: make one")  # fmt: skip
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
     parser.add_argument("--shapes", nargs="+", default=("tiny", "base"), choices=("tiny", "base"))
     parser.add_argument("--sides", nargs="+", metavar="NAME", help="only these; default: all")
     parser.add_argument("--cells", nargs="+", default=("32x4", "32x1", "1x4", "1x1"),
-                        metavar="NxK", help="translate: sentences at once x beam")  # fmt: skip
+                        metavar="NxK", help="translate: batch size x beam")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--cores", type=int, nargs="+", default=(0, 1), metavar="N",
-                        help="the first is used for all but the part threads; default 0 1")  # fmt: skip
+                        help="the first one runs all parts but threads; default 0 1")  # fmt: skip
     parser.add_argument("--penalties", type=float, nargs="+", default=(0.0, 1.0), metavar="ALPHA",
-                        help="length penalties of free beam searches; 0 ranks alike in all")  # fmt: skip
+                        help="length penalties of beam search; with 0 all toolkits rank alike")  # fmt: skip
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT",
+                        help="compare with this checkout of Headway, not with other toolkits")  # fmt: skip
     args = parser.parse_args(words)
+    if args.against is not None:
+        args.against = args.against.resolve()
+        for script in ("train_headway.py", "translate_headway.py"):
+            if not (args.against / "benchmarks" / script).exists():
+                raise SystemExit(
+                    f"{args.against}: no checkout of Headway, benchmarks/{script} is missing"
+                )
     if args.model is not None and not (args.model / "model.safetensors").exists():
-        raise SystemExit(f"{args.model}: holds no model")
+        raise SystemExit(f"{args.model}: holds no model.safetensors; give a run or model directory")
     return args
 
 

@@ -1,4 +1,4 @@
-"""What the comparison needs before it starts: an environment for the peers, batches, and weights."""
+"""Prepare a comparison: the environment of the other toolkits, batches, sentences and weights."""
 
 import json
 import random
@@ -22,9 +22,9 @@ from headway.text.tokenizer import Tokenizer
 
 LANGUAGES = ("en", "de")
 BATCH_TOKENS = 2500  # target tokens of a training batch
-KEPT = 60  # batches written down; more than any comparison trains on
+KEPT_BATCHES = 60  # written to disk; more than any comparison uses
 PEERS = ("transformers==5.23.0", "ctranslate2==4.8.5", "numpy", "safetensors")
-# A model worth translating with, in some ten minutes of a core; the published quality takes longer.
+# Settings that train a usable model in about ten minutes on one core; good quality takes longer.
 QUICK = (
     "--training.batch-tokens=1200", "--training.micro-batch-tokens=600",
     "--training.warmup-steps=500", "--training.rate-scale=0.6", "--training.max-steps=2000",
@@ -34,13 +34,13 @@ QUICK = (
 
 
 def make_environment(directory: Path) -> Path:
-    """Make the peers' virtual environment, with this torch, if it is not there; return its Python."""
+    """Create the virtual environment of the other toolkits, unless it exists; return its Python."""
     python = directory / "bin" / "python"
     done = directory / "installed"
     if not done.exists():
         say(f"{directory}: installing the peers")
         subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True)
-        # torch alone first: by number, so that no other build is chosen on the way.
+        # torch is installed first and by version, so that the toolkits do not choose another one.
         for packages in ([f"torch=={version('torch').partition('+')[0]}"], list(PEERS)):
             subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
         done.touch()
@@ -58,7 +58,7 @@ def train_tiny(text: Path, run: Path, cores: Sequence[int]) -> None:
 
 
 def files(text: Path, split: str) -> list[Path]:
-    """Find both sides of a split: train.en or train.en.gz, and so on."""
+    """Return the files of both languages of a split, such as train.en or train.en.gz."""
     names = [f"{split}.{code}{end}" for code in LANGUAGES for end in ("", ".gz")]
     found = [text / name for name in names if (text / name).exists()]
     if len(found) != len(LANGUAGES):
@@ -67,7 +67,7 @@ def files(text: Path, split: str) -> list[Path]:
 
 
 def write_batches(text: Path, tokenizer: Tokenizer, path: Path) -> dict[str, Any]:
-    """Write training batches of like lengths in random order; return facts about them."""
+    """Write training batches of similar lengths in random order; return their counts."""
     pairs = list(read_pairs(files(text, "train")))
     sources = tokenizer.encode_source([pair.source for pair in pairs])
     targets = tokenizer.encode_target([pair.target for pair in pairs])
@@ -77,7 +77,7 @@ def write_batches(text: Path, tokenizer: Tokenizer, path: Path) -> dict[str, Any
     values = {
         "batches": [
             {"source": [sources[i] for i in rows], "target": [targets[i] for i in rows]}
-            for rows in batches[:KEPT]
+            for rows in batches[:KEPT_BATCHES]
         ]
     }
     path.write_text(json.dumps(values), encoding="utf-8")
@@ -85,7 +85,7 @@ def write_batches(text: Path, tokenizer: Tokenizer, path: Path) -> dict[str, Any
 
 
 def cut(order: Sequence[int], targets: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Cut sorted rows into batches of about `BATCH_TOKENS` target tokens."""
+    """Divide sorted rows into batches of about `BATCH_TOKENS` target tokens."""
     rows: list[int] = []
     tokens = 0
     for i in order:
@@ -97,7 +97,7 @@ def cut(order: Sequence[int], targets: Sequence[Sequence[int]]) -> Iterator[list
 
 
 def write_sentences(text: Path, tokenizer: Tokenizer, path: Path) -> list[str]:
-    """Write the test set's ids; return its references as text."""
+    """Write the ids of the test set; return the references as text."""
     pairs = list(read_pairs(files(text, "test_2016_flickr")))
     values = {
         "sources": tokenizer.encode_source([pair.source for pair in pairs]),
@@ -108,13 +108,13 @@ def write_sentences(text: Path, tokenizer: Tokenizer, path: Path) -> list[str]:
 
 
 def write_pieces(tokenizer: Tokenizer, path: Path) -> None:
-    """Write the vocabulary, ``<pad>`` included, by id."""
+    """Write the subwords of the vocabulary in the order of their ids, ``<pad>`` included."""
     pieces = tokenizer.target_pieces(range(tokenizer.target_vocab_size))
     path.write_text(json.dumps(pieces, ensure_ascii=False), encoding="utf-8")
 
 
 def write_random(tokenizer: Tokenizer, shape: str, directory: Path) -> None:
-    """Write a model of random weights that never ends by itself, for forced lengths."""
+    """Write a model with random weights that never predicts ``</s>``, for forced lengths."""
     torch.manual_seed(1)
     config = config_of(task_of(shape))
     model = make_endless(Transformer(config.model))
@@ -123,7 +123,7 @@ def write_random(tokenizer: Tokenizer, shape: str, directory: Path) -> None:
 
 
 def task_of(shape: str) -> dict[str, Any]:
-    """Return what every side of a comparison is told about the model."""
+    """Return the part of the task that describes the model."""
     return {
         "shape": SHAPES[shape],
         "vocab_size": VOCAB_SIZE,
@@ -133,5 +133,5 @@ def task_of(shape: str) -> dict[str, Any]:
 
 
 def say(line: str) -> None:
-    """Tell the user."""
+    """Print a message on standard error."""
     print(line, file=sys.stderr, flush=True)

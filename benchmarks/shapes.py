@@ -1,4 +1,4 @@
-"""The two shapes that are compared, and what they are in Headway's settings."""
+"""The two model sizes that are compared, and their settings in Headway."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,13 +9,13 @@ SHAPES = {
     "tiny": {"d_model": 128, "d_ff": 512, "heads": 4, "layers": 4},
     "base": {"d_model": 512, "d_ff": 2048, "heads": 8, "layers": 6},
 }
-VOCAB_SIZE = 8000  # pieces for both languages, control symbols included
+VOCAB_SIZE = 8000  # subwords of both languages, control symbols included
 DROPOUT = 0.1
 SMOOTHING = 0.1
 
 
 def config_of(task: dict[str, Any]) -> Config:
-    """Return Headway's settings for a task's shape; the training regime is the tiny preset's."""
+    """Return Headway's settings for the model size of a task, with the training settings of the preset tiny."""
     shape, size = task["shape"], task["vocab_size"]
     preset = PRESETS["tiny"]
     model = ModelConfig(

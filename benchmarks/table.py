@@ -1,4 +1,4 @@
-"""Records as Markdown tables, with the ratios that the comparison is about."""
+"""Write measurements as Markdown tables with their ratios."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -8,12 +8,13 @@ from typing import Any
 from headway.text.tokenizer import Tokenizer
 
 Record = dict[str, Any]
-YARD = "torch.nn.Transformer"
+REFERENCE = "torch.nn.Transformer"
+OTHER = " (other checkout)"  # end of the names of sides that run another checkout
 PAIRS = [("Headway fp32", "CTranslate2 float32"), ("Headway int8", "CTranslate2 int8")]
 
 
 def bleu(found: Sequence[Sequence[int]], references: Sequence[str], tokenizer: Tokenizer) -> float:
-    """Return sacreBLEU of ids, cased, against the first so many references."""
+    """Return the cased sacreBLEU of translations against the first references."""
     import sacrebleu
 
     texts = [tokenizer.decode(ids) for ids in found]
@@ -21,18 +22,20 @@ def bleu(found: Sequence[Sequence[int]], references: Sequence[str], tokenizer: T
 
 
 def report(records: Sequence[Record]) -> str:
-    """Return all tables."""
+    """Return the tables of all parts and shapes."""
     parts: list[str] = []
     for (part, shape), group in grouped(records, lambda r: (r["part"], r["shape"])):
         write = {"train": training, "threads": threads, "translate": translation}[part]
         parts += [write(shape, group), ""]
+        if any(str(r["side"]).endswith(OTHER) for r in group):
+            parts += [checkouts(part, group), ""]
     return "\n".join(parts).rstrip()
 
 
 def grouped(
     records: Sequence[Record], key: Callable[[Record], Any]
 ) -> list[tuple[Any, list[Record]]]:
-    """Group records, in the order in which keys first occur."""
+    """Group records by a key, in the order in which the keys first occur."""
     order: dict[str, int] = {}
     for record in records:
         order.setdefault(repr(key(record)), len(order))
@@ -45,7 +48,7 @@ def grouped(
 
 
 def training(shape: str, records: Sequence[Record]) -> str:
-    """Return the table of training."""
+    """Return the table of training speeds."""
     sides = dict(grouped(records, lambda r: r["side"]))
     first = records[0]
     lines = [
@@ -55,49 +58,77 @@ def training(shape: str, records: Sequence[Record]) -> str:
         f" {first['target_padding']:.1%}; {len(sides[first['side']])} repeats,"
         f" {first['tokens']:,} target tokens each.",
         "",
-        "| | parameters | median (least to most) | of torch.nn.Transformer | wall tokens/s |"
+        "| | parameters | median (minimum to maximum) | of torch.nn.Transformer | wall tokens/s |"
         " peak memory | of torch.nn.Transformer's | last loss |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, rows in sides.items():
         memory = max(r["memory"] for r in rows)
-        yard = max((r["memory"] for r in sides.get(YARD, [])), default=0)
+        reference_memory = max((r["memory"] for r in sides.get(REFERENCE, [])), default=0)
         lines.append(
             f"| {name} | {rows[0]['parameters'] / 1e6:.2f} M | {spread(rates(rows, 'cpu'))}"
-            f" | {ratio(rows, sides.get(YARD))} | {statistics.median(rates(rows, 'wall')):,.0f}"
-            f" | {memory / 1e9:.2f} GB | {f'{memory / yard:.0%}' if yard else ''}"
+            f" | {ratio(rows, sides.get(REFERENCE))} | {statistics.median(rates(rows, 'wall')):,.0f}"
+            f" | {memory / 1e9:.2f} GB | {f'{memory / reference_memory:.0%}' if reference_memory else ''}"
             f" | {rows[-1]['loss']:.2f} |"
         )
     return "\n".join([*lines, "", noise(records)])
 
 
 def threads(shape: str, records: Sequence[Record]) -> str:
-    """Return the table of several cores against one."""
+    """Return the table of training speeds on one core and on several."""
     sides = dict(grouped(records, lambda r: r["side"]))
     lines = [
         f"### Training with several cores, {shape.upper()}: target tokens a second of the clock",
         "",
-        "| | median (least to most) | of one core |",
+        "| | median (minimum to maximum) | of one core |",
         "|---|---|---|",
     ]
     for name, rows in sides.items():
-        one = sides.get(name.partition(",")[0])
+        other = OTHER if name.endswith(OTHER) else ""
+        one = sides.get(name.removesuffix(OTHER).partition(",")[0] + other)
         lines.append(f"| {name} | {spread(rates(rows, 'wall'))} | {ratio(rows, one, 'wall')} |")
     return "\n".join([*lines, "", noise(records)])
 
 
+def checkouts(part: str, records: Sequence[Record]) -> str:
+    """Return the table that compares the sides of this checkout with those of another one."""
+    lines = [
+        "| side | cell | this checkout : other checkout, median (minimum to maximum) | same result |",
+        "|---|---|---|---|",
+    ]
+    for cell, group in grouped(records, lambda r: r["cell"]):
+        sides = dict(grouped(group, lambda r: r["side"]))
+        for name, rows in sides.items():
+            others = sides.get(f"{name}{OTHER}")
+            if others is None:
+                continue
+            if part == "translate":
+                is_same = all(r.get("found") == rows[0].get("found") for r in others)
+            else:
+                is_same = [r["loss"] for r in rows] == [r["loss"] for r in others]
+            clock = "wall" if part == "threads" else "cpu"
+            lines.append(
+                f"| {name} | {name_of(cell) if cell else ''} | {ratio(rows, others, clock)}"
+                f" | {'yes' if is_same else 'NO'} |"
+            )
+    return "\n".join(lines)
+
+
 def translation(shape: str, records: Sequence[Record]) -> str:
-    """Return the tables of translation: all figures, then the ratios."""
+    """Return two tables of translation speeds: all figures, and the ratios."""
     free = any("bleu" in r for r in records)
     kind = "free-running" if free else "lengths forced, random weights"
     lines = [
         f"### Translation, {shape.upper()}, {kind}: a CPU second of one core",
         "",
-        "| batch x beam | | sentences | output tokens, median (least to most) | wall sentences/s |"
+        "| batch x beam | | sentences | output tokens, median (minimum to maximum) | wall sentences/s |"
         " BLEU | same as Headway fp32 |",
         "|---|---|---|---|---|---|---|",
     ]
-    ratios = ["| batch x beam | ratio of output tokens | median (least to most) |", "|---|---|---|"]
+    ratios = [
+        "| batch x beam | ratio of output tokens | median (minimum to maximum) |",
+        "|---|---|---|",
+    ]
     for cell, group in grouped(records, lambda r: r["cell"]):
         sides = dict(grouped(group, lambda r: r["side"]))
         for name, rows in sides.items():
@@ -121,17 +152,19 @@ def translation(shape: str, records: Sequence[Record]) -> str:
             if ours in sides and theirs in sides:
                 words = ratio(sides[ours], sides[theirs])
                 ratios.append(f"| {name_of(cell)} | {ours} : {theirs} | {words} |")
-    return "\n".join([*lines, "", *ratios, "", noise(records)])
+    if len(ratios) > 2:
+        lines += ["", *ratios]
+    return "\n".join([*lines, "", noise(records)])
 
 
 def name_of(cell: Record) -> str:
-    """Return a cell's name: batch size x beam, and the length penalty if there is one."""
+    """Return the name of a cell: batch size x beam, and the length penalty unless it is 0."""
     penalty = f", penalty {cell['penalty']:g}" if cell["penalty"] else ""
     return f"{cell['batch']}x{cell['beam']}{penalty}"
 
 
 def same(record: Record, ours: Sequence[Record] | None) -> str:
-    """Return the share of sentences translated as Headway does in fp32."""
+    """Return how many sentences have the same translation as with Headway in fp32."""
     if not ours or not record.get("found"):
         return ""
     pairs = list(zip(record["found"], ours[0]["found"], strict=True))
@@ -139,25 +172,24 @@ def same(record: Record, ours: Sequence[Record] | None) -> str:
 
 
 def rates(rows: Sequence[Record], clock: str) -> list[float]:
-    """Return tokens a second of each repeat."""
+    """Return the tokens per second of each repeat."""
     return [r["tokens"] / r[clock] for r in rows]
 
 
 def median_rate(rows: Sequence[Record]) -> float:
-    """Return the median of tokens a CPU second."""
+    """Return the median of the tokens per CPU second."""
     return statistics.median(rates(rows, "cpu"))
 
 
 def spread(values: Sequence[float]) -> str:
-    """Return the median, least and most."""
+    """Return median, minimum and maximum as text."""
     return f"**{statistics.median(values):,.0f}** ({min(values):,.0f} to {max(values):,.0f})"
 
 
 def ratio(rows: Sequence[Record], others: Sequence[Record] | None, clock: str = "cpu") -> str:
-    """Return the ratio of the medians, and the least and the most of the repeats' own ratios.
+    """Return the ratio of the medians, and the minimum and maximum of the ratios of single repeats.
 
-    A repeat of one side and the same repeat of another ran within a round: noise that lasts longer
-    than that falls out of their ratio.
+    The same repeat of two sides runs within one round, so slower changes of the machine cancel out.
     """
     if not others:
         return ""
@@ -168,9 +200,9 @@ def ratio(rows: Sequence[Record], others: Sequence[Record] | None, clock: str = 
 
 
 def noise(records: Sequence[Record]) -> str:
-    """Return how steady the machine was."""
+    """Return the line that shows how steady the machine was."""
     times = [1000 * r["yardstick"] for r in records]
     return (
-        f"Yardstick before each repeat: {statistics.median(times):.0f} ms"
+        f"Yardstick (a fixed piece of work) before each repeat: {statistics.median(times):.0f} ms"
         f" ({min(times):.0f} to {max(times):.0f})."
     )

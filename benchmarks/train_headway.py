@@ -1,4 +1,4 @@
-"""Training with Headway: ``Trainer.step``, on the same batches as the others."""
+"""Train with Headway: ``Trainer.step`` on the same batches as the other sides."""
 
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from headway.training.trainer import Trainer
 
 
 def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Build the model and its trainer, as a run does."""
+    """Build model and trainer as a training run does."""
     config = config_of(task)
     machine = Machine(device="cpu", precision=task["precision"], threads=task["threads"])
     device = machine.torch_device
@@ -40,7 +40,7 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def pairs(source: list[Ids], target: list[Ids]) -> Iterator[tuple[Ids, Ids]]:
-    """Put the two sides of a batch together."""
+    """Return the sentence pairs of a batch."""
     return zip(source, target, strict=True)
 
 

@@ -1,8 +1,8 @@
-"""Training with Hugging Face's ``MarianMTModel``, in fp32, in a plain loop.
+"""Train with Hugging Face's ``MarianMTModel``, in fp32, in a plain loop.
 
-Marian's ``<pad>`` is the last id and starts the decoder: the ids need no change. Dropout goes where
-``torch.nn.Transformer`` has it; with ``paper_dropout`` not to attention weights nor into the
-feed-forward.
+Marian's ``<pad>`` is the last id and starts the decoder, so the ids need no change. Dropout is applied
+where ``torch.nn.Transformer`` applies it; with ``paper_dropout`` neither to attention weights nor inside
+the feed-forward.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
-"""Training with ``torch.nn.Transformer``, the way tutorials do: in fp32, or in bf16 by autocast.
+"""Train with ``torch.nn.Transformer`` as tutorials do, in fp32, or in bf16 by autocast.
 
-Scaled embeddings with sinusoids, tied output, ``CrossEntropyLoss``, unfused Adam. Its ``dropout`` goes
-to residual sums, the inside of the feed-forward and attention weights; with ``paper_dropout`` only
-to residual sums and embeddings, as in the paper and in Headway.
+The model has scaled embeddings with sinusoids and a tied output; training uses ``CrossEntropyLoss`` and
+unfused Adam. Its ``dropout`` is applied to residual sums, inside the feed-forward and to attention
+weights; with ``paper_dropout`` only to residual sums and embeddings, as in the paper and in Headway.
 """
 
 import math
@@ -53,7 +53,7 @@ class Model(nn.Module):
 
 
 def use_paper_dropout(model: Model) -> None:
-    """Take dropout off attention weights and off the inside of the feed-forward."""
+    """Remove dropout from attention weights and from inside the feed-forward."""
     for part in model.core.modules():
         if isinstance(part, nn.MultiheadAttention):
             part.dropout = 0.0

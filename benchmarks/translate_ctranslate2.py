@@ -1,4 +1,4 @@
-"""Translation with CTranslate2: the same weights, converted by ``convert.py``."""
+"""Translate with CTranslate2, with the same weights, converted by ``convert.py``."""
 
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,12 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return [[pieces[i] for i in ids] for ids in sources]
 
     def translate(sources: list[list[str]], cell: Cell, limit: int) -> list[Any]:
-        # Headway ends a translation in the last of its steps; here that step is one of the tokens.
+        # Headway's limit includes </s>; CTranslate2's limit does not.
         longest = limit if task["forced"] else limit - 1
         return translator.translate_batch(
             sources,
             beam_size=cell["beam"],
-            max_batch_size=0,  # all that is handed over at once
+            max_batch_size=0,  # one batch with all given sentences
             length_penalty=cell["penalty"],
             min_decoding_length=longest if task["forced"] else 1,
             max_decoding_length=longest,

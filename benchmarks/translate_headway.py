@@ -1,4 +1,4 @@
-"""Translation with Headway: whole translations, encoding and search, from ids to ids."""
+"""Translate with Headway, from source ids to target ids."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Several sides, one awake at a time: each repeat goes round all of them, so that noise meets all."""
+"""Run several sides in turns, one at a time, so that noise of the machine affects all of them equally."""
 
 import json
 import os
@@ -17,14 +17,15 @@ HERE = Path(__file__).parent
 
 
 class Side(NamedTuple):
-    """One participant.
+    """One participant of a comparison.
 
     Attributes:
-        name: In the table.
-        python: Of its environment.
-        script: Beside this file.
-        task: What its script is told.
-        cores: Where it may run; as many threads.
+        name: Name in the tables.
+        python: Python interpreter of its environment.
+        script: Name of its script in ``benchmarks/``.
+        task: Argument of the script, sent as JSON.
+        cores: Processor cores to run on, with one thread each.
+        checkout: Another checkout of Headway, whose script and package run; None: this checkout.
     """
 
     name: str
@@ -32,10 +33,11 @@ class Side(NamedTuple):
     script: str
     task: dict[str, Any]
     cores: tuple[int, ...]
+    checkout: Path | None = None
 
 
 class Process:
-    """A side's process, asleep unless asked."""
+    """The process of a side, which works only when it is asked."""
 
     def __init__(self, side: Side) -> None:
         self.side = side
@@ -44,12 +46,15 @@ class Process:
         environment |= {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
         if "headway" in side.script:
             environment |= TRAINING_ENVIRONMENT  # as `headway train` sets it
-            if "PYTHONPATH" in os.environ:
+            if side.checkout is not None:
+                environment["PYTHONPATH"] = str(side.checkout / "src")
+            elif "PYTHONPATH" in os.environ:
                 environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
+        folder = HERE if side.checkout is None else side.checkout / "benchmarks"
         task = json.dumps(side.task | {"threads": len(side.cores)})
         pinned = ["taskset", "-c", ",".join(map(str, side.cores))]
         self.process = subprocess.Popen(
-            [*pinned, str(side.python), str(HERE / side.script), task],
+            [*pinned, str(side.python), str(folder / side.script), task],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -58,7 +63,7 @@ class Process:
         self.facts = self._answer()
 
     def ask(self, cell: Any, *, warm: bool = False) -> dict[str, Any] | None:
-        """Let it do a cell once; None if it has died."""
+        """Run a cell once; return the answer, or None if the process has ended."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(json.dumps({"cell": cell, "warm": warm}) + "\n")
@@ -68,7 +73,7 @@ class Process:
         return self._answer()
 
     def close(self) -> None:
-        """Let it end."""
+        """Close the pipes, which ends the process."""
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -85,7 +90,7 @@ def take_turns(
 ) -> Iterator[dict[str, Any]]:
     """Run all sides on all cells; yield an answer a side, cell and repeat.
 
-    A side that dies is told about and left out. Who starts a round changes from repeat to repeat.
+    A side that ends during the warm-up is reported and left out. Each repeat starts with another side.
     """
     living: list[Process] = []
     try:
@@ -105,7 +110,9 @@ def take_turns(
                     noise = yardstick()
                     answer = process.ask(cell)
                     if answer is None:
-                        raise SystemExit(f"{process.side.name}: died in the middle; see above")
+                        raise SystemExit(
+                            f"{process.side.name} ended during the measurement; see its messages above"
+                        )
                     facts = process.facts or {}
                     yield {"side": process.side.name, "cell": cell, "repeat": repeat,
                            "yardstick": noise} | facts | answer  # fmt: skip
@@ -115,7 +122,7 @@ def take_turns(
 
 
 def yardstick() -> float:
-    """Return the wall seconds of a fixed piece of work: what it varies by is not a side's doing."""
+    """Return the wall seconds of a fixed piece of work; its variation shows the noise of the machine."""
     a, b = torch.ones(1000, 128), torch.ones(128, 8000)
     start = time.perf_counter()
     (a @ b).log_softmax(-1)

@@ -1,9 +1,9 @@
-"""One side of a comparison: a process that waits for its turn, does its work and says how long it took.
+"""The process of one side: it waits for its turn, works, and reports how long the work took.
 
-The runner starts one for each side, with a task as JSON in its only argument, and lets them take turns:
-a line of JSON on standard input names a cell of the table, a line on standard output answers. This
-file is all that the sides have in common: the same sentences, the same batches, the same clock. It
-needs nothing but Python, for some sides' environments have no more.
+The runner starts a process for each side, with a task as JSON in its only argument. In its turn the
+process reads a line of JSON with a cell of the table from standard input and writes a line with the
+answer to standard output. This file is what all sides have in common: sentences, batches and clock. It
+needs only the standard library, because the environments of some sides have nothing else.
 """
 
 import json
@@ -14,22 +14,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-EOS = 1  # ids are Headway's: </s> is 1, <pad> the last one, from which decoders start
+EOS = 1  # as in Headway; <pad> is the last id and starts the decoder
 
 Ids = list[int]
-Cell = dict[str, Any]  # of a table of translation: batch, beam, count and penalty
+Cell = dict[str, Any]  # a cell of a translation table: batch, beam, count and penalty
 Work = Callable[[Any, bool], dict[str, Any]]
 
 
 def serve(start: Callable[[dict[str, Any]], tuple[Work, dict[str, Any]]]) -> None:
-    """Answer the runner until it has no more cells.
+    """Answer the runner until it closes standard input.
 
     Args:
-        start: Gets the task; returns the work and facts to report. The work gets a cell and whether
-            this is only to warm up, and returns what `timed` measured, and more.
+        start: Function of the task; returns the work and facts to report. The work is a function of
+            a cell and of whether this is the warm-up; it returns the times of `timed` and more.
     """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print must not look like an answer
+    os.dup2(2, 1)  # output of libraries must not look like an answer
 
     def answer(values: dict[str, Any]) -> None:
         answers.write(json.dumps(values) + "\n")
@@ -43,16 +43,16 @@ def serve(start: Callable[[dict[str, Any]], tuple[Work, dict[str, Any]]]) -> Non
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
-    """Run the work; return what it does, and CPU seconds of all threads and wall seconds."""
+    """Run the work; return its result, the CPU seconds of all threads, and the wall seconds."""
     cpu, wall = time.process_time(), time.perf_counter()
     result = work()
     return result, {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
 
 
 def peak_memory() -> int:
-    """Return the most bytes of memory this process has had, torch and all; 0 if not told.
+    """Return the peak memory of this process in bytes; 0 if the system does not report it.
 
-    Not ``getrusage``: that one starts from what the process that started this one had.
+    ``getrusage`` does not work here, because it starts from the memory of the parent process.
     """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
@@ -62,11 +62,11 @@ def peak_memory() -> int:
 def training(
     task: dict[str, Any], ready: Callable[[list[Ids], list[Ids]], Any], step: Callable[[Any], float]
 ) -> Work:
-    """Make the work of training: the same steps each time.
+    """Return the work of training: the same steps in each repeat.
 
     Args:
-        task: Names the file of batches, and how many are for warming up.
-        ready: Turns the source and target ids of a batch, each with ``</s>``, into a side's own batch.
+        task: Contains the file of batches and the numbers of warm-up and measured steps.
+        ready: Converts the source and target ids of a batch, with ``</s>``, to the side's own batch.
         step: Takes an optimizer step and returns the loss.
     """
     batches = json.loads(Path(task["batches"]).read_text(encoding="utf-8"))["batches"]
@@ -88,14 +88,15 @@ def translation(
     translate: Callable[[Any, Cell, int], Any],
     finish: Callable[[Any], list[Ids]],
 ) -> Work:
-    """Make the work of translation: batches of like length, the longest first.
+    """Return the work of translation: batches of similar lengths, the longest first.
 
     Args:
-        task: Names the file of sentences, and says whether every translation takes as many steps
-            as the longest reference of its batch has tokens.
-        ready: Turns source ids, each with ``</s>``, into what a side reads; not timed.
-        translate: Gets that, the cell, and the most steps, or if forced the exact number; timed.
-        finish: Turns what came out into ids without ``</s>``; not timed.
+        task: Contains the file of sentences and whether lengths are forced: then every translation
+            takes as many steps as the longest reference of its batch has tokens.
+        ready: Converts source ids, with ``</s>``, to the side's own input; not timed.
+        translate: Translates this input, given the cell and the maximum number of steps (the exact
+            number if lengths are forced); timed.
+        finish: Converts the output to ids without ``</s>``; not timed.
     """
     sentences = json.loads(Path(task["sentences"]).read_text(encoding="utf-8"))
     sources, references = sentences["sources"], sentences["references"]
@@ -118,7 +119,7 @@ def translation(
             for row, ids in zip(rows, finish(output), strict=True):
                 found[row] = ids
         if task["forced"]:
-            # Whether or not the last of the steps ended the translation, each took as many.
+            # The last step may or may not have produced </s>; the number of steps is the same.
             for rows in batches:
                 assert {len(found[i]) for i in rows} <= {steps(rows) - 1, steps(rows)}
             return times | {"tokens": sum(steps(rows) * len(rows) for rows in batches)}

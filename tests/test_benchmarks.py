@@ -44,6 +44,36 @@ def test_every_precision_meets_its_own_kind_and_the_fastest_meet():
         assert f"| 2x3 | Headway {ours} : CTranslate2 {theirs} | **{value}**" in text
 
 
+def test_two_checkouts_are_compared_side_by_side():
+    from table import OTHER, report
+
+    records = [
+        record(name, cpu, found=found)
+        for name, cpu, found in (
+            ("Headway fp32", 2.0, [[5]]), (f"Headway fp32{OTHER}", 3.0, [[5]]),
+            ("Headway int8", 2.0, [[5]]), (f"Headway int8{OTHER}", 1.0, [[7]]),
+        )
+    ]  # fmt: skip
+    for one in records:
+        one["bleu"] = 1.0
+    text = report(records)
+    assert "| Headway fp32 | 2x3 | **1.50** (1.50 to 1.50) | yes |" in text
+    assert "| Headway int8 | 2x3 | **0.50** (0.50 to 0.50) | NO |" in text
+
+
+@pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
+def test_a_side_of_another_checkout_runs_its_script_and_its_package(tmp_path):
+    from turns import Process, Side
+
+    (tmp_path / "benchmarks").mkdir()
+    script = "import json, os; print(json.dumps({'path': os.environ['PYTHONPATH']}))"
+    (tmp_path / "benchmarks" / "headway_side.py").write_text(script)
+    cores = (min(os.sched_getaffinity(0)),)
+    process = Process(Side("x", Path(sys.executable), "headway_side.py", {}, cores, tmp_path))
+    assert process.facts == {"path": str(tmp_path / "src")}
+    process.close()
+
+
 def test_batches_hold_all_they_can():
     from setting_up import BATCH_TOKENS, cut
 
