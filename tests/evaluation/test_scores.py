@@ -415,7 +415,7 @@ def test_the_verb_warns_on_stderr_and_says_its_guess_of_the_language(files, tmp_
     out, err = capsys.readouterr()
     assert list(json.loads(out)["scores"]) == ["bleu"]
     assert len(json.loads(out)["warnings"]) == 2
-    assert "tokenised as 'en'" in err
+    assert "tokenized as 'en'" in err
     assert err.count("warning: ") == 2
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import sentences, write_random_model
+from headway.cli.downloads import MODELS
 from headway.cli.main import dispatch
-from headway.cli.naming import MODELS
 from headway.cli.verbs import VERBS
 from headway.errors import HeadwayError
 from headway.exchange import hub as exchange_hub

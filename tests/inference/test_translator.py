@@ -15,7 +15,7 @@ import torch
 
 from conftest import sentences, small_config
 from headway.checks import self_check
-from headway.cli.translate import arriving
+from headway.cli.standard_input import read_arriving_lines
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
@@ -259,7 +259,7 @@ def test_self_check_sees_a_broken_engine(
 
 def test_lines_arrive_as_they_come_and_whole() -> None:
     reading, writing = os.pipe()
-    lines = arriving(reading)
+    lines = read_arriving_lines(reading)
     os.write(writing, b"\xef\xbb\xbfone\r\ntwo\nth")
     assert next(lines) == ["one", "two"]
     os.write(writing, b"ree\n\n" + "vier\u2028".encode())
@@ -274,7 +274,7 @@ def test_a_line_that_is_not_utf8_comes_after_those_before_it() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"one\ntwo\n\xff\nfour\n")
     os.close(writing)
-    lines = arriving(reading)
+    lines = read_arriving_lines(reading)
     assert next(lines) == ["one", "two"]
     with pytest.raises(HeadwayError, match="line 3: not UTF-8"):
         next(lines)

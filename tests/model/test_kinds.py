@@ -257,7 +257,7 @@ def test_what_a_model_is_and_the_average_of_its_checkpoints(runs, tmp_path, caps
     assert not {"kind", "d_model"} & set(facts["departures from the paper's model"])
     assert dispatch(["info", str(run)]) in (None, 0)
     assert ("blue, green, red" in capsys.readouterr().out) == (verb == "classify")
-    with pytest.raises(HeadwayError, match="draws translators"):
+    with pytest.raises(HeadwayError, match="draws translation models only"):
         dispatch(["info", str(run), "--diagram", str(tmp_path / "model.svg")])
     assert dispatch(["average", str(run), str(tmp_path / "out"), "--last", "2"]) in (None, 0)
     weights = [

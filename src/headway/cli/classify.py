@@ -1,4 +1,4 @@
-"""``headway classify``: a classifier of texts, the encoder alone: train it, let it label."""
+"""``headway classify``: train a classifier of texts, or label texts with one."""
 
 import argparse
 import json
@@ -20,7 +20,7 @@ SETTINGS = ("text", "model", "training")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "run", metavar="RUN", help="run directory; a finished one labels standard input"
+        "run", metavar="RUN", help="run directory; a finished run labels standard input"
     )
     parser.add_argument(
         "--train",
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--attention", action="store_true", help="also what was looked at; --json")
     parser.add_argument("--device", default="auto", help="of labelling: auto, cpu, cuda or cuda:N")
     parser.add_argument("--json", action="store_true", help="print JSON: all probabilities")
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def learn(args: argparse.Namespace) -> int:
-    """Train a classifier, or go on with it."""
+    """Train a classifier, or resume its training."""
     from headway.cli.settings import settings_from
     from headway.cli.training import train_on
     from headway.text.examples import prepare_examples
@@ -74,30 +74,28 @@ def learn(args: argparse.Namespace) -> int:
 
 
 def label(args: argparse.Namespace) -> None:
-    """Label standard input, TEXT [TAB SECOND] a line."""
-    from headway.cli.translate import arriving
+    """Label the lines of standard input, each TEXT or TEXT TAB SECOND."""
+    from headway.cli.standard_input import read_input
     from headway.inference.text_classifier import TextClassifier
 
-    labeller = TextClassifier.load(args.run, args.device)
-    if sys.stdin is None:
-        raise HeadwayError("standard input is closed: nothing to label")
-    for lines in arriving(sys.stdin.fileno()):
+    classifier = TextClassifier.load(args.run, args.device)
+    for lines in read_input("label"):
         parts = [line.split("\t")[:2] for line in lines]
-        for found in labeller.predict(parts, attention=args.attention):
+        for found in classifier.predict(parts, attention=args.attention):
             print(json.dumps(_values(found), ensure_ascii=False) if args.json else _line(found))
         sys.stdout.flush()
 
 
 def score(args: argparse.Namespace) -> None:
-    """Print the share of right labels."""
+    """Print the accuracy on labelled texts."""
     from headway.inference.text_classifier import TextClassifier
     from headway.text.examples import read_examples
 
-    labeller = TextClassifier.load(args.run, args.device)
+    classifier = TextClassifier.load(args.run, args.device)
     examples = list(read_examples([args.score]))
     if not examples:
         raise HeadwayError(f"{args.score}: holds no texts")
-    found = labeller.predict([example.parts for example in examples])
+    found = classifier.predict([example.parts for example in examples])
     right = sum(a.label == b.label for a, b in zip(found, examples, strict=True))
     share = 100 * right / len(examples)
     if args.json:

@@ -1,4 +1,4 @@
-"""``headway compare``: two translations of one text, and whether they differ."""
+"""``headway compare``: compare the translations of two systems, with significance tests."""
 
 import argparse
 import json
@@ -14,24 +14,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("a", metavar="A", help="translations of one system, raw, one a line")
     parser.add_argument("b", metavar="B", help="translations of the other")
-    parser.add_argument("reference", metavar="REFERENCE", help="references, raw and untouched")
+    parser.add_argument("reference", metavar="REFERENCE", help="references, raw, one a line")
     parser.add_argument("--source", metavar="FILE", help="source lines, shown with the sentences")
     parser.add_argument(
-        "--train", metavar="FILE", help="target side of the training text, to know rare words"
+        "--train",
+        metavar="FILE",
+        help="target side of the training text, which shows what words are rare",
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="target language; default: the reference's suffix"
+        "--language", metavar="CODE", help="target language; default: the suffix of the reference"
     )
     parser.add_argument(
         "--only", metavar="MEASURE", nargs="+", default=["bleu", "chrf"], help="default: bleu chrf"
     )
     parser.add_argument(
-        "--sentences", type=int, default=3, help="shown in each direction (default 3)"
+        "--sentences", type=int, default=3, help="sentences shown in each direction (default 3)"
     )
     parser.add_argument(
-        "--resamples", type=int, default=1000, help="of the bootstrap (default 1000)"
+        "--resamples", type=int, default=1000, help="bootstrap resamples (default 1000)"
     )
-    parser.add_argument("--seed", type=int, default=12345, help="of the bootstrap (default 12345)")
+    parser.add_argument(
+        "--seed", type=int, default=12345, help="seed of the bootstrap (default 12345)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -1,4 +1,4 @@
-"""``headway config``: every setting with its meaning, as a TOML file to start from."""
+"""``headway config``: print every setting with its meaning, as a TOML file to edit."""
 
 import argparse
 
@@ -15,7 +15,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
     parser.add_argument(
-        "--only", metavar="SECTION", choices=(*SETTINGS, "server"), help="one section, or server"
+        "--only",
+        metavar="SECTION",
+        choices=(*SETTINGS, "server"),
+        help="print one section only; server has one too",
     )
 
 

@@ -1,11 +1,9 @@
-"""``headway encode``: sentences to vectors, by a model's encoder."""
+"""``headway encode``: turn sentences into vectors with the encoder of a model."""
 
 import argparse
 import json
 import sys
 from collections.abc import Iterable
-
-from headway.errors import HeadwayError
 
 EXAMPLE = """\
 headway encode runs/mine < text.en > vectors.jsonl
@@ -14,18 +12,25 @@ headway encode runs/mine --layers all --out vectors.npy < text.en"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a translator's or classifier's directory")
     parser.add_argument(
-        "--layers", choices=("last", "all"), default="last", help="the last (default) or all"
+        "model", metavar="MODEL", help="directory of a translation model or classifier"
+    )
+    parser.add_argument(
+        "--layers",
+        choices=("last", "all"),
+        default="last",
+        help="vectors of the last layer (default) or of all",
     )
     parser.add_argument(
         "--pooling",
         choices=("mean", "first"),
         default="mean",
-        help="the mean of a sentence's tokens (default), or its first token's vector",
+        help="mean over the tokens of a sentence (default), or the vector of its first token",
     )
     parser.add_argument(
-        "--out", metavar="FILE", help="an array [lines, layers, d_model], .npy; default: JSON lines"
+        "--out",
+        metavar="FILE",
+        help="write an array [lines, layers, d_model], .npy; default: print JSON lines",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
@@ -37,18 +42,16 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
-    from headway.cli.translate import arriving
+    from headway.cli.standard_input import read_input
     from headway.inference.sentence_encoder import SentenceEncoder
 
     if args.out and not args.out.endswith(".npy"):
-        usage_error(f"--out {args.out}: its name must end in .npy")
+        usage_error(f"--out {args.out}: the name must end in .npy")
     set_threads(args.threads)
     encoder = SentenceEncoder.load(args.model, args.device)
-    if sys.stdin is None:
-        raise HeadwayError("standard input is closed: nothing to encode")
     every = args.layers == "all"
     parts = []
-    for lines in arriving(sys.stdin.fileno()):
+    for lines in read_input("encode"):
         vectors = encoder.encode(lines, every_layer=every, pooling=args.pooling)
         if args.out:
             parts.append(vectors)

@@ -1,4 +1,4 @@
-"""``headway evaluate``: translate a test set and score it, or score given translations line by line."""
+"""``headway evaluate``: translate a test set and score it, or score given translations by the model."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a run or model directory")
     parser.add_argument("--source", metavar="FILE", required=True, help="raw source lines")
     parser.add_argument("--reference", metavar="FILE", required=True, help="raw target lines")
-    parser.add_argument("--output", metavar="FILE", help="keep the translations here")
+    parser.add_argument("--output", metavar="FILE", help="write the translations to this file")
     parser.add_argument(
         "--per-line",
         action="store_true",
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the score sheet, or a log-probability a line."""
+    """Print the scores, or a log-probability for each line."""
     from headway.cli.process import report_native_code, set_threads
     from headway.cli.settings import override_search
     from headway.inference import Translator
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
     if args.comet:
         from headway.evaluation import find_comet
 
-        find_comet()  # before the minutes that translating may take
+        find_comet()  # before translating, which may take minutes
     set_threads(args.threads)
     sources, references = list(read_lines(args.source)), list(read_lines(args.reference))
     if len(sources) != len(references):
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.evaluation import comet_score, score_sheet
 
     report_native_code("decoding", translator.device)
-    with open_output(args.output) as file:  # before the minutes that translating may take
+    with open_output(args.output) as file:  # before translating, which may take minutes
         hypotheses = [found[0].text for found in translator.stream(sources, search)]
         file.writelines(f"{line}\n" for line in hypotheses)
     sheet = score_sheet(
@@ -87,5 +87,5 @@ def run(args: argparse.Namespace) -> None:
 
 
 def open_output(path: str | None) -> TextIO:
-    """Open the file that keeps the translations; without one they go nowhere."""
+    """Open the file for the translations, or the null device."""
     return Path(path or os.devnull).open("w", encoding="utf-8", newline="\n")

@@ -1,4 +1,4 @@
-"""``headway info``: what a run or model directory holds."""
+"""``headway info``: show what a run or model directory holds."""
 
 import argparse
 import json
@@ -18,17 +18,17 @@ EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --di
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("model", metavar="MODEL", help="a run or model directory, or a preset")
-    parser.add_argument("--settings", action="store_true", help="print all settings as TOML, too")
+    parser.add_argument("--settings", action="store_true", help="also print all settings as TOML")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--diagram",
         metavar="FILE",
-        help="also draw the paper's Figures 1 and 2 for it: .svg, .png or .pdf",
+        help="also draw its Figures 1 and 2 of the paper: .svg, .png or .pdf",
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the model's facts."""
+    """Print facts about a model or a preset."""
     from headway.cli.process import report_native_code
     from headway.config import PRESETS
     from headway.inference.directory import load_any_model
@@ -59,19 +59,19 @@ def run(args: argparse.Namespace) -> None:
 
 
 def draw(shape: "ModelConfig", args: argparse.Namespace) -> None:
-    """Draw a model's parts if the line asks for it."""
+    """Draw the diagram of a model if the command line asks for it."""
     if not args.diagram:
         return
     if shape.kind != "translator":
         kind = shape.kind.replace("-", " ")
-        raise HeadwayError(f"{args.model}: a {kind}: --diagram draws translators")
+        raise HeadwayError(f"{args.model}: a {kind}: --diagram draws translation models only")
     from headway.pictures.diagram import diagram
 
     diagram(shape).save(args.diagram)
 
 
 def show(facts: dict[str, Any], config: "Config", args: argparse.Namespace) -> None:
-    """Print facts as the line asks for."""
+    """Print facts as text or as JSON."""
     from headway.config import describe
 
     if args.json:
@@ -86,7 +86,7 @@ def show(facts: dict[str, Any], config: "Config", args: argparse.Namespace) -> N
 
 
 def of_preset(name: str, config: "Config") -> dict[str, Any]:
-    """Return the facts that are settled before any text is seen."""
+    """Return the facts of a preset, which has no vocabulary yet."""
     return {
         "preset": name,
         "vocabulary": config.text.vocab_size,
@@ -96,7 +96,7 @@ def of_preset(name: str, config: "Config") -> dict[str, Any]:
 
 
 def shape_and_departures(config: "Config") -> dict[str, Any]:
-    """Return the sizes, and what differs from the paper's base model beyond them."""
+    """Return the sizes of a model, and its other differences from the paper's base model."""
     from dataclasses import asdict
 
     from headway.config import ModelConfig, TrainingConfig
@@ -117,7 +117,7 @@ def shape_and_departures(config: "Config") -> dict[str, Any]:
 def own_facts(
     shape: "ModelConfig", tokenizer: "Tokenizer", languages: tuple[str, str]
 ) -> dict[str, Any]:
-    """Return what a model of this kind has: two sides, or the encoder or the decoder alone."""
+    """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
     from headway.text.labels import LabelledText
 
     if isinstance(tokenizer, LabelledText):
@@ -136,16 +136,16 @@ def own_facts(
     }
 
 
-def departures(values: dict[str, Any], paper: Any, aside: Container[str]) -> dict[str, Any]:
-    """Return the settings that differ from the paper's, but for some that say nothing of it."""
+def departures(values: dict[str, Any], paper: Any, ignored: Container[str]) -> dict[str, Any]:
+    """Return the settings that differ from the paper's, without those in ``ignored``."""
     return {
         name: value
         for name, value in values.items()
-        if getattr(paper, name) != value and name not in aside
+        if getattr(paper, name) != value and name not in ignored
     }
 
 
-# A model of another size is no departure from the paper's architecture, nor is a half of it.
+# A model of another size, or an encoder or decoder alone, does not depart from the architecture.
 SIZES = {
     "kind",
     "source_vocab_size",
@@ -159,7 +159,7 @@ SIZES = {
     "d_v",
     "dropout",
 }
-# These change what is watched and kept, or where a run computes, not what it learns from.
+# These settings change what is measured and stored, or where a run computes, not the training.
 BOOKKEEPING = {
     "micro_batch_tokens",
     "validate_every",

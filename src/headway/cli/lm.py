@@ -1,4 +1,4 @@
-"""``headway lm``: a language model, the decoder alone: train it, measure it, let it write."""
+"""``headway lm``: train a language model, measure its perplexity, or generate text with it."""
 
 import argparse
 import json
@@ -16,20 +16,24 @@ SETTINGS = ("text", "model", "training", "search")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("run", metavar="RUN", help="run directory; an unfinished run is resumed")
-    parser.add_argument("--train", nargs="+", metavar="FILE", help="plain text, a line each")
-    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, alike")
+    parser.add_argument("--train", nargs="+", metavar="FILE", help="plain text, line by line")
+    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, likewise")
     parser.add_argument(
         "--preset", metavar="NAME", help="quick, tiny (default), small, base or big"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
     parser.add_argument("--score", metavar="FILE", help="print the perplexity of a text")
-    parser.add_argument("--generate", type=int, metavar="N", help="draw so many texts")
-    parser.add_argument("--prompt", default="", metavar="TEXT", help="that they begin with")
+    parser.add_argument("--generate", type=int, metavar="N", help="generate N texts")
     parser.add_argument(
-        "--device", default="auto", help="of --score and --generate: auto, cpu, cuda or cuda:N"
+        "--prompt", default="", metavar="TEXT", help="text that the generated texts start with"
+    )
+    parser.add_argument(
+        "--device",
+        default="auto",
+        help="device of --score and --generate: auto, cpu, cuda or cuda:N",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def use(args: argparse.Namespace) -> None:
-    """Print perplexity, or texts."""
+    """Print the perplexity of a text, or generated texts."""
     from dataclasses import replace
 
     from headway.cli.arguments import usage_error
@@ -64,8 +68,8 @@ def use(args: argparse.Namespace) -> None:
     if args.generate is not None and args.generate < 1:
         usage_error(f"--generate {args.generate}: must be 1 or more")
     try:
-        drawn = Config(search=SearchConfig(sample=True))
-        search = merge_overrides(drawn, args.overrides).search
+        sampling = Config(search=SearchConfig(sample=True))
+        search = merge_overrides(sampling, args.overrides).search
         if args.generate is not None:
             search = replace(search, n_best=args.generate)
     except HeadwayError as error:
@@ -79,7 +83,7 @@ def use(args: argparse.Namespace) -> None:
             nll = sum(line.nll for line in lines)
             print(json.dumps({"perplexity": value, "nll": nll, "tokens": tokens}))
         else:
-            print(f"perplexity {value:.3f} a piece, of {tokens:,} pieces in {len(lines):,} lines")
+            print(f"perplexity {value:.3f} per token, of {tokens:,} tokens in {len(lines):,} lines")
     if args.generate is not None:
         for text, log_probability in generator.generate([args.prompt], search)[0]:
             values = {"text": text, "log_probability": log_probability}

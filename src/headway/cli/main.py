@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from headway import __version__
 from headway.cli.arguments import parse
-from headway.cli.naming import local_models
+from headway.cli.downloads import fetch_models
 from headway.cli.verbs import VERBS, overview
 from headway.errors import HeadwayError, is_out_of_memory, suggest
 
@@ -72,7 +72,7 @@ def dispatch(arguments: Sequence[str]) -> int:
         return 2
     module = importlib.import_module(f"headway.cli.{verb}")
     args = parse(verb, module, rest)
-    local_models(args)
+    fetch_models(args)
     return module.run(args) or 0
 
 

@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ def run(args: argparse.Namespace) -> None:
     """Print one tree for each input line, and an empty line for a line without words."""
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
+    from headway.cli.standard_input import read_input
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
     from headway.parsing.bracketing import score_parses
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
     gold = read_treebank(args.gold) if args.gold else []
     parser = Parser.load(args.model, search)
     if not args.gold:
-        for lines in arriving_lines():
+        for lines in read_input("parse"):
             split = str.split if args.words else tokenize_english
             _print(parser.parse([escape_brackets(split(line)) for line in lines]), args.json)
         return
@@ -70,16 +70,6 @@ def run(args: argparse.Namespace) -> None:
         f" alpha {search.alpha}, trees of at most {search.max_extra} tokens more than the source",
         file=sys.stderr,
     )
-
-
-def arriving_lines() -> Iterator[list[str]]:
-    """Yield lists of input lines as they arrive on standard input."""
-    from headway.cli.translate import arriving
-    from headway.errors import HeadwayError
-
-    if sys.stdin is None:
-        raise HeadwayError("standard input is closed: nothing to parse")
-    return arriving(sys.stdin.fileno())
 
 
 def _print(parses: "list[Parse | None]", as_json: bool) -> None:

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Prepare, and say what was kept and dropped."""
-    from headway.cli.naming import local_text
+    from headway.cli.downloads import fetch_text
     from headway.cli.settings import settings_from
     from headway.inference.directory import load_model
     from headway.text.prepare import prepare
@@ -50,6 +50,6 @@ def run(args: argparse.Namespace) -> None:
         check_shape(config, kept)
     tokenizer = kept.tokenizer if kept else None
     codes = (args.languages[0], args.languages[1]) if args.languages else None
-    train, valid, test = (local_text(args, place) for place in ("train", "valid", "test"))
+    train, valid, test = (fetch_text(args, place) for place in ("train", "valid", "test"))
     data = prepare(train, valid, args.out, config.text, codes, [test] if test else [], tokenizer)
     print((data.directory / "report.txt").read_text(encoding="utf-8").rstrip(), file=sys.stderr)

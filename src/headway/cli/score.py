@@ -1,4 +1,4 @@
-"""``headway score``: the score sheet of one translation."""
+"""``headway score``: score a file of translations."""
 
 import argparse
 import json
@@ -12,12 +12,12 @@ EXAMPLE = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("hypothesis", metavar="HYPOTHESIS", help="translations, raw, one a line")
-    parser.add_argument("reference", metavar="REFERENCE", help="references, raw and untouched")
+    parser.add_argument("reference", metavar="REFERENCE", help="references, raw, one a line")
     parser.add_argument(
-        "--source", metavar="FILE", help="source lines, to notice untranslated ones"
+        "--source", metavar="FILE", help="source lines, to find lines that were not translated"
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="target language; default: the reference's suffix"
+        "--language", metavar="CODE", help="target language; default: the suffix of the reference"
     )
     parser.add_argument(
         "--only", metavar="MEASURE", nargs="+", help="only these, such as bleu chrf ter"
@@ -26,14 +26,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--comet", action="store_true", help="also run an installed comet-score; needs --source"
     )
     parser.add_argument(
-        "--resamples", type=int, default=1000, help="behind each interval (default 1000)"
+        "--resamples",
+        type=int,
+        default=1000,
+        help="bootstrap resamples for each interval (default 1000)",
     )
-    parser.add_argument("--seed", type=int, default=12345, help="of the bootstrap (default 12345)")
+    parser.add_argument(
+        "--seed", type=int, default=12345, help="seed of the bootstrap (default 12345)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the sheet."""
+    """Print the scores."""
     from dataclasses import replace
 
     from headway.errors import HeadwayError
@@ -57,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     if language is None:
         language = "en"
         print(
-            f"{args.reference}: no language in the name: tokenised as 'en'; --language says other",
+            f"{args.reference}: the name has no language code: tokenized as 'en'; --language CODE changes that",
             file=sys.stderr,
         )
     sheet = score_sheet(

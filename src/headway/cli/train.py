@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
     set_training_environment()  # before torch is imported
 
-    from headway.cli.naming import local_text
+    from headway.cli.downloads import fetch_text
     from headway.cli.training import train_and_show
     from headway.training.opening import RunRequest, check_request
     from headway.training.run_directory import RunDirectory
@@ -59,5 +59,5 @@ def run(args: argparse.Namespace) -> int:
     directory = RunDirectory(args.run)
     check_request(directory, request)
     # Corpora are fetched before the ranks wait for each other, because that has a time limit.
-    request = replace(request, train=local_text(args, "train"), valid=local_text(args, "valid"))
+    request = replace(request, train=fetch_text(args, "train"), valid=fetch_text(args, "valid"))
     return train_and_show(directory, request, quiet=args.quiet)

@@ -1,15 +1,10 @@
-"""``headway translate``: n lines in, n lines out, in order, as they come."""
+"""``headway translate``: a line out for each line in, in order, as they arrive."""
 
 import argparse
-import codecs
 import gc
 import json
-import os
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
-
-from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.inference import Translation
@@ -24,13 +19,19 @@ SETTINGS = ("search",)
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("model", metavar="MODEL", help="a run or model directory")
-    parser.add_argument("--scores", action="store_true", help="score TAB translation on each line")
     parser.add_argument(
-        "--alignment", action="store_true", help="translation TAB source-target word pairs"
+        "--scores", action="store_true", help="print score TAB translation on each line"
     )
-    parser.add_argument("--prefix", default="", metavar="TEXT", help="translations start with it")
     parser.add_argument(
-        "--json", action="store_true", help="one JSON object a line, with all of it"
+        "--alignment",
+        action="store_true",
+        help="print translation TAB pairs of source and target words",
+    )
+    parser.add_argument(
+        "--prefix", default="", metavar="TEXT", help="text that every translation starts with"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object a line, with all results"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
@@ -40,6 +41,7 @@ def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output."""
     from headway.cli.process import report_native_code, set_threads
     from headway.cli.settings import override_search
+    from headway.cli.standard_input import read_input
     from headway.inference import Translator
 
     gc.freeze()  # the garbage collector need not search the objects of torch's modules: 0.1 s
@@ -47,9 +49,7 @@ def run(args: argparse.Namespace) -> None:
     translator = Translator.load(args.model, args.device)
     search = override_search(translator, args.overrides)
     report_native_code("decoding", translator.device)
-    if sys.stdin is None:
-        raise HeadwayError("standard input is closed: nothing to translate")
-    for lines in arriving(sys.stdin.fileno()):
+    for lines in read_input("translate"):
         stream = translator.stream(lines, search, prefix=args.prefix, align=args.alignment)
         for line, translations in zip(lines, stream, strict=True):
             if args.json:
@@ -58,49 +58,6 @@ def run(args: argparse.Namespace) -> None:
             for translation in translations:
                 print(*_columns(translation, args), sep="\t")
         sys.stdout.flush()
-
-
-def arriving(file: int, most: int = 1024) -> Iterator[list[str]]:
-    """Yield the lines that are there: at once when they trickle in, many together when they pour.
-
-    A read of the bare descriptor waits until there is something, and takes no more than there is.
-
-    Args:
-        file: A descriptor.
-        most: Lines yielded at a time.
-
-    Raises:
-        HeadwayError: If a line is not UTF-8, after all lines before it were yielded.
-    """
-    number = 0
-    unfinished = bytearray()
-    while chunk := os.read(file, 1 << 16):
-        unfinished += chunk
-        if b"\n" not in chunk:
-            continue
-        *lines, rest = bytes(unfinished).split(b"\n")
-        unfinished = bytearray(rest)
-        for start in range(0, len(lines), most):
-            yield from _decoded(lines[start : start + most], number)
-            number += len(lines[start : start + most])
-    if unfinished:
-        yield from _decoded([bytes(unfinished)], number)
-
-
-def _decoded(lines: list[bytes], number: int) -> Iterator[list[str]]:
-    """Yield the lines as text, in one list; those before a bad one first."""
-    texts: list[str] = []
-    for line in lines:
-        number += 1
-        line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-        try:
-            texts.append(line.removesuffix(b"\r").decode("utf-8"))
-        except UnicodeDecodeError as error:
-            yield texts
-            raise HeadwayError(
-                f"standard input: line {number}: not UTF-8 at byte {error.start + 1}"
-            ) from None
-    yield texts
 
 
 def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:

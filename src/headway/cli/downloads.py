@@ -1,0 +1,48 @@
+"""Names on the command line in place of files: corpora and models that are downloaded first."""
+
+import argparse
+import sys
+from pathlib import Path
+
+MODELS = ("model", "models", "init", "vocabulary")  # the arguments that take a MODEL
+
+
+def fetch_text(args: argparse.Namespace, place: str) -> list[str]:
+    """Return the files of ``--train``, ``--valid`` or ``--test``; named corpora are downloaded.
+
+    Args:
+        args: The parsed command line; its languages choose the files of a named corpus.
+        place: train, valid or test.
+    """
+    from headway.text.corpora import local_files, silent
+
+    codes = (args.languages[0], args.languages[1]) if args.languages else None
+    notify = silent if getattr(args, "quiet", False) else print_notice
+    return local_files(getattr(args, place) or (), codes, place, notify)
+
+
+def fetch_models(args: argparse.Namespace) -> None:
+    """Replace the names of models on the hub by directories; other arguments stay as they are."""
+    for option in MODELS:
+        given = getattr(args, option, None)
+        if isinstance(given, str):
+            setattr(args, option, _directory(given))
+        elif given:
+            setattr(args, option, [_directory(word) for word in given])
+
+
+def _directory(word: str) -> str:
+    if "/" not in word or Path(word).exists():
+        return word
+    from headway.inference.hub import NAME
+
+    if not NAME.fullmatch(word):
+        return word
+    from headway.exchange.hub import find_any
+
+    return str(find_any(word, print_notice))
+
+
+def print_notice(line: str) -> None:
+    """Print a message for the user on standard error."""
+    print(line, file=sys.stderr)

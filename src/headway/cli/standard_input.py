@@ -1,0 +1,65 @@
+"""The lines of standard input, as they arrive."""
+
+import codecs
+import os
+import sys
+from collections.abc import Iterator
+
+from headway.errors import HeadwayError
+
+
+def read_input(verb: str) -> Iterator[list[str]]:
+    """Yield the lines of standard input as they arrive; see `read_arriving_lines`.
+
+    Args:
+        verb: Named in the message if there is no standard input, such as "translate".
+
+    Raises:
+        HeadwayError: If standard input is closed, or a line is not UTF-8.
+    """
+    if sys.stdin is None:
+        raise HeadwayError(f"standard input is closed: nothing to {verb}")
+    yield from read_arriving_lines(sys.stdin.fileno())
+
+
+def read_arriving_lines(file: int, most: int = 1024) -> Iterator[list[str]]:
+    """Yield lines as they arrive: one at once if they come slowly, many together if they come fast.
+
+    Reading the file descriptor waits until there is something, and returns what there is.
+
+    Args:
+        file: A file descriptor.
+        most: Lines yielded together, at most.
+
+    Raises:
+        HeadwayError: If a line is not UTF-8, after all lines before it were yielded.
+    """
+    number = 0
+    unfinished = bytearray()
+    while chunk := os.read(file, 1 << 16):
+        unfinished += chunk
+        if b"\n" not in chunk:
+            continue
+        *lines, rest = bytes(unfinished).split(b"\n")
+        unfinished = bytearray(rest)
+        for start in range(0, len(lines), most):
+            yield from _decode(lines[start : start + most], number)
+            number += len(lines[start : start + most])
+    if unfinished:
+        yield from _decode([bytes(unfinished)], number)
+
+
+def _decode(lines: list[bytes], number: int) -> Iterator[list[str]]:
+    """Yield lines as text, in one list; if one is not UTF-8, yield those before it first."""
+    texts: list[str] = []
+    for line in lines:
+        number += 1
+        line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        try:
+            texts.append(line.removesuffix(b"\r").decode("utf-8"))
+        except UnicodeDecodeError as error:
+            yield texts
+            raise HeadwayError(
+                f"standard input: line {number}: not UTF-8 at byte {error.start + 1}"
+            ) from None
+    yield texts
