@@ -248,3 +248,20 @@ def test_unknown_scales_and_missing_text_are_named(tmp_path: Path) -> None:
     work = Work(tmp_path, "hours")
     with pytest.raises(HeadwayError, match="--train"):
         work.trials([Job("base", work.base)])
+
+
+def test_trials_depend_on_the_code_that_trains_and_scores_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(trials.__file__).parents[2]
+    assert all(list((package / room).glob("*.py")) for room in trials.ROOMS)
+    module = tmp_path / "scoring_of_a_test.py"
+    module.write_text("a = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    hash_sources = trials.code_version.__wrapped__  # without its cache
+    package_only, first = hash_sources(), hash_sources("scoring_of_a_test")
+    assert first == hash_sources("scoring_of_a_test") != package_only
+    module.write_text("a = 2\n")
+    assert hash_sources("scoring_of_a_test") != first
+    monkeypatch.setattr(trials, "ROOMS", trials.ROOMS[1:])
+    assert hash_sources() != package_only
