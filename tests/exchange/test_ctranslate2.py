@@ -1,4 +1,4 @@
-"""CTranslate2 directories: what is written is the same model there, and again when it is read."""
+"""CTranslate2 directories: the export computes what the model computes, and so does the import of it."""
 
 import json
 from dataclasses import replace
@@ -47,7 +47,7 @@ def logits(model: Model) -> torch.Tensor:
         return model.transformer(source, target)
 
 
-def test_the_exported_model_translates_and_scores_as_ours(model: Model, tmp_path: Path) -> None:
+def test_an_export_translates_and_scores_as_the_model(model: Model, tmp_path: Path) -> None:
     notes = write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out", threads=1)
     lines = random_lines(model, 23)
@@ -58,7 +58,7 @@ def test_the_exported_model_translates_and_scores_as_ours(model: Model, tmp_path
     assert found.largest_difference < 1e-4
 
 
-def test_read_again_it_is_the_same_function(model: Model, tmp_path: Path) -> None:
+def test_an_import_of_an_export_computes_the_same(model: Model, tmp_path: Path) -> None:
     write(model, tmp_path / "out", "float32")
     again = read(tmp_path / "out")
     assert again.languages == model.languages
@@ -68,7 +68,7 @@ def test_read_again_it_is_the_same_function(model: Model, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("precision", ["int8", "float16", "bfloat16"])
-def test_rounded_weights_are_read_as_what_they_stand_for(
+def test_rounded_weights_are_read_as_the_values_they_represent(
     precision: str, tmp_path: Path, tokenizer: Tokenizer
 ) -> None:
     model = random_model(tmp_path / "model", tokenizer, SMALL, sharp=1.0)
@@ -85,7 +85,7 @@ def test_rounded_weights_are_read_as_what_they_stand_for(
     assert rounded > 20
     sizes = [(tmp_path / name / "model.bin").stat().st_size for name in ("whole", "out")]
     assert sizes[1] < 0.8 * sizes[0]
-    # CTranslate2 takes it, too, and says nearly the same.
+    # CTranslate2 loads the export, and its log-probabilities are close.
     runner = Runner(tmp_path / "out", threads=1)
     sources = model.tokenizer.encode_source(sentences(5, 7))
     targets = [[*source[:-1], 1] for source in sources]
@@ -104,14 +104,14 @@ def test_rounded_weights_are_read_as_what_they_stand_for(
         ({"num_decoder_layers": 0}, "num_decoder_layers"),
     ],
 )
-def test_what_it_cannot_say_is_refused_by_name(change: dict[str, object], named: str) -> None:
+def test_an_unsupported_setting_is_refused_by_name(change: dict[str, object], named: str) -> None:
     reasons = find_refusals(replace(SMALL, **change))  # type: ignore[arg-type]
     assert len(reasons) == 1
     assert reasons[0].startswith(named)
     assert not find_refusals(SMALL)
 
 
-def test_every_setting_of_a_model_is_known_to_be_exact_or_refused() -> None:
+def test_every_model_setting_is_either_exact_or_refused() -> None:
     decided = {
         "source_vocab_size", "target_vocab_size", "num_encoder_layers", "num_decoder_layers",
         "d_model", "d_ff", "num_heads", "d_k", "d_v", "d_embedding", "dropout", "attention_dropout",
@@ -156,7 +156,7 @@ def test_tied_tensors_are_stored_once(tmp_path: Path, tokenizer: Tokenizer) -> N
 
 @pytest.mark.parametrize("is_named", [False, True])
 def test_an_alias_of_a_rounded_tensor_has_its_scale(is_named: bool, tmp_path: Path) -> None:
-    """Headway 0.1 wrote the alias of the scale, CTranslate2 does not."""
+    """Headway 0.1 wrote an alias of the scale as well; CTranslate2 does not."""
     variables = {
         "a/weight": torch.tensor([[2, 4]], dtype=torch.int8),
         "a/weight_scale": torch.ones(1),
@@ -170,8 +170,8 @@ def test_an_alias_of_a_rounded_tensor_has_its_scale(is_named: bool, tmp_path: Pa
     assert torch.equal(found["b/weight_scale"], torch.ones(1))
 
 
-def test_an_export_leaves_the_model_as_it_was(tmp_path: Path, tokenizer: Tokenizer) -> None:
-    """CTranslate2 rounds in place."""
+def test_an_export_does_not_change_the_model(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    """CTranslate2 rounds the tensors of a specification in place."""
     model = random_model(tmp_path / "model", tokenizer, SMALL)
     before = {name: value.clone() for name, value in model.transformer.state_dict().items()}
     write(model, tmp_path / "out", "int8")
@@ -180,7 +180,7 @@ def test_an_export_leaves_the_model_as_it_was(tmp_path: Path, tokenizer: Tokeniz
 
 
 def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokenizer) -> None:
-    """Another order of ids, a start symbol with an embedding, and no <pad>: the same function."""
+    """Another order of ids, a start symbol with an embedding, and no <pad> change no result."""
     model = random_model(tmp_path / "model", tokenizer, replace(SMALL, tying="none"))
     out = tmp_path / "out"
     write(model, out, "float32")
@@ -210,7 +210,7 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
         for found in (model, again)
     ]
     assert spelled[0] == spelled[1]
-    # CTranslate2 runs the shuffled directory; ours is asked by pieces that both know.
+    # CTranslate2 runs the shuffled directory; subwords identify the ids on both sides.
     runner = Runner(out, threads=1)
     sources = again.tokenizer.encode_source(sentences(7, 2))
     targets = [[*source[2:-1], 1] for source in sources]
@@ -242,7 +242,7 @@ def test_a_start_that_is_no_entry_is_rejected(tmp_path: Path, tokenizer: Tokeniz
 
 
 def test_a_vocabulary_without_a_start_symbol_gets_one(tmp_path: Path, tokenizer: Tokenizer) -> None:
-    """As converted OPUS-MT models are: they start from zero, and no <pad> is among their entries."""
+    """Converted OPUS-MT models start from zero and have no entry <pad>."""
     model = random_model(tmp_path / "model", tokenizer, replace(SMALL, output_bias=True))
     out = tmp_path / "out"
     write(model, out, "float32")

@@ -1,4 +1,4 @@
-"""`headway export` and `headway import`: whole or not at all, with a certificate, and hostile files."""
+"""`headway export` and `headway import`: certificates, atomic creation, and hostile files."""
 
 import json
 import zipfile
@@ -46,7 +46,7 @@ def package(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_an_export_brings_its_certificate_and_card(
+def test_an_export_has_a_certificate_and_a_card(
     model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("lines", "reference"):
@@ -88,7 +88,7 @@ def test_the_code_in_the_card_loads_the_export(
     assert capsys.readouterr().out.strip()
 
 
-def test_a_failed_comparison_ends_in_1_and_keeps_the_files(
+def test_a_failed_comparison_is_an_error_and_keeps_the_files(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headway.exchange.certificate.tolerance", lambda _: 1e-12)
@@ -98,7 +98,9 @@ def test_a_failed_comparison_ends_in_1_and_keeps_the_files(
     assert (tmp_path / "out" / "model.bin").is_file()
 
 
-def test_what_is_refused_leaves_nothing(model: Model, tmp_path: Path, tokenizer: Tokenizer) -> None:
+def test_a_refused_export_leaves_no_files(
+    model: Model, tmp_path: Path, tokenizer: Tokenizer
+) -> None:
     shape = replace(SMALL, encoder_mixer="gru", window=3)
     other = random_model(tmp_path / "other", tokenizer, shape)
     before = set(tmp_path.iterdir())
@@ -113,7 +115,7 @@ def test_what_is_refused_leaves_nothing(model: Model, tmp_path: Path, tokenizer:
     assert set(tmp_path.iterdir()) == before
 
 
-def test_an_import_is_a_model_directory_that_says_where_it_came_from(
+def test_an_import_is_a_model_directory_whose_card_names_the_original(
     model: Model, exported: Path, tmp_path: Path
 ) -> None:
     form, _ = import_model(exported, tmp_path / "back")
@@ -129,7 +131,7 @@ def test_an_import_is_a_model_directory_that_says_where_it_came_from(
         import_model(tmp_path / "back", tmp_path / "twice")
 
 
-def test_an_import_that_names_no_languages_asks_for_them(exported: Path, tmp_path: Path) -> None:
+def test_an_import_without_languages_asks_for_them(exported: Path, tmp_path: Path) -> None:
     folder = tmp_path / "foreign"
     folder.mkdir()
     for file in exported.iterdir():
@@ -142,7 +144,7 @@ def test_an_import_that_names_no_languages_asks_for_them(exported: Path, tmp_pat
     assert load_model(tmp_path / "back").languages == ("fr", "it")
 
 
-def test_a_package_is_what_argos_translate_looks_for(package: Path, model: Model) -> None:
+def test_a_package_has_the_layout_of_argos_translate(package: Path, model: Model) -> None:
     with zipfile.ZipFile(package) as archive:
         names = archive.namelist()
         top = "translate-en_de-1_0"
@@ -188,7 +190,7 @@ def _package(place: Path, change: dict[str, bytes | zipfile.ZipInfo], source: Pa
 
 
 def refusal(action: Callable[[], object]) -> str:
-    """Say why something was refused, soon and in little memory; empty: it was not."""
+    """Return the message of an error, raised within bounds of time and memory; empty if there is none."""
     try:
         with bounded():
             action()
@@ -243,7 +245,9 @@ def test_a_bomb_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
         b"\x80\x04\x95cos\nsystem\n(S'touch canary'\ntR.",
     ],
 )
-def test_a_damaged_file_is_one_line(data: bytes, exported: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_gives_a_message_of_one_line(
+    data: bytes, exported: Path, tmp_path: Path
+) -> None:
     (tmp_path / "model.bin").write_bytes(data)
     with pytest.raises(HeadwayError) as refused, bounded():
         read_variables(tmp_path / "model.bin")
@@ -252,7 +256,7 @@ def test_a_damaged_file_is_one_line(data: bytes, exported: Path, tmp_path: Path)
 
 
 def test_mutated_files_are_refused_or_read(exported: Path, tmp_path: Path) -> None:
-    """Bytes changed anywhere, the file cut anywhere: an error of ours, or a model."""
+    """A file with a changed byte or a missing end gives a HeadwayError or a model."""
     chooser = torch.Generator().manual_seed(7)
     folder = tmp_path / "mutated"
     folder.mkdir()
@@ -262,7 +266,7 @@ def test_mutated_files_are_refused_or_read(exported: Path, tmp_path: Path) -> No
     for number in range(60):
         name = names[number % len(names)]
         data = bytearray(files[name])
-        # The head of model.bin is where its structure is; elsewhere are numbers.
+        # The start of model.bin has the structure; the rest is numbers.
         reach = min(len(data), 700) if number % 8 else len(data)
         at = int(torch.randint(reach, (1,), generator=chooser))
         if number % 3:

@@ -1,4 +1,4 @@
-"""Marian directories in and out: transformers and Headway see the same model in the same files."""
+"""Marian directories: transformers and Headway compute the same from the same files."""
 
 import json
 import pickle
@@ -34,16 +34,16 @@ from support.random_models import (
 
 transformers = pytest.importorskip("transformers")
 __all__ = ["two_vocabularies"]  # a fixture
-# It takes seconds to import, and its warnings are its own.
+# transformers takes seconds to import, and its warnings are not about Headway.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-# Both vocabularies, neither, and what has no piece.
+# Text of both vocabularies, of neither, and characters that have no piece.
 TEXTS = [
     *sentences(30, 5), *map(translate_words, sentences(9, 6)), "鳥鳥 the 鳥 cat", "the ß hört ö", "",
     ">>deu<< the cat", ">>nld<<the dog", ">>xyz<< cat", "the >>deu<< cat", "  two   spaces ", "ﬁ ① Ａ",
     "a\u2581b", "</p> <x>",
 ]  # fmt: skip
-UNKNOWN_CODE = ">>xyz<<"  # not in the vocabulary: transformers drops it, we take it for text
+UNKNOWN_CODE = ">>xyz<<"  # not in the vocabulary: transformers drops it, Headway treats it as text
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def numbers(directory: Path, model: Model) -> tuple[list[int], list[int]]:
-    """For each id of ours theirs, on both sides."""
+    """Return the Marian id of each of Headway's ids, for source and target."""
     known = json.loads((directory / "vocab.json").read_text())
     file = directory / "target_vocab.json"
     other = json.loads(file.read_text()) if file.exists() else known
@@ -72,7 +72,7 @@ def load_theirs(directory: Path) -> tuple[Any, Any]:
 
 @torch.inference_mode()
 def logits(directory: Path, model: Model) -> tuple[torch.Tensor, torch.Tensor]:
-    """Logits of a padded batch, ours and theirs, in our order of entries."""
+    """Return the logits of a padded batch by Headway and by transformers, in Headway's order."""
     lines = sentences(7, 3)
     sources = model.tokenizer.encode_source(lines)
     targets = model.tokenizer.encode_target([translate_words(line) for line in lines])
@@ -104,7 +104,7 @@ def test_an_imported_model_predicts_what_transformers_predicts(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_imported_tokenizer_cuts_as_transformers_does(
+def test_an_imported_tokenizer_splits_text_as_transformers_does(
     kind: str, directories: dict[str, Path]
 ) -> None:
     model = read(directories[kind])
@@ -139,12 +139,12 @@ def test_an_imported_model_translates_as_transformers_does(
         assert [columns[i] for i in found.tokens] == answer[1:][: len(found.tokens)]
         assert len(answer) - 1 == len(found.tokens)
         said = tokenizer.decode(answer, skip_special_tokens=True)
-        if Tokenizer.unk not in found.tokens:  # we show what they leave out
+        if Tokenizer.unk not in found.tokens:  # Headway shows <unk>, transformers leaves it out
             assert model.tokenizer.decode(found.tokens).split() == said.split()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_imported_model_goes_out_again(
+def test_an_imported_model_can_be_exported_again(
     kind: str, directories: dict[str, Path], tmp_path: Path
 ) -> None:
     model = read(directories[kind])
@@ -170,7 +170,9 @@ def test_an_old_directory_is_the_same_model(directories: dict[str, Path], tmp_pa
         assert torch.equal(value, new[name])
 
 
-def test_every_part_of_a_long_line_names_its_language(directories: dict[str, Path]) -> None:
+def test_every_segment_of_a_long_line_starts_with_its_language(
+    directories: dict[str, Path],
+) -> None:
     model = read(directories["opus"])
     search = SearchConfig(max_tokens=17)
     translator = Translator(model.transformer, model.tokenizer, search, "cpu")
@@ -186,7 +188,7 @@ def test_every_part_of_a_long_line_names_its_language(directories: dict[str, Pat
     assert "".join(segment.text for segment in translator.split(line)) == line
 
 
-def test_words_are_linked_to_those_of_a_line_that_names_its_language(
+def test_words_are_aligned_in_a_line_that_starts_with_its_language(
     directories: dict[str, Path],
 ) -> None:
     model = read(directories["opus"])
@@ -214,7 +216,7 @@ def test_words_are_linked_to_those_of_a_line_that_names_its_language(
 
 
 @pytest.mark.parametrize("kind", ["opus", "two vocabularies", "bpe"])
-def test_an_import_is_a_model_like_any_other(
+def test_an_import_can_be_saved_and_loaded(
     kind: str, directories: dict[str, Path], tmp_path: Path
 ) -> None:
     model = read(directories[kind])
@@ -252,7 +254,9 @@ def test_two_vocabularies_of_two_sizes_are_exact(
         assert loaded(text_target=target).input_ids == tokenizer.encode_target([target])[0]
 
 
-def test_an_exported_tokenizer_is_ours(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_an_exported_tokenizer_splits_text_as_the_model_does(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
     write(make_model(tokenizer), tmp_path / "out", "float32")
     loaded, _ = load_theirs(tmp_path / "out")
     texts = [*sentences(9, 8), "größer ①ﬁ 👩‍👩‍👧 \t x", "a  b", "日本", "don't  stop…"]
@@ -263,7 +267,7 @@ def test_an_exported_tokenizer_is_ours(tokenizer: Tokenizer, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("precision", ["float16", "bfloat16"])
-def test_weights_can_be_stored_in_half(
+def test_weights_can_be_stored_in_16_bits(
     precision: str, two_vocabularies: Tokenizer, tmp_path: Path
 ) -> None:
     model = make_model(two_vocabularies, tying="target")
@@ -277,14 +281,14 @@ def test_weights_can_be_stored_in_half(
 
 
 @pytest.mark.parametrize("name", REFUSED_BY_MARIAN)
-def test_what_cannot_be_said_is_refused(name: str) -> None:
+def test_an_unsupported_setting_is_refused(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
     assert find_refusals(config) == []
     [reason] = find_refusals(replace(config, **REFUSED_BY_MARIAN[name]))
     assert reason.startswith(name)
 
 
-def test_the_penalty_is_nearest_at_a_typical_length() -> None:
+def test_the_penalty_matches_at_a_typical_length() -> None:
     from headway.exchange.huggingface.text_files import matched_penalty
     from headway.inference.search import length_penalty
 
@@ -294,7 +298,7 @@ def test_the_penalty_is_nearest_at_a_typical_length() -> None:
 
 
 class Trap:
-    """Unpickled, it leaves a canary behind."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, canary: Path) -> None:
         self.canary = canary
@@ -344,7 +348,7 @@ def not_a_state(directory: Path) -> None:
 
 
 def stretched(directory: Path) -> None:
-    """A tensor that says it is vast and holds one number."""
+    """Store a tensor with a huge shape and one number."""
     to_old(directory)
     file = directory / "pytorch_model.bin"
     weights = torch.load(file, weights_only=True)
@@ -476,7 +480,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_directory_is_one_line(
+def test_a_hostile_directory_gives_a_message_of_one_line(
     name: str, directories: dict[str, Path], tmp_path: Path
 ) -> None:
     directory = tmp_path / "model"
@@ -491,5 +495,7 @@ def test_a_hostile_directory_is_one_line(
 
 
 def test_the_trap_works(tmp_path: Path) -> None:
-    pickle.loads(pickle.dumps(Trap(tmp_path / "canary")))  # what must not happen above
+    pickle.loads(
+        pickle.dumps(Trap(tmp_path / "canary"))
+    )  # the tests above check that this does not happen
     assert (tmp_path / "canary").exists()

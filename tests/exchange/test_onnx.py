@@ -1,4 +1,4 @@
-"""ONNX graphs: onnxruntime says what Headway says, with the cache and without."""
+"""ONNX graphs: onnxruntime computes what Headway computes, with the cache and without."""
 
 import json
 from dataclasses import replace
@@ -87,13 +87,13 @@ def test_int8_rounds_each_row_by_itself(tokenizer: Tokenizer, tmp_path: Path) ->
         abs(a - b) for x, y in zip(exact, rounded, strict=True) for a, b in zip(x, y, strict=True)
     ]
     assert 1e-4 < max(differences) < 0.5
-    # Neighbours change nothing but the last bits.
+    # The other sentences of a batch change only the last bits.
     for source, target, together in zip(sources, targets, rounded, strict=True):
         [alone] = small.log_probs([source], [target])
         assert alone == pytest.approx(together, abs=1e-4)
 
 
-def test_a_batch_of_one_goes_on_where_others_end(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_a_sentence_of_a_batch_is_translated_as_alone(tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = make_model(tokenizer)
     write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out")
@@ -116,16 +116,16 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_said_is_refused(name: str) -> None:
+def test_an_unsupported_setting_is_refused(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
     assert find_refusals(config) == []
     [reason] = find_refusals(replace(config, **REFUSED[name]))
     assert reason.startswith(name)
 
 
-def test_graphs_hold_nothing_that_is_not_used(
+def test_graphs_have_no_unused_parts(
     tokenizer: Tokenizer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     write(make_model(tokenizer), tmp_path / "out", "float32")
     Runner(tmp_path / "out")
-    assert capfd.readouterr().err == ""  # onnxruntime would say so
+    assert capfd.readouterr().err == ""  # onnxruntime warns about unused parts

@@ -1,9 +1,9 @@
-"""The real Argos Translate on our packages, with sockets denied: the same greedy text as Headway's.
+"""Compare Argos Translate, on an exported package and without network, with Headway.
 
     python tests/outside/exchange_argos.py MODEL --argos PYTHON --lines FILE [--count 500]
 
-PYTHON is that of an environment of its own: ``python -m venv E; E/bin/pip install argos-translate-lt``
-(or ``argostranslate``). Lines are compared sentence by sentence as Argos Translate's splitter cuts them.
+PYTHON belongs to an environment of its own: ``python -m venv E; E/bin/pip install argos-translate-lt``
+(or ``argostranslate``). The sentences are those of Argos Translate's splitter.
 """
 
 import argparse
@@ -44,7 +44,7 @@ json.dump({"found": found, "tried": tried, "version": f"{name} {number}"}, sys.s
 
 
 def main() -> int:
-    """Print what agreed; 1 if anything did not."""
+    """Print the comparison; return 1 if anything differs."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path)
     parser.add_argument("--argos", required=True)
@@ -83,7 +83,7 @@ def main() -> int:
         return 1
     said = json.loads(done.stdout)
     translator = Translator.load(args.model)
-    # Argos Translate lets a sentence have 256 tokens and no fewer.
+    # Argos Translate allows 256 tokens for every translation.
     greedy = replace(translator.search, beam=1, precision="fp32", max_extra=256)
     sentences = [sentence for cut, _ in said["found"] for sentence in cut]
     texts = iter(translator.translate(sentences, greedy))

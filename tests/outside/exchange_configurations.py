@@ -1,9 +1,9 @@
-"""Which configurations an export says exactly: 500 lines each, of models of random weights.
+"""Compare exports of many configurations with models of random weights, on 500 lines each.
 
     .venv/bin/python tests/outside/exchange_configurations.py FORMAT [LINES]
 
-One line for each configuration: the reason why it is refused, or how many greedy translations are the same
-and by how much log-probabilities differ at most. Ends with 1 if one is neither refused nor exact.
+Prints a line for each configuration: the reason why it is refused, or the number of equal greedy translations
+and the largest difference of a log-probability. Returns 1 if a configuration is neither refused nor exact.
 """
 
 import logging

@@ -1,8 +1,8 @@
-"""A trained model through CTranslate2: a certificate in each precision.
+"""Export a trained model to CTranslate2, and compare it in each precision.
 
     python tests/outside/exchange_ctranslate2.py MODEL --lines FILE --reference FILE
 
-Prints a line for each precision; ends with 1 if a certificate fails.
+Prints a line for each precision; returns 1 if a certificate fails.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""An export in a program of its own: transformers or Optimum, of any version, without Headway.
+"""Compare an export in transformers or Optimum, in an environment without Headway, with Headway.
 
     .venv/bin/python tests/outside/exchange_huggingface.py ask MODEL LINES ANSWERS.json
     .venv/bin/headway export MODEL --to huggingface OUT
@@ -53,7 +53,7 @@ def ask(model: str, lines: str, answers: str) -> None:
 
 
 def compare(out: str, answers: str, kind: str = "torch") -> int:
-    """Translate with what others made, and compare."""
+    """Translate with the other program, and compare."""
     import transformers
 
     known = json.loads(Path(answers).read_text("utf-8"))
@@ -71,7 +71,7 @@ def compare(out: str, answers: str, kind: str = "torch") -> int:
         batch = tokenizer(texts, return_tensors="pt", padding=True)
         longest = batch.input_ids.shape[1] + 50
         answer = model.generate(**batch, num_beams=1, max_new_tokens=longest)
-        # Each line has a limit of its own, at which ours ends; generate has one for all.
+        # Headway limits each line by itself; generate has one limit for all.
         ended = [row[1 : case["limit"]] for case, row in zip(part, answer.tolist(), strict=True)]
         shown = tokenizer.batch_decode(ended, skip_special_tokens=True)
         same += sum(case["translation"] == text for case, text in zip(part, shown, strict=True))

@@ -1,4 +1,4 @@
-"""Random models of every shape that other programs may or may not know; for tests of exports."""
+"""Random models of many settings, for tests of exports."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ SMALL = ModelConfig(
     dropout=0.0,
     max_positions=131,
 )
-# Each differs from the paper's model where exports have gone wrong.
+# Each differs from the paper's model in a setting that exports must treat.
 SHAPES: dict[str, ModelConfig] = {
     "paper": SMALL,
     "pre-norm": replace(SMALL, norm="pre", activation="swish"),
@@ -38,7 +38,7 @@ SHAPES: dict[str, ModelConfig] = {
 def random_model(
     directory: Path, tokenizer: Tokenizer, shape: ModelConfig, seed: int = 5, sharp: float = 2.0
 ) -> Model:
-    """Write and load a model of a shape, with random weights, biases and norms."""
+    """Save and load a model with random weights, biases and norms."""
     torch.manual_seed(seed)
     shape = replace(
         shape,

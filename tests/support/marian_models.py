@@ -1,4 +1,4 @@
-"""Marian directories of random weights, made by transformers alone, in the layout of the OPUS-MT models."""
+"""Marian directories of random weights in the layout of the OPUS-MT models, written by transformers."""
 
 import io
 import json
@@ -10,7 +10,7 @@ import torch
 from conftest import sentences, translate_words
 
 LANGUAGES = (">>deu<<", ">>nld<<")
-# What a random model may be; each is an import, and a way in which Marian models differ.
+# Settings in which Marian models differ.
 KINDS: dict[str, dict[str, Any]] = {
     "opus": {"activation_function": "swish", "bias": True, "scale_embedding": True},
     "relu": {"activation_function": "relu", "bias": False, "scale_embedding": False},
@@ -23,7 +23,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def cutter(lines: list[str], kind: str, size: int) -> Any:
-    """Learn a sentencepiece model as OPUS-MT has them: normalised, without bytes."""
+    """Learn a sentencepiece model like those of OPUS-MT: normalized, without bytes."""
     from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
     model = io.BytesIO()
@@ -40,7 +40,7 @@ def cutter(lines: list[str], kind: str, size: int) -> Any:
 
 
 def entries(*cutters: Any) -> dict[str, int]:
-    """Number the pieces of some models as OPUS-MT does, but for one of each, which it lacks."""
+    """Number the pieces as OPUS-MT does; the last piece of each model is left out."""
     names = ["</s>", "<unk>"]
     for cut in cutters:
         pieces = [cut.id_to_piece(i) for i in range(cut.vocab_size())]
@@ -63,7 +63,7 @@ def write_marian(directory: Path, kind: str, seed: int = 11) -> Path:
     )
     words = [entries(*cutters)] if not separate else [entries(cut) for cut in cutters]
     size = max(map(len, words))
-    for numbers in words:  # transformers has one number of <pad> for both
+    for numbers in words:  # transformers has one id of <pad> for both sides
         pad = numbers.pop("<pad>")
         numbers |= {f"<none{number}>": number for number in range(pad, size - 1)}
         numbers["<pad>"] = size - 1
@@ -131,7 +131,7 @@ def keep_positions(directory: Path, model: Any) -> None:
 
 
 def to_old(directory: Path) -> None:
-    """Keep the weights as older directories do: a pickle, with every copy of a tied matrix."""
+    """Store the weights as older directories do: as a pickle, with every copy of a tied matrix."""
     from transformers import MarianMTModel
 
     model = MarianMTModel.from_pretrained(directory)
