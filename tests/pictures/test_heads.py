@@ -1,4 +1,4 @@
-"""What heads do is what their maps show, and a head switched off is a head without output."""
+"""Roles follow from attention maps, and a head that is switched off has no output."""
 
 import json
 from dataclasses import replace
@@ -103,7 +103,7 @@ def test_shares_are_counted_over_all_sentences(translator: Translator) -> None:
         assert set(head.habits) - {"aligns", "start"} == set(able)
 
 
-def test_links_go_to_the_word_that_a_prediction_hangs_on(
+def test_occlusion_links_the_word_that_a_prediction_depends_on(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A model that reads one known source token for each target token, and the third for none."""

@@ -92,7 +92,7 @@ def test_labels_are_the_text(translator: Translator, text: str) -> None:
     assert encoder.keys[-1] == cross.queries[-1] == "</s>"
     assert spell(encoder.keys[:-1]) == text
     assert "".join(cross.queries[:-1]) == " die Katze"
-    # The row that predicts a piece has read the one before it.
+    # The row that predicts a subword has read the subword before it.
     assert decoder.queries == decoder.keys == [START, *cross.queries[:-1]]
     for found in (encoder, cross, decoder):
         assert found.weights.shape == (2, 3, len(found.queries), len(found.keys))

@@ -1,37 +1,32 @@
 """Pictures as SVG, PNG and PDF, drawn by matplotlib; the same picture gives the same bytes."""
 
 import io
-import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-import numpy as np
-
 from headway.errors import HeadwayError
 from headway.pictures.labels import xml_text
-from headway.pictures.layout import Box, Label, Side
-from headway.pictures.picture import MARGIN, Line, Picture
-from headway.pictures.style import (
-    FAINTEST,
-    INK,
-    PALE,
-    PAPER,
-    SHARE_OPACITY,
-    head_color,
-    head_dash,
+from headway.pictures.layout import Box
+from headway.pictures.marks import (
+    draw_box,
+    draw_cells,
+    draw_label,
+    draw_lines,
+    draw_links,
+    draw_side,
 )
+from headway.pictures.picture import MARGIN, Picture
+from headway.pictures.style import INK, PAPER, SHARE_OPACITY, head_color
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FORMATS = (".svg", ".png", ".pdf")
 INCH = 96.0  # pixels
-POINT = 0.75  # points in a pixel
 PNG_SCALE = 2  # dots of a PNG in a pixel
 # The later fonts serve scripts that the first one lacks.
 FONTS = (
@@ -151,156 +146,20 @@ def _draw(picture: Picture) -> "Figure":
     layout = picture.layout
     cell_color = head_color(picture.heads[0]) if len(picture.heads) == 1 else INK
     for box in layout.boxes:
-        _draw_box(axes, box, cell_color)
+        draw_box(axes, box, cell_color)
     for share in picture.shares:
         place = list(picture.heads).index(share.head)
         area = layout.share_area(share.key, place, len(picture.heads))
         color = head_color(share.head)
-        _draw_box(axes, Box(*area, color, SHARE_OPACITY * share.weight), color)
-    _draw_cells(axes, picture, cell_color)
-    _draw_links(axes, picture)
+        draw_box(axes, Box(*area, color, SHARE_OPACITY * share.weight), color)
+    draw_cells(axes, picture, cell_color)
+    draw_links(axes, picture)
     labels, lines = picture.header()
-    _draw_lines(axes, [*picture.lines, *lines])
+    draw_lines(axes, [*picture.lines, *lines])
     for label in [*layout.labels, *labels]:
-        _draw_label(axes, label)
+        draw_label(axes, label)
     if layout.queries:
-        _draw_side(axes, layout.queries, "query", picture.query)
+        draw_side(axes, layout.queries, "query", picture.query)
     if layout.keys:
-        _draw_side(axes, layout.keys, "key", None)
+        draw_side(axes, layout.keys, "key", None)
     return figure
-
-
-def _draw_box(axes: "Axes", box: Box, cell_color: str) -> None:
-    from matplotlib.colors import to_rgba
-    from matplotlib.patches import FancyBboxPatch
-
-    fill = cell_color if box.fill == "cells" else box.fill
-    corners = f"round,rounding_size={box.radius}" if box.radius else "square"
-    if box.radius == box.width / 2:
-        corners = "circle"
-    axes.add_patch(
-        FancyBboxPatch(
-            (box.x, box.y),
-            box.width,
-            box.height,
-            boxstyle=f"{corners},pad=0",
-            facecolor=to_rgba(fill, box.opacity) if fill else "none",
-            edgecolor=box.outline or "none",
-            linewidth=POINT if box.outline else 0,
-            clip_on=False,
-            zorder=1,
-        )
-    )
-
-
-def _draw_cells(axes: "Axes", picture: Picture, cell_color: str) -> None:
-    """Draw each map as an image, without smoothing."""
-    from matplotlib.colors import to_rgba
-
-    for place, weights in zip(picture.layout.maps, picture.cells, strict=True):
-        color = cell_color if place.head is None else head_color(place.head)
-        pixels = np.broadcast_to(to_rgba(color), (*weights.shape, 4)).copy()
-        pixels[..., 3] = np.where(weights >= FAINTEST, weights.clip(0, 1), 0)
-        x, y, width, height = place.area
-        axes.imshow(
-            pixels,
-            extent=(x, x + width, y + height, y),
-            interpolation="nearest",
-            aspect="auto",
-            clip_on=False,
-            zorder=2,
-            gid="map" if place.head is None else f"map-{place.layer}-{place.head}",
-        )
-
-
-def _draw_links(axes: "Axes", picture: Picture) -> None:
-    """Draw all links at once: there may be a hundred thousand of them."""
-    layout, has_dashes = picture.layout, len(picture.heads) > 1
-    segments = [layout.link_ends(link.query, link.key, link.head or 0) for link in picture.links]
-    looks = [
-        (head_color(link.head or 0), link.weight, head_dash(link.head or 0) if has_dashes else ())
-        for link in picture.links
-    ]
-    _add_segments(axes, segments, looks, [picture.link_width] * len(segments), "links")
-
-
-def _draw_lines(axes: "Axes", lines: Sequence[Line]) -> None:
-    from matplotlib.patches import Polygon
-
-    segments = [((line.x1, line.y1), (line.x2, line.y2)) for line in lines]
-    looks = [(line.color, 1.0, line.dash) for line in lines]
-    _add_segments(axes, segments, looks, [line.width for line in lines], "lines")
-    for line in lines:
-        if line.is_arrow:
-            head = Polygon(_arrow_head(line), facecolor=line.color, linewidth=0, zorder=3)
-            axes.add_patch(head)
-
-
-def _add_segments(
-    axes: "Axes",
-    segments: Sequence[tuple[tuple[float, float], tuple[float, float]]],
-    looks: Sequence[tuple[str, float, tuple[float, ...]]],
-    widths: Sequence[float],
-    name: str,
-) -> None:
-    """Add lines; ``looks`` has the color, opacity and dashes of each."""
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_rgba
-
-    if not segments:
-        return
-    axes.add_collection(
-        LineCollection(
-            segments,
-            colors=[to_rgba(color, min(opacity, 1.0)) for color, opacity, _ in looks],
-            linewidths=[width * POINT for width in widths],
-            # matplotlib counts dashes in line widths.
-            linestyles=[
-                (0, tuple(part / width for part in dash)) if dash else "-"
-                for (_, _, dash), width in zip(looks, widths, strict=True)
-            ],
-            capstyle="butt",
-            clip_on=False,
-            zorder=3,
-            gid=name,
-        ),
-        autolim=False,
-    )
-
-
-def _arrow_head(line: Line, length: float = 7.0) -> list[tuple[float, float]]:
-    dx, dy = line.x2 - line.x1, line.y2 - line.y1
-    size = math.hypot(dx, dy) or 1.0
-    dx, dy = dx / size * length, dy / size * length
-    x, y = line.x2 - dx, line.y2 - dy
-    return [(line.x2, line.y2), (x - dy * 0.4, y + dx * 0.4), (x + dy * 0.4, y - dx * 0.4)]
-
-
-def _draw_side(axes: "Axes", side: Side, name: str, chosen: int | None) -> None:
-    """Write the labels of queries or keys; a chosen one stands out."""
-    for number, (text, (x, y)) in enumerate(zip(side.texts, side.points, strict=True)):
-        label = Label(
-            text, x, y, side.size, side.anchor, chosen not in (None, number), chosen == number, name
-        )
-        _draw_label(axes, label, is_turned=side.is_turned, name=f"{name}-{number}")
-
-
-def _draw_label(
-    axes: "Axes", label: Label, *, is_turned: bool = False, name: str | None = None
-) -> None:
-    down = 0.35 * label.size  # from the middle of small letters to the base line
-    axes.text(
-        label.x + (down if is_turned else 0),
-        label.y + (0 if is_turned else down),
-        label.text,
-        fontsize=label.size * POINT,
-        color=PALE if label.is_pale else INK,
-        fontweight="bold" if label.is_bold else "normal",
-        horizontalalignment={"start": "left", "middle": "center", "end": "right"}[label.anchor],
-        verticalalignment="baseline",
-        rotation=90 if is_turned else 0,
-        rotation_mode="anchor",
-        parse_math=False,
-        zorder=4,
-        gid=name,
-    )
