@@ -7,6 +7,8 @@ from collections.abc import Callable
 import torch
 from torch.nn import functional as F
 
+from headway.kernels.torch_private import has_onednn_linear, multiply_int8, onednn_linear
+
 REPEATS = 5
 MIN_SECONDS = 0.2  # duration of a repeat
 
@@ -29,15 +31,14 @@ def measure_matrix_rate(device: torch.device, precision: str) -> float:
     implementations: list[Callable[[], object]]
     if precision == "int8":
         x, w = ((100 * m.clamp(-1, 1)).to(torch.int8) for m in (x, w))
-        implementations = [lambda: torch._int_mm(x, w)]
+        implementations = [lambda: multiply_int8(x, w)]
     elif precision == "bf16":
         x, w = x.bfloat16(), w.bfloat16()
         implementations = [lambda: F.linear(x, w)]
     else:
         implementations = [lambda: F.linear(x, w)]
-        if device.type == "cpu" and hasattr(torch.ops.mkldnn, "_linear_pointwise"):
-            one_dnn = torch.ops.mkldnn._linear_pointwise
-            implementations.append(lambda: one_dnn(x, w, None, "none", [], ""))
+        if device.type == "cpu" and has_onednn_linear():
+            implementations.append(lambda: onednn_linear(x, w, None))
     with torch.inference_mode():
         return max(2 * size**3 / _median_seconds(run, device) for run in implementations)
 

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.inference.rounding import round_linear_maps
 from headway.inference.sampling import Drawing
@@ -67,7 +66,7 @@ def make_engine(model: Transformer, precision: str = "auto") -> Engine:
     library = decoding.library() if weight.device.type == "cpu" else None
     if library is not None and precision == "bf16" and not library.headway_has_bf16():
         library = None
-    if library is None or weight.dtype != torch.float32 or not is_supported(model.config):
+    if library is None or weight.dtype != torch.float32 or not is_supported(model):
         return PlainEngine(model, precision)
     return NativeEngine(model, precision, library)
 
@@ -89,10 +88,12 @@ def resolve_precision(name: str, device: torch.device) -> str:
     return name
 
 
-def is_supported(config: ModelConfig) -> bool:
-    """Return whether native code has all parts of such a model."""
+def is_supported(model: Transformer) -> bool:
+    """Return whether native code has all parts of a model."""
+    config = model.config
     return (
-        config.encoder_mixer == config.decoder_mixer == "attention"
+        not model.has_own_mixers
+        and config.encoder_mixer == config.decoder_mixer == "attention"
         and config.compatibility == "dot"
         and config.window == 0
         and config.d_embedding in (0, config.d_model)

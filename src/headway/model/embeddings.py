@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.kernels.linear import Linear
+from headway.kernels.torch_private import has_gradient_hook
 from headway.kernels.visibility import Segments
 
 FIRST_ROWS = 1024  # of a table of sinusoids, at most; longer input extends it
@@ -42,7 +43,7 @@ class Embedding(nn.Module):
         self.expand = None if d_embedding == d_model else Linear(d_embedding, d_model, bias=False)
 
     def _keep_pad_zero(self) -> None:
-        if not self.weight._post_accumulate_grad_hooks:
+        if not has_gradient_hook(self.weight):
             self.weight.register_post_accumulate_grad_hook(_clear_pad)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -133,7 +134,9 @@ class Positions(nn.Module):
             return x_BTD + self.table_of(end)[start:end]
         position_BT = segments.positions()
         table = self.table
-        if end > table.size(0):  # a packed row may be longer than any of its sentences
+        if self.kind == "sinusoidal" and table.size(0) < end <= self.first_rows:
+            table = self.table_of(end)
+        elif end > table.size(0):  # a packed row may be longer than any of its sentences
             table = self.table_of(int(position_BT.max()) + 1)
         return x_BTD + F.embedding(position_BT, table)
 

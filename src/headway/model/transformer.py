@@ -44,6 +44,7 @@ class Transformer(nn.Module):
         super().__init__()
         _check_vocabularies(config)
         self.config = config
+        self.has_own_mixers = make_encoder_mixer is not None or make_decoder_mixer is not None
         self.source_embedding = make_embedding(config, config.source_vocab_size)
         self.target_embedding = (
             None

@@ -1,0 +1,122 @@
+"""What Python and the native libraries agree on: errors, structures, and a word before compiling."""
+
+import ctypes
+import logging
+from pathlib import Path
+
+import pytest
+import torch
+
+from headway.kernels import build, compile_native, decoding
+from headway.kernels.decoding import Layer, Model
+from headway.kernels.interface import check_layout, raise_error
+from headway.kernels.training_library import AttentionArguments, training_library
+
+compiled = pytest.mark.skipif(training_library() is None, reason=build.failure_reason("training"))
+HUGE = 1 << 60  # floats: more memory than any machine has
+NONE = ctypes.c_void_p()
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        # Without rows, threads only allocate their buffers: inside the parallel region.
+        ("dropout", (NONE, NONE, 0, HUGE, 1, 2, 3, 0)),
+        ("dropout", (NONE, NONE, 0, HUGE, 1, 2, 3, 1)),
+        ("add_norm", (*[NONE] * 7, 0, HUGE, 1e-5, 1, 2, 3, 0, 0)),
+        ("add_norm_backward", (*[NONE] * 8, 0, HUGE >> 20, 1, 2, 3, 0, 0)),
+        ("entropy", (NONE, NONE, 0, HUGE, 0.1, NONE, 0)),
+        ("entropy", (NONE, NONE, HUGE, 0, 0.1, NONE, 0)),
+        ("agreement", (NONE, NONE, 0, HUGE, 0.1, 1.0, NONE, 1)),
+    ],
+)
+def test_missing_memory_is_a_memory_error(name: str, arguments: tuple[object, ...]) -> None:
+    library = training_library()
+    assert library is not None
+    with pytest.raises(MemoryError, match=f"{name}: no memory is left"):
+        getattr(library, name)(*arguments)
+
+
+@compiled
+def test_attention_without_memory_is_a_memory_error() -> None:
+    library = training_library()
+    assert library is not None
+    arguments = AttentionArguments(B=1, H=0, T=1 << 40, S=1 << 40, K=16, V=16, scale=1.0)
+    at = ctypes.addressof(arguments)
+    with pytest.raises(MemoryError, match="attention: no memory"):
+        library.attention(at, *[NONE] * 5, 0)
+    with pytest.raises(MemoryError, match="attention_backward: no memory"):
+        library.attention_backward(at, *[NONE] * 8, 1)
+    x = torch.randn(3, 5)
+    y = torch.empty_like(x)  # the library works as before
+    library.dropout(x.data_ptr(), y.data_ptr(), 3, 5, 1, 2, 0, 0)
+    assert torch.equal(x, y)
+
+
+@compiled
+@pytest.mark.parametrize("outputs", [1 << 50, 1 << 61])
+def test_a_linear_map_without_memory_is_a_memory_error(outputs: int) -> None:
+    library = decoding.library()
+    assert library is not None
+    pointer = ctypes.c_void_p()
+    with pytest.raises(MemoryError, match="linear_new: no memory"):
+        library.linear_new(0, NONE, NONE, outputs, 1, ctypes.byref(pointer))
+    assert not pointer
+
+
+def test_any_other_error_is_a_runtime_error() -> None:
+    function = decoding.library
+    assert raise_error(0, function, ()) == 0
+    for status, error in ((1, IndexError), (2, MemoryError), (3, RuntimeError), (9, RuntimeError)):
+        with pytest.raises(error, match="library: "):
+            raise_error(status, function, ())
+
+
+@compiled
+def test_structures_are_compared_field_by_field() -> None:
+    library = decoding.library()
+    assert library is not None
+    check_layout(library, [Layer, Model])
+
+    class Shorter(ctypes.Structure):
+        _fields_ = Layer._fields_[:-1]
+
+    class Shifted(ctypes.Structure):  # the right size, two fields exchanged with a smaller one
+        _fields_ = (("extra", ctypes.c_int32), *Model._fields_[1:], Model._fields_[0])
+
+    with pytest.raises(RuntimeError, match=r"Shorter: size is 56 in Python and 104 in native"):
+        check_layout(library, [Shorter, Model])
+    with pytest.raises(RuntimeError, match="Shifted: "):
+        check_layout(library, [Layer, Shifted])
+
+
+@compiled
+def test_a_line_is_logged_before_compiling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    sources = tmp_path / "native"
+    sources.mkdir()
+    (sources / "one.cpp").write_text('extern "C" int one() { return 1; }\n')
+    monkeypatch.setattr(build, "SOURCES", sources)
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
+    before: list[int] = []
+    compile_it = build._compile
+    monkeypatch.setattr(
+        build, "_compile", lambda *args: before.append(len(caplog.records)) or compile_it(*args)
+    )
+    with caplog.at_level(logging.WARNING, "headway"):
+        for _ in range(2):
+            assert build._load.__wrapped__("one")[0] is not None
+    assert before == [1]  # the word comes first, and only where a compiler runs
+    (record,) = caplog.records
+    assert record.name == "headway"
+    assert "compiling native/one.cpp" in record.message
+
+
+def test_compile_native_returns_what_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compile_native() == {
+        name: reason for name in build.LIBRARIES if (reason := build.failure_reason(name))
+    }
+    monkeypatch.setattr(build, "failure_reason", lambda name: "no compiler" * (name == "decoding"))
+    assert compile_native() == {"decoding": "no compiler"}

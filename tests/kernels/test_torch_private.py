@@ -1,0 +1,160 @@
+"""Private interfaces of torch: named in one file, and not needed for a right result."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+import headway
+from headway.kernels import torch_private
+from headway.kernels.dropout import Mask, apply_mask
+from headway.kernels.linear import Linear, apply_jointly, linear
+from headway.kernels.normalization import add_norm
+from headway.kernels.rounded_linear import int8_linear, quantize
+from headway.model import Embedding
+
+SOURCE = Path(headway.__file__).parent
+# torch._x, torch.ops other than the public aten, torch.y._x, and the hook dictionaries of modules.
+# torch has no public way to count operations: the paper's experiments use _python_dispatch.
+PRIVATE = re.compile(
+    r"\btorch\._(?!_)|\btorch\.ops\.(?!aten\b)|\btorch\.\w+\._(?!python_dispatch)[a-z]"
+    r"|\._(forward|backward)\w*_hooks\b|_accumulate_grad_hooks"
+)
+
+
+@pytest.fixture(autouse=True)
+def fresh_tests() -> Iterator[None]:
+    """Forget which interfaces exist, before and after."""
+    cached = (
+        torch_private.has_onednn_linear,
+        torch_private._has_int8_product,
+        torch_private._tracing_states,
+    )
+    for function in cached:
+        function.cache_clear()
+    yield
+    for function in cached:
+        function.cache_clear()
+
+
+def test_only_one_file_names_private_interfaces() -> None:
+    naming = [
+        path.name
+        for path in SOURCE.rglob("*.py")
+        if PRIVATE.search(path.read_text(encoding="utf-8"))
+    ]
+    assert naming == ["torch_private.py"]
+
+
+def test_products_without_onednn_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(1)
+    x, weight, bias = torch.randn(300, 13, requires_grad=True), torch.randn(7, 13), torch.randn(7)
+
+    def product_and_gradient() -> list[torch.Tensor]:
+        y = linear(x, weight, bias)
+        return [y, torch.autograd.grad(y.sin().sum(), x)[0]]
+
+    assert torch_private.has_onednn_linear()
+    by_onednn = product_and_gradient()
+    torch_private.has_onednn_linear.cache_clear()
+
+    def missing(*_: object) -> None:
+        raise AttributeError("_linear_pointwise")
+
+    monkeypatch.setattr(torch_private, "onednn_linear", missing)
+    assert not torch_private.has_onednn_linear()
+    for plain, private in zip(product_and_gradient(), by_onednn, strict=True):
+        torch.testing.assert_close(plain, private, rtol=1e-5, atol=1e-5)
+    maps = [Linear(13, 5), Linear(13, 3)]
+    for y, each in zip(apply_jointly(x, maps), maps, strict=True):
+        assert torch.equal(y, F.linear(x, each.weight, each.bias))
+
+
+def test_onednn_that_computes_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_private, "onednn_linear", lambda x, weight, bias: x @ weight.t())
+    assert not torch_private.has_onednn_linear()
+
+
+def test_a_bias_of_any_stride() -> None:
+    x, weight = torch.randn(300, 5), torch.randn(4, 5)
+    bias = torch.randn(4, 3)[:, 1]
+    expected = F.linear(x, weight, bias)
+    torch.testing.assert_close(linear(x, weight, bias), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_int8_products_without_the_private_one_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    torch.manual_seed(1)
+    x, weight = torch.randn(33, 129) * 9, torch.randn(17, 129)
+    assert torch_private._has_int8_product()
+    found = int8_linear(x, quantize(weight), None)
+    monkeypatch.delattr(torch, "_int_mm")
+    torch_private._has_int8_product.cache_clear()
+    assert not torch_private._has_int8_product()
+    assert torch.equal(int8_linear(x, quantize(weight), None), found)
+
+
+def test_without_tracing_states_native_functions_stand_aside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    torch.manual_seed(1)
+    x, y = torch.randn(5, 24), torch.randn(5, 24)
+    weight, bias = torch.rand(24), torch.randn(24)
+    mask = Mask(1, 2, 20000)
+
+    def results() -> list[torch.Tensor]:
+        return [add_norm(x, y, weight, bias, 1e-5, 0.0), apply_mask(x, mask)]
+
+    assert not torch_private.is_traced(x)
+    native = results()
+    for name in ("_get_tracing_state", "_len_torch_dispatch_stack"):
+        with monkeypatch.context() as patch:
+            patch.delattr(torch._C, name)
+            torch_private._tracing_states.cache_clear()
+            assert torch_private.is_traced(x)
+            for plain, fast in zip(results(), native, strict=True):
+                torch.testing.assert_close(plain, fast, rtol=1e-5, atol=1e-5)
+
+
+def test_unknown_hooks_call_each_map() -> None:
+    maps = [Linear(13, 5), Linear(13, 3)]
+    assert not torch_private.may_have_hooks(maps[0])
+    x = torch.randn(300, 13)
+    together = apply_jointly(x, maps)
+    for each in maps:
+        del each._backward_pre_hooks
+    assert torch_private.may_have_hooks(maps[0])
+    with pytest.MonkeyPatch.context() as patch:
+        called = []
+        patch.setattr(Linear, "__call__", lambda self, x: called.append(self) or self.forward(x))
+        for one, other in zip(apply_jointly(x, maps), together, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    assert called == maps
+
+
+def test_pad_stays_zero_where_gradient_hooks_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headway.model.embeddings.has_gradient_hook", lambda parameter: False)
+    embedding = Embedding(11, 4, 4, scale=1.0)
+    embedding.load_state_dict({k: v.clone() for k, v in embedding.state_dict().items()})
+    F.embedding(torch.tensor([10, 3]), embedding.weight).sum().backward()
+    assert embedding.weight.grad is not None
+    assert embedding.weight.grad.any(1).nonzero().tolist() == [[3]]
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"), [("fma avx512_bf16 avx2", True), ("amx_tile", True), ("avx2", False)]
+)
+def test_bf16_instructions_without_torch(
+    flags: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"model name : x\nflags : {flags} sse2\n")
+    assert torch_private._cpuinfo_has_bf16(cpuinfo) is expected
+    assert not torch_private._cpuinfo_has_bf16(tmp_path / "missing")
+    known = torch_private.has_bf16_instructions()
+    monkeypatch.delattr(torch.cpu, "_is_avx512_bf16_supported")
+    assert torch_private.has_bf16_instructions() == known

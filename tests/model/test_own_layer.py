@@ -1,0 +1,112 @@
+"""The page about a layer of one's own: its code runs, trains, decodes step by step and is saved."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from headway.config import ModelConfig, SearchConfig, TrainingConfig
+from headway.errors import HeadwayError
+from headway.inference import Translator
+from headway.inference.engine import PlainEngine, make_engine
+from headway.model import LanguageModel, Recurrent, SelfAttention, Transformer
+from headway.text.batches import Batch
+from headway.text.tokenizer import Tokenizer
+from headway.training.trainer import Trainer
+
+PAGE = Path(__file__).parents[2] / "docs" / "own-layer.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The names that the page's code defines."""
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(3)
+    names: dict[str, Any] = {}
+    for block in BLOCKS:
+        exec(compile(block, str(PAGE), "exec"), names)
+    return names
+
+
+def test_the_pages_model_steps_as_it_computes_whole_rows(page: dict[str, Any]) -> None:
+    model = page["model"].double().eval()
+    assert [type(layer.mixer).__name__ for layer in model.decoder.layers] == ["RunningMean"] * 6
+    assert all(type(layer.mixer) is SelfAttention for layer in model.encoder.layers)
+    source, target = torch.randint(2, 900, (2, 7)), torch.randint(2, 900, (4, 5))
+    full = model(source.repeat_interleave(2, 0), target)
+    state = model.start(model.encode(source))
+    token = torch.full((4,), 999)
+    for t in range(3):
+        assert (model.step(token, state) - full[:, t]).abs().max() < 1e-10
+        token = target[:, t]
+    rows = torch.tensor([1, 0, 2, 2])
+    state.reorder(rows)
+    assert (model.step(token[rows], state) - full[rows, 3]).abs().max() < 1e-10
+
+
+def test_the_pages_model_is_saved_and_loaded(page: dict[str, Any]) -> None:
+    source, target = torch.randint(2, 900, (2, 7)), torch.randint(2, 900, (2, 5))
+    model, again = page["model"].eval(), page["again"].eval()
+    assert torch.equal(model(source, target), again(source, target))
+
+
+def test_a_model_with_an_own_layer_trains_and_translates(
+    page: dict[str, Any], tokenizer: Tokenizer
+) -> None:
+    torch.manual_seed(3)
+    config = ModelConfig(
+        source_vocab_size=tokenizer.source_vocab_size,
+        target_vocab_size=tokenizer.target_vocab_size,
+        num_encoder_layers=1,
+        num_decoder_layers=2,
+        d_model=24,
+        d_ff=37,
+        num_heads=3,
+    )
+    model = Transformer(config, make_decoder_mixer=lambda index: page["RunningMean"](24))
+    ids = torch.randint(2, 90, (3, 7))
+    batch = Batch(ids, torch.ones_like(ids), ids, torch.ones_like(ids), np.arange(3), 21)
+    trainer = Trainer(model, TrainingConfig(warmup_steps=2))
+    before = model.decoder.layers[1].mixer.output.weight.clone()
+    losses = [trainer.step([batch]).loss for _ in range(3)]
+    assert losses[-1] < losses[0]
+    assert not torch.equal(before, model.decoder.layers[1].mixer.output.weight)
+    assert isinstance(make_engine(model.eval()), PlainEngine)  # native code has no running mean
+    translator = Translator(model, tokenizer, SearchConfig(beam=2, max_extra=3))
+    assert len(translator.translate(["the cat sees the dog", "a tree"])) == 2
+
+
+def test_an_own_encoder_layer_and_other_models() -> None:
+    config = ModelConfig(
+        source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,
+        d_model=12, d_ff=17, num_heads=3,
+    )  # fmt: skip
+    asked: list[int] = []
+
+    def make(index: int) -> Recurrent:
+        asked.append(index)
+        return Recurrent(12, "gru", causal=True)
+
+    encoder_decoder = Transformer(config, make_encoder_mixer=make)
+    assert asked == [0, 1]
+    assert all(isinstance(layer.mixer, Recurrent) for layer in encoder_decoder.encoder.layers)
+    assert encoder_decoder.has_own_mixers
+    assert not Transformer(config).has_own_mixers
+    LanguageModel(config, make_decoder_mixer=make)
+    assert asked == [0, 1, 0, 1, 2]
+
+
+@pytest.mark.parametrize("setting", ["encoder_mixer", "decoder_mixer"])
+def test_an_unknown_mixer_is_one_clear_error(setting: str) -> None:
+    settings: dict[str, Any] = {setting: "lstn", "source_vocab_size": 41, "target_vocab_size": 41}
+    with pytest.raises(HeadwayError) as caught:
+        Transformer(ModelConfig(**settings))
+    message = str(caught.value)
+    assert "\n" not in message
+    assert f"{setting} = 'lstn'" in message
+    assert "attention, lstm, gru, convolution, dilated, separable" in message
+    assert "'lstm'" in message
