@@ -1,12 +1,12 @@
-"""Native code at work for a while; `test_engine` runs it compiled with checks of every address."""
+"""Native code at work for a while; `test_native_builds` runs it compiled with checks of every address."""
 
 import torch
-from test_engine import PRECISIONS, SHAPES, library, model_of, search, sources, walk
 
 from headway.inference.engine import NativeEngine
 from headway.kernels import build
 from headway.kernels.attention import attention
 from headway.kernels.visibility import Segments, Visibility
+from support.engines import PRECISIONS, SHAPES, library, model_of, search, sources, walk
 
 
 def translate() -> None:

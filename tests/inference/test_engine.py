@@ -1,15 +1,9 @@
-"""The native engine is the plain model: same logits, same translations, whatever the shape and neighbours.
+"""The native engine gives the logits and translations of the plain one, in any batch, for any shape."""
 
-Sizes are primes, so that every width needs padding; vectors are whole in `WIDE` only.
-"""
-
-import os
 import random
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from ctypes import CDLL
 from pathlib import Path
 from typing import Any
 
@@ -20,119 +14,28 @@ from test_search import brute_force_of
 from torch import Tensor
 
 from conftest import sentences
-from headway.config import ModelConfig, SearchConfig
+from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference import Hypothesis, Translator, beam_search, make_engine, sample
-from headway.inference.engine import Engine, NativeEngine, PlainEngine, resolve_precision
-from headway.kernels import build, decoding
+from headway.inference import Translator, beam_search, make_engine, sample
+from headway.inference.engine import NativeEngine, PlainEngine, resolve_precision
+from headway.kernels import decoding
 from headway.kernels.rounded_linear import bf16_linear, int8_linear, quantize
-from headway.model import Positions, Transformer, embeddings
+from headway.model import Positions, embeddings
 from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
-
-EOS, VOCAB = 1, 211
-SMALL = {
-    "source_vocab_size": VOCAB,
-    "target_vocab_size": VOCAB,
-    "num_encoder_layers": 2,
-    "num_decoder_layers": 3,
-    "d_model": 26,
-    "d_ff": 37,
-    "num_heads": 3,
-    "d_k": 7,
-    "d_v": 5,
-}
-SHAPES: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "wide": {"d_model": 64, "d_ff": 128, "num_heads": 2, "d_k": 0, "d_v": 0},
-    "pre": {"norm": "pre", "num_encoder_layers": 1},
-    "biases": {"attention_bias": True, "activation": "gelu", "norm_epsilon": 1e-2},
-    "swish": {"activation": "swish", "positions": "learned", "max_positions": 61},
-    "untied": {"tying": "none", "target_vocab_size": 97, "output_bias": True, "scale_logits": True},
-    "target": {"tying": "target", "target_vocab_size": 13, "scale_embeddings": False},
-    "nowhere": {"positions": "none", "num_encoder_layers": 0, "scale_attention": False},
-    "shallow": {"num_decoder_layers": 0, "num_heads": 1, "max_positions": 5},
-    "convolution": {"feed_forward": "convolution", "d_k": 17, "d_v": 33, "d_ff": 5},
-}
-PRECISIONS = ["fp32", "bf16", "int8"]
-LIBRARY = decoding.library()
-native = pytest.mark.skipif(LIBRARY is None, reason=build.failure_reason("decoding"))
-
-
-def library(precision: str = "fp32") -> CDLL:
-    assert LIBRARY is not None
-    if precision == "bf16" and not LIBRARY.headway_has_bf16():
-        pytest.skip("no bf16 instructions")
-    return LIBRARY
-
-
-def model_of(shape: dict[str, Any], seed: int = 1) -> Transformer:
-    torch.manual_seed(seed)
-    model = Transformer(ModelConfig(**{**SMALL, **shape})).eval()
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if parameter.dim() == 1:  # gains of 1 and biases of 0 would hide a mistake
-                parameter.add_(torch.randn_like(parameter) * 0.2)
-            elif "embedding" not in name:
-                parameter.mul_(1.5)
-    return model
-
-
-def sources(count: int, seed: int = 1, longest: int = 23) -> list[list[int]]:
-    chooser = random.Random(seed)
-    lengths = [1, longest, *(chooser.randrange(1, longest) for _ in range(count))][:count]
-    return [[chooser.randrange(2, VOCAB - 1) for _ in range(n)] for n in lengths]
-
-
-def search(
-    engine: Engine,
-    model: Transformer,
-    texts: Sequence[Sequence[int]],
-    beam: int = 4,
-    n_best: int = 2,
-) -> list[list[Hypothesis]]:
-    limits = [5 + len(text) // 2 for text in texts]
-    with torch.inference_mode():
-        return beam_search(
-            engine.start(texts, beam, max(limits)),
-            limits,
-            beam=beam,
-            alpha=0.6,
-            n_best=min(n_best, beam),
-            eos=EOS,
-            pad=model.config.target_vocab_size - 1,
-        )
-
-
-def walk(
-    engine: Engine, model: Transformer, steps: int = 12, count: int = 7, beams: int = 3
-) -> list[Tensor]:
-    """Logits of random tokens, hypotheses reordered all the time and sentences leaving twice."""
-    chooser, pad = random.Random(3), model.config.target_vocab_size - 1
-    texts = sources(count)
-    found = []
-    with torch.inference_mode():
-        decoding = engine.start(texts, beams, steps)
-        sentences, tokens = len(texts), np.full(len(texts) * beams, pad)
-        for step in range(steps):
-            found.append(decoding.logits(tokens).float())
-            kept = list(range(sentences))
-            if step in (4, 8) and sentences > 2:
-                kept = sorted(chooser.sample(kept, sentences - 2))
-                decoding.keep(np.array(kept))
-            rows = [k * beams + chooser.randrange(beams) for k in kept for _ in range(beams)]
-            sentences = len(kept)
-            tokens = np.array([chooser.randrange(pad) for _ in rows])
-            decoding.reorder(np.array(rows))
-    return found
-
-
-def distance(ours: list[Tensor], theirs: list[Tensor]) -> float:
-    """The largest difference, over the largest logit."""
-    pairs = list(zip(ours, theirs, strict=True))
-    return max(float((a - b).abs().max()) for a, b in pairs) / max(
-        float(b.abs().max()) for _, b in pairs
-    )
+from support.engines import (
+    EOS,
+    PRECISIONS,
+    SHAPES,
+    VOCAB,
+    distance,
+    library,
+    model_of,
+    native,
+    search,
+    sources,
+    walk,
+)
 
 
 @native
@@ -446,135 +349,6 @@ def test_a_precision_that_is_not_to_be_had_is_one_line(monkeypatch: pytest.Monke
         monkeypatch.setattr(torch.cpu, name, lambda: False)
     with pytest.raises(HeadwayError, match="no bf16 instructions"):
         resolve_precision("bf16", cpu)
-
-
-@native
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("march", "needed"),
-    [("haswell", "avx2"), ("skylake-avx512", "avx512bw"), ("x86-64", "sse2")],
-)
-def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
-    """Sums run in one order at every width; only without FMA are last bits others."""
-    if needed not in build.processor():
-        pytest.skip(f"this processor cannot run {march}")
-    flags = [flag for flag in build.FLAGS if not flag.startswith("-march")]
-    built = tmp_path / "decoding.so"
-    subprocess.run(
-        [
-            "g++",
-            *flags,
-            f"-march={march}",
-            "-Wno-psabi",
-            build.SOURCES / "decoding.cpp",
-            "-o",
-            built,
-        ],
-        check=True,
-        capture_output=True,
-    )
-    other = decoding.declare(CDLL(str(built)))
-    for shape in SHAPES.values():
-        model = model_of(shape)
-        for precision in ("fp32", "int8"):
-            ours = NativeEngine(model, precision, library())
-            theirs = NativeEngine(model, precision, other)
-            least = 0 if march != "x86-64" else 1e-5 if precision == "fp32" else 0.05
-            # Few rows have kernels of their own, each number of them another.
-            for size in ({}, *({"steps": 3, "count": 1, "beams": beams} for beams in range(1, 6))):
-                assert distance(walk(ours, model, **size), walk(theirs, model, **size)) <= least
-
-
-@native
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("clang++") is None, reason="no clang++")
-def test_compilers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But where one fuses a product with a sum and the other does not."""
-    monkeypatch.setenv("CXX", "clang++")
-    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
-    found, reason = build._load.__wrapped__("decoding")
-    assert found is not None, reason
-    other = decoding.declare(found)
-    for shape in SHAPES.values():
-        model = model_of(shape)
-        for precision, most in (("fp32", 1e-5), ("int8", 0.05)):
-            ours = NativeEngine(model, precision, library())
-            theirs = NativeEngine(model, precision, other)
-            assert distance(walk(ours, model), walk(theirs, model)) <= most
-
-
-PRODUCTS = """
-#include "linear.h"
-using namespace headway;
-
-int main() {
-    const long most = 13, x_stride = padded(70), y_stride = padded(259);
-    const auto noise = [](long i) { return float(i * 7919 % 101) / 50 - 1; };
-    for (const Precision precision : {FP32, INT8})
-        for (const long outputs : {1, 47, 128, 259})
-            for (const long inputs : {1, 70}) {
-                Block<float> weight(outputs * inputs), x(most * x_stride), y(most * y_stride);
-                for (long i = 0; i < outputs * inputs; ++i) weight[i] = noise(i);
-                for (long i = 0; i < most * inputs; ++i)
-                    x[i / inputs * x_stride + i % inputs] = noise(3 * i + 1);
-                const Linear map(precision, weight.get(), nullptr, outputs, inputs);
-                Inputs space;
-                for (long rows = 0; rows <= most; ++rows) {
-                    map.store(x.get(), x_stride, rows, space, y.get(), y_stride);
-                    for (long m = 0; m < rows; ++m) {
-                        Block<float> one(y_stride);
-                        map.store(x.get() + m * x_stride, x_stride, 1, space, one.get(), y_stride);
-                        if (std::memcmp(one.get(), y.get() + m * y_stride, outputs * 4)) return 1;
-                    }
-                }
-            }
-}
-"""
-
-
-@native
-@pytest.mark.slow
-@pytest.mark.parametrize("march", ["x86-64", "haswell", "skylake-avx512", "native"])
-def test_products_stay_in_their_room(march: str, tmp_path: Path) -> None:
-    """Of any number of rows, none included; and a row among others is the row alone."""
-    needed = {"x86-64": "sse2", "haswell": "avx2", "skylake-avx512": "avx512bw", "native": ""}
-    if needed[march] not in build.processor():
-        pytest.skip(f"this processor cannot run {march}")
-    source, built = tmp_path / "products.cpp", tmp_path / "products"
-    source.write_text(PRODUCTS)
-    flags = ["-std=c++17", "-O1", f"-march={march}", "-Wno-psabi", "-fno-math-errno",
-             "-fsanitize=address", "-fno-omit-frame-pointer"]  # fmt: skip
-    subprocess.run(["g++", *flags, "-I", build.SOURCES, source, "-o", built], check=True)
-    found = subprocess.run([built], capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stderr) == (0, "")
-
-
-@native
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
-def test_a_long_walk_stays_in_its_room(tmp_path: Path) -> None:
-    """Of native code compiled with checks of every address, in a process of its own.
-
-    Long enough that caches are had several times, for sources of one and of many vectors.
-    """
-    checks = shutil.which("g++") and subprocess.run(
-        ["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
-    ).stdout.strip()  # fmt: skip
-    wrapper = tmp_path / "checked-g++"
-    flags = "-O1 -fsanitize=address,undefined -fno-sanitize=alignment"
-    wrapper.write_text(f'#!/bin/sh\nexec g++ "$@" {flags}\n')
-    wrapper.chmod(0o700)
-    found = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("long_walk.py"))],
-        env={
-            **os.environ, "CXX": str(wrapper), "HEADWAY_CACHE": str(tmp_path / "cache"),
-            "LD_PRELOAD": str(checks), "OMP_NUM_THREADS": "2",
-            "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1",
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        },
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (found.returncode, found.stdout) == (0, "walked\n"), found.stderr[-3000:]
 
 
 @native

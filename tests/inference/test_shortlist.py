@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_engine import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
 
 from conftest import sentences, small_config
 from headway.config import SearchConfig
@@ -16,6 +15,7 @@ from headway.inference.search import Ids
 from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, learn_shortlist
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
+from support.engines import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
 
 
 def choices(count: int, size: int = 37) -> list[Ids]:

@@ -1,0 +1,150 @@
+"""Native code of several processors and compilers agrees, and stays within its memory."""
+
+import os
+import shutil
+import subprocess
+import sys
+from ctypes import CDLL
+from pathlib import Path
+
+import pytest
+
+from headway.inference.engine import NativeEngine
+from headway.kernels import build, decoding
+from support.engines import (
+    SHAPES,
+    distance,
+    library,
+    model_of,
+    native,
+    walk,
+)
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("march", "needed"),
+    [("haswell", "avx2"), ("skylake-avx512", "avx512bw"), ("x86-64", "sse2")],
+)
+def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
+    """Sums run in one order at every width; only without FMA are last bits others."""
+    if needed not in build.processor():
+        pytest.skip(f"this processor cannot run {march}")
+    flags = [flag for flag in build.FLAGS if not flag.startswith("-march")]
+    built = tmp_path / "decoding.so"
+    subprocess.run(
+        [
+            "g++",
+            *flags,
+            f"-march={march}",
+            "-Wno-psabi",
+            build.SOURCES / "decoding.cpp",
+            "-o",
+            built,
+        ],
+        check=True,
+        capture_output=True,
+    )
+    other = decoding.declare(CDLL(str(built)))
+    for shape in SHAPES.values():
+        model = model_of(shape)
+        for precision in ("fp32", "int8"):
+            ours = NativeEngine(model, precision, library())
+            theirs = NativeEngine(model, precision, other)
+            least = 0 if march != "x86-64" else 1e-5 if precision == "fp32" else 0.05
+            # Few rows have kernels of their own, each number of them another.
+            for size in ({}, *({"steps": 3, "count": 1, "beams": beams} for beams in range(1, 6))):
+                assert distance(walk(ours, model, **size), walk(theirs, model, **size)) <= least
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("clang++") is None, reason="no clang++")
+def test_compilers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But where one fuses a product with a sum and the other does not."""
+    monkeypatch.setenv("CXX", "clang++")
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
+    found, reason = build._load.__wrapped__("decoding")
+    assert found is not None, reason
+    other = decoding.declare(found)
+    for shape in SHAPES.values():
+        model = model_of(shape)
+        for precision, most in (("fp32", 1e-5), ("int8", 0.05)):
+            ours = NativeEngine(model, precision, library())
+            theirs = NativeEngine(model, precision, other)
+            assert distance(walk(ours, model), walk(theirs, model)) <= most
+
+
+PRODUCTS = """
+#include "linear.h"
+using namespace headway;
+
+int main() {
+    const long most = 13, x_stride = padded(70), y_stride = padded(259);
+    const auto noise = [](long i) { return float(i * 7919 % 101) / 50 - 1; };
+    for (const Precision precision : {FP32, INT8})
+        for (const long outputs : {1, 47, 128, 259})
+            for (const long inputs : {1, 70}) {
+                Block<float> weight(outputs * inputs), x(most * x_stride), y(most * y_stride);
+                for (long i = 0; i < outputs * inputs; ++i) weight[i] = noise(i);
+                for (long i = 0; i < most * inputs; ++i)
+                    x[i / inputs * x_stride + i % inputs] = noise(3 * i + 1);
+                const Linear map(precision, weight.get(), nullptr, outputs, inputs);
+                Inputs space;
+                for (long rows = 0; rows <= most; ++rows) {
+                    map.store(x.get(), x_stride, rows, space, y.get(), y_stride);
+                    for (long m = 0; m < rows; ++m) {
+                        Block<float> one(y_stride);
+                        map.store(x.get() + m * x_stride, x_stride, 1, space, one.get(), y_stride);
+                        if (std::memcmp(one.get(), y.get() + m * y_stride, outputs * 4)) return 1;
+                    }
+                }
+            }
+}
+"""
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.parametrize("march", ["x86-64", "haswell", "skylake-avx512", "native"])
+def test_products_stay_in_their_room(march: str, tmp_path: Path) -> None:
+    """Of any number of rows, none included; and a row among others is the row alone."""
+    needed = {"x86-64": "sse2", "haswell": "avx2", "skylake-avx512": "avx512bw", "native": ""}
+    if needed[march] not in build.processor():
+        pytest.skip(f"this processor cannot run {march}")
+    source, built = tmp_path / "products.cpp", tmp_path / "products"
+    source.write_text(PRODUCTS)
+    flags = ["-std=c++17", "-O1", f"-march={march}", "-Wno-psabi", "-fno-math-errno",
+             "-fsanitize=address", "-fno-omit-frame-pointer"]  # fmt: skip
+    subprocess.run(["g++", *flags, "-I", build.SOURCES, source, "-o", built], check=True)
+    found = subprocess.run([built], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+@native
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_a_long_walk_stays_in_its_room(tmp_path: Path) -> None:
+    """Of native code compiled with checks of every address, in a process of its own.
+
+    Long enough that caches are had several times, for sources of one and of many vectors.
+    """
+    checks = shutil.which("g++") and subprocess.run(
+        ["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()  # fmt: skip
+    wrapper = tmp_path / "checked-g++"
+    flags = "-O1 -fsanitize=address,undefined -fno-sanitize=alignment"
+    wrapper.write_text(f'#!/bin/sh\nexec g++ "$@" {flags}\n')
+    wrapper.chmod(0o700)
+    found = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("long_walk.py"))],
+        env={
+            **os.environ, "CXX": str(wrapper), "HEADWAY_CACHE": str(tmp_path / "cache"),
+            "LD_PRELOAD": str(checks), "OMP_NUM_THREADS": "2",
+            "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout) == (0, "walked\n"), found.stderr[-3000:]

@@ -1,0 +1,124 @@
+"""Small random models for tests of the engines, and walks that compare two engines.
+
+Sizes are primes, so that every width needs padding; vectors are whole in the shape "wide" only.
+"""
+
+import random
+from collections.abc import Sequence
+from ctypes import CDLL
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from headway.config import ModelConfig
+from headway.inference import Hypothesis, beam_search
+from headway.inference.engine import Engine
+from headway.kernels import build, decoding
+from headway.model import Transformer
+
+EOS, VOCAB = 1, 211
+SMALL = {
+    "source_vocab_size": VOCAB,
+    "target_vocab_size": VOCAB,
+    "num_encoder_layers": 2,
+    "num_decoder_layers": 3,
+    "d_model": 26,
+    "d_ff": 37,
+    "num_heads": 3,
+    "d_k": 7,
+    "d_v": 5,
+}
+SHAPES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "wide": {"d_model": 64, "d_ff": 128, "num_heads": 2, "d_k": 0, "d_v": 0},
+    "pre": {"norm": "pre", "num_encoder_layers": 1},
+    "biases": {"attention_bias": True, "activation": "gelu", "norm_epsilon": 1e-2},
+    "swish": {"activation": "swish", "positions": "learned", "max_positions": 61},
+    "untied": {"tying": "none", "target_vocab_size": 97, "output_bias": True, "scale_logits": True},
+    "target": {"tying": "target", "target_vocab_size": 13, "scale_embeddings": False},
+    "nowhere": {"positions": "none", "num_encoder_layers": 0, "scale_attention": False},
+    "shallow": {"num_decoder_layers": 0, "num_heads": 1, "max_positions": 5},
+    "convolution": {"feed_forward": "convolution", "d_k": 17, "d_v": 33, "d_ff": 5},
+}
+PRECISIONS = ["fp32", "bf16", "int8"]
+LIBRARY = decoding.library()
+native = pytest.mark.skipif(LIBRARY is None, reason=build.failure_reason("decoding"))
+
+
+def library(precision: str = "fp32") -> CDLL:
+    assert LIBRARY is not None
+    if precision == "bf16" and not LIBRARY.headway_has_bf16():
+        pytest.skip("no bf16 instructions")
+    return LIBRARY
+
+
+def model_of(shape: dict[str, Any], seed: int = 1) -> Transformer:
+    torch.manual_seed(seed)
+    model = Transformer(ModelConfig(**{**SMALL, **shape})).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() == 1:  # gains of 1 and biases of 0 would hide a mistake
+                parameter.add_(torch.randn_like(parameter) * 0.2)
+            elif "embedding" not in name:
+                parameter.mul_(1.5)
+    return model
+
+
+def sources(count: int, seed: int = 1, longest: int = 23) -> list[list[int]]:
+    chooser = random.Random(seed)
+    lengths = [1, longest, *(chooser.randrange(1, longest) for _ in range(count))][:count]
+    return [[chooser.randrange(2, VOCAB - 1) for _ in range(n)] for n in lengths]
+
+
+def search(
+    engine: Engine,
+    model: Transformer,
+    texts: Sequence[Sequence[int]],
+    beam: int = 4,
+    n_best: int = 2,
+) -> list[list[Hypothesis]]:
+    limits = [5 + len(text) // 2 for text in texts]
+    with torch.inference_mode():
+        return beam_search(
+            engine.start(texts, beam, max(limits)),
+            limits,
+            beam=beam,
+            alpha=0.6,
+            n_best=min(n_best, beam),
+            eos=EOS,
+            pad=model.config.target_vocab_size - 1,
+        )
+
+
+def walk(
+    engine: Engine, model: Transformer, steps: int = 12, count: int = 7, beams: int = 3
+) -> list[Tensor]:
+    """Logits of random tokens, hypotheses reordered all the time and sentences leaving twice."""
+    chooser, pad = random.Random(3), model.config.target_vocab_size - 1
+    texts = sources(count)
+    found = []
+    with torch.inference_mode():
+        decoding = engine.start(texts, beams, steps)
+        sentences, tokens = len(texts), np.full(len(texts) * beams, pad)
+        for step in range(steps):
+            found.append(decoding.logits(tokens).float())
+            kept = list(range(sentences))
+            if step in (4, 8) and sentences > 2:
+                kept = sorted(chooser.sample(kept, sentences - 2))
+                decoding.keep(np.array(kept))
+            rows = [k * beams + chooser.randrange(beams) for k in kept for _ in range(beams)]
+            sentences = len(kept)
+            tokens = np.array([chooser.randrange(pad) for _ in rows])
+            decoding.reorder(np.array(rows))
+    return found
+
+
+def distance(ours: list[Tensor], theirs: list[Tensor]) -> float:
+    """The largest difference, over the largest logit."""
+    pairs = list(zip(ours, theirs, strict=True))
+    return max(float((a - b).abs().max()) for a, b in pairs) / max(
+        float(b.abs().max()) for _, b in pairs
+    )
