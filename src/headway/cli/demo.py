@@ -53,8 +53,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Generate the corpus, train on it, and print scores and examples."""
     from headway.cli import train
-    from headway.cli.arguments import parse
+    from headway.cli.arguments import parse, usage_error
 
+    if args.pairs < 1:
+        usage_error(f"--pairs {args.pairs}: must be 1 or more")
     directory = Path(args.run)
     source, target = args.languages
     text = make_corpus(directory.with_name(f"{directory.name}-text"), source, target, args.pairs)
@@ -83,7 +85,7 @@ def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
         raise HeadwayError(
             f"{text}: holds another corpus; give another RUN or remove this directory"
         )
-    print(f"making {count:,} pairs of {source} and {target}", file=sys.stderr)
+    print(f"{text}: generating {count:,} sentence pairs, {source} to {target}", file=sys.stderr)
     with write_atomically(text) as temporary:
         temporary.mkdir(parents=True)
         for part, examples in zip(parts, split(generate(source, target, count)), strict=True):
@@ -129,7 +131,9 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
         print(f"  {sources[row]}\n    -> {hypotheses[row]}{mark}")
     # If headway is not on the PATH, print the command as the user called it.
     command = "headway"
-    if shutil.which(command) is None:
+    if Path(sys.argv[0]).name == "__main__.py":
+        command = "python -m headway"
+    elif shutil.which(command) is None:
         command = min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
     print(
         f"\nThe model is in {directory}. It can translate dates, numbers, prices, names of places and"
