@@ -1,6 +1,7 @@
 """Small training runs: a corpus of digits, settings of a tiny model, and the command that trains it."""
 
 import hashlib
+import json
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from headway.training.opening import RunRequest, open_run
 from headway.training.run_directory import RunDirectory
 
 WORDS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
+WEIGHTS = ("model.safetensors", "best/model.safetensors", "averaged/model.safetensors")
 SETTINGS = {
     "text.vocab-size": 331, "model.num-encoder-layers": 1, "model.num-decoder-layers": 1,
     "model.d-model": 22, "model.d-ff": 17, "model.num-heads": 2, "training.batch-tokens": 140,
@@ -75,3 +77,19 @@ def opening(path, arguments):
         overrides=args.overrides,
     )
     return open_run(directory, request)
+
+
+def metrics(path):
+    """The lines of a run's metrics.jsonl."""
+    return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+
+
+def assert_equal_runs(path, other):
+    """Check that two runs have the same metrics, checkpoints and models, bit by bit."""
+    assert (path / "metrics.jsonl").read_bytes() == (other / "metrics.jsonl").read_bytes()
+    steps = RunDirectory(path).steps()
+    assert steps == RunDirectory(other).steps()
+    checkpoints = [f"checkpoints/step-{step:08d}" for step in steps]
+    names = [f"{c}/{n}.safetensors" for c in checkpoints for n in ("model", "optimizer", "random")]
+    for name in (*WEIGHTS, *names):
+        assert (path / name).read_bytes() == (other / name).read_bytes(), name

@@ -1,4 +1,4 @@
-"""``headway prepare``: the text part of training, done once for many runs."""
+"""``headway prepare``: training data from raw parallel text, prepared once for many runs."""
 
 import argparse
 import sys
@@ -12,23 +12,26 @@ SETTINGS = ("text",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("out", metavar="OUT", help="the directory to make")
+    parser.add_argument("out", metavar="OUT", help="the directory to write")
     parser.add_argument(
         "--train", metavar="FILE", nargs="+", required=True,
-        help="two text files, or one .tsv, .jsonl or .tmx, plain, .gz, .xz or .zst; - is TSV;"
-        " or corpora by name: hf:NAME:CONFIG, mtdata:ID, sacrebleu:TESTSET",
+        help="two text files, or one .tsv, .jsonl or .tmx, plain, .gz, .xz or .zst; - for TSV on"
+        " standard input; or corpora by name: hf:NAME:CONFIG, mtdata:ID, sacrebleu:TESTSET",
     )  # fmt: skip
     parser.add_argument(
         "--valid", metavar="FILE", nargs="+", required=True, help="validation pairs, likewise"
     )
     parser.add_argument(
-        "--test", metavar="FILE", nargs="+", help="test pairs, which are kept out of training"
+        "--test", metavar="FILE", nargs="+", help="test pairs, which are dropped from training"
     )
     parser.add_argument(
-        "--languages", metavar="CODE", nargs=2, help="default: from the suffixes of two files"
+        "--languages",
+        metavar="CODE",
+        nargs=2,
+        help="of source and target (default: suffixes of the files)",
     )
     parser.add_argument(
-        "--vocabulary", metavar="MODEL", help="keep a model's pieces, to train on from it (--init)"
+        "--vocabulary", metavar="MODEL", help="use a model's subwords, for train --init"
     )
     parser.add_argument(
         "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
@@ -37,18 +40,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prepare, and say what was kept and dropped."""
+    """Prepare the data, and print what was kept and dropped."""
     from headway.cli.downloads import fetch_text
     from headway.cli.settings import settings_from
     from headway.inference.directory import load_model
     from headway.text.prepare import prepare
     from headway.training.initial import check_shape
 
-    kept = load_model(args.vocabulary) if args.vocabulary else None
-    config = settings_from(args, shape=kept.config if kept else None)
-    if kept:
-        check_shape(config, kept)
-    tokenizer = kept.tokenizer if kept else None
+    model = load_model(args.vocabulary) if args.vocabulary else None
+    config = settings_from(args, shape=model.config if model else None)
+    if model:
+        check_shape(config, model)
+    tokenizer = model.tokenizer if model else None
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     train, valid, test = (fetch_text(args, place) for place in ("train", "valid", "test"))
     data = prepare(train, valid, args.out, config.text, codes, [test] if test else [], tokenizer)

@@ -1,0 +1,127 @@
+"""Steps that are not finite: they are skipped, and many of them roll the run back."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.inference import load_model
+from headway.training.loop import train
+from headway.training.run_directory import RunDirectory
+from headway.training.trainer import StepReport, Trainer
+from support.runs import command, metrics, opened
+
+
+def poisoned(monkeypatch, steps):
+    """Make the loss of these steps NaN, gradients and all."""
+    original = Trainer.step
+
+    def step(self, micro_batches):
+        accumulate = self.workers.accumulate
+
+        def poison(micro_batches, tokens):
+            sums = accumulate(micro_batches, tokens)
+            if self.steps in steps:
+                for parameter in self.model.parameters():
+                    parameter.grad.fill_(float("nan"))
+            return sums
+
+        with monkeypatch.context() as patch:
+            patch.setattr(self.workers, "accumulate", poison)
+            return original(self, micro_batches)
+
+    monkeypatch.setattr(Trainer, "step", step)
+
+
+def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, {4})
+    path = tmp_path / "run"
+    assert dispatch(command(path, corpus)) == 0
+    skipped = [line["step"] for line in metrics(path) if line.get("skipped")]
+    assert skipped == [4]
+    text = (path / "bad-batches" / "step-4.txt").read_text().split("\n\n")
+    known = Path(corpus[1]).read_text().splitlines()
+    assert all(pair.splitlines()[0] in known for pair in text if pair)
+    assert all(weight.isfinite().all() for weight in load_model(path).transformer.parameters())
+
+
+def test_many_bad_steps_in_a_row_roll_back_to_the_last_checkpoint(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, {7, 8})
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, training__max_failures=2))
+    for event in train(run):
+        if isinstance(event, StepReport) and event.step == 8:
+            break
+        weights = run.trainer.model.source_embedding.weight.clone()
+    good, _ = run.directory.load(6)
+    assert torch.equal(
+        run.trainer.model.source_embedding.weight, good["model"]["source_embedding.weight"]
+    )
+    assert torch.equal(weights, good["model"]["source_embedding.weight"])  # step 7 was skipped
+    assert run.state.roll_backs == 1
+    run.directory.unlock()
+    assert {"event": "roll-back", "step": 8, "to": 6} in metrics(path)
+
+
+def test_a_roll_back_restores_weights_but_continues_with_new_data(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, {8})
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, training__max_failures=1))
+    for event in train(run):
+        if isinstance(event, StepReport) and event.step == 7:
+            seventh = run.trainer.model.source_embedding.weight.clone()
+        if isinstance(event, StepReport) and event.step == 8:
+            break
+    good, _ = run.directory.load(6)
+    now = run.trainer.model.source_embedding.weight
+    assert torch.equal(now, good["model"]["source_embedding.weight"])
+    assert not torch.equal(now, seventh)
+    assert (run.step, run.feed.index + 100 * run.feed.epoch > 0) == (8, True)
+    run.directory.unlock()
+
+
+def test_a_roll_back_before_the_first_regular_checkpoint(corpus, tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, training__max_failures=1))
+    with contextlib.closing(train(run)) as events:
+        next(event for event in events if isinstance(event, StepReport))
+    run.directory.unlock()
+    poisoned(monkeypatch, {2})
+    run = opened(path, ["train", str(path)])
+    next(event for event in train(run) if isinstance(event, StepReport))
+    fresh = run.directory.load(0)[0]["model"]["source_embedding.weight"]
+    assert torch.equal(run.trainer.model.source_embedding.weight, fresh)
+    run.directory.unlock()
+
+
+def test_a_run_that_diverges_for_good_stops_in_one_line(corpus, tmp_path, monkeypatch):
+    poisoned(monkeypatch, set(range(8, 18)))
+    path = tmp_path / "run"
+    diverged = r"diverged after 3 returns to earlier .* start another RUN with --data \S+/run/data"
+    with pytest.raises(HeadwayError, match=diverged):
+        dispatch(command(path, corpus, training__max_failures=1))
+    assert all(
+        weight.isfinite().all()
+        for step in RunDirectory(path).steps()
+        for weight in RunDirectory(path).load(step)[0]["model"].values()
+    )
+
+
+def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    for event in train(run):
+        if isinstance(event, StepReport) and event.step == 8:
+            with torch.no_grad():
+                run.trainer.model.source_embedding.weight[5, 3] = float("nan")
+            run.save()  # as for a signal at this moment
+            assert 8 not in run.directory.steps()
+        if isinstance(event, StepReport) and event.step == 9:
+            break
+    run.save()
+    tensors, _ = run.directory.load(9)
+    assert all(weight.isfinite().all() for weight in tensors["model"].values())
+    run.directory.unlock()

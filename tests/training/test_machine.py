@@ -1,0 +1,135 @@
+"""Device, precision and threads of a run, and the state of the process it runs in."""
+
+import os
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+
+from headway.cli import training as command_module
+from headway.cli.main import dispatch
+from headway.config import TrainingConfig
+from headway.errors import HeadwayError
+from headway.kernels import processor
+from headway.training import machine
+from headway.training.loop import train
+from headway.training.machine import Machine
+from headway.training.rehearsal import rehearse
+from headway.training.run_directory import RunDirectory
+from headway.training.validation import ValidationReport
+from support.runs import assert_equal_runs, command, opened
+
+
+def test_the_library_leaves_the_process_as_it_is(corpus, tmp_path, monkeypatch):
+    """A run that is started, trained and resumed by the library changes no state of the process."""
+    calls = []
+    monkeypatch.setattr(machine.gc, "freeze", lambda: calls.append("freeze"))
+    monkeypatch.setattr(machine, "keep_large_allocations", lambda: calls.append("keep"))
+    threads, generator = torch.get_num_threads(), torch.get_rng_state()
+    path = tmp_path / "run"
+    for arguments in (command(path, corpus, training__threads=threads + 1), ["train", str(path)]):
+        run = opened(path, arguments)
+        rehearse(run)
+        for event in train(run):
+            assert torch.get_num_threads() == threads
+            assert torch.equal(torch.get_rng_state(), generator)
+            if isinstance(event, ValidationReport):
+                break
+        run.save()
+        run.directory.unlock()
+    assert calls == []
+
+
+def test_a_run_draws_its_numbers_whatever_the_program_around_it_draws(
+    corpus, undisturbed, tmp_path
+):
+    path = tmp_path / "run"
+    torch.manual_seed(19)
+    run = opened(path, command(path, corpus))
+    for _ in train(run):
+        torch.rand(7)
+    run.directory.unlock()
+    assert_equal_runs(path, undisturbed)
+
+
+def test_ranks_of_one_machine_divide_its_processors(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(12))
+    for local, threads in (("1", 12), ("5", 2), ("17", 1)):
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", local)
+        assert Machine.resolve(TrainingConfig(device="cpu")).threads == threads
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "threads"),
+    [
+        ("0::/\n", {"cpu.max": "max 100000"}, 12),
+        ("0::/\n", {"cpu.max": "250000 100000"}, 3),
+        ("0::/a/b\n", {"a/cpu.max": "50000 100000", "a/b/cpu.max": "400000 100000"}, 1),
+        (
+            "2:cpuacct:/\n1:cpu:/d\n0::/\n",
+            {"cpu/d/cpu.cfs_quota_us": "400000", "cpu/d/cpu.cfs_period_us": "100000"},
+            4,
+        ),
+        ("1:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 12),
+        ("", {}, 12),
+    ],
+)
+def test_threads_are_within_the_quota_of_a_container(groups, files, threads, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(12))
+    monkeypatch.setattr(processor, "OWN_CGROUP", tmp_path / "own")
+    monkeypatch.setattr(processor, "CGROUPS", tmp_path / "cgroup")
+    (tmp_path / "own").write_text(groups)
+    for name, text in files.items():
+        (tmp_path / "cgroup" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "cgroup" / name).write_text(text + "\n")
+    assert Machine.resolve(TrainingConfig(device="cpu")).threads == threads
+
+
+@pytest.mark.parametrize(("avx512", "amx"), [(True, False), (False, True), (False, False)])
+def test_bf16_only_on_processors_made_for_it(avx512, amx, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+    found = Machine.resolve(TrainingConfig(device="cpu", threads=5))
+    wanted = "bf16" if avx512 or amx else "fp32"
+    assert found == Machine(device="cpu", precision=wanted, threads=5)
+    fixed = Machine.resolve(TrainingConfig(device="cpu", threads=5, precision="fp32"))
+    assert fixed.precision == "fp32"
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ("gpu", "must be auto, cpu, cuda or cuda:N"),
+        ("cpu:1", "must be auto, cpu, cuda or cuda:N"),
+        ("cuda:7", "torch sees cuda:0 to cuda:1 here"),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused(device, message, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(HeadwayError, match=f"training.device = '{device}'.* {message}"):
+        Machine.resolve(TrainingConfig(device=device))
+    assert Machine.resolve(TrainingConfig(device="cuda:1", precision="fp32")).device == "cuda:1"
+
+
+def test_a_run_from_a_better_machine_says_what_this_one_lacks(
+    undisturbed, tmp_path, monkeypatch, capsys
+):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: False)
+    monkeypatch.setattr(command_module, "follow", lambda run, display: 0)
+    more = ["train", str(path), "--training.max-steps"]
+    record = RunDirectory(path).record()
+    for steps, precision in (("18", "fp32"), ("19", "bf16")):
+        record.machine = replace(record.machine, precision=precision)
+        RunDirectory(path).write_record(record)
+        assert dispatch([*more, steps]) == 0
+        said = capsys.readouterr().err
+        assert ("takes several times longer" in said) == (precision == "bf16")
+    record.machine = replace(record.machine, device="cuda:1")
+    RunDirectory(path).write_record(record)
+    with pytest.raises(HeadwayError, match=r"no CUDA device here: resume the run .*--data"):
+        dispatch([*more, "20"])

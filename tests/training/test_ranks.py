@@ -1,0 +1,51 @@
+"""Two ranks of torchrun train what one process trains."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.training.run_directory import RunDirectory
+from support.runs import command, metrics
+
+AND_THREADS = """
+import atexit, pathlib, sys
+from headway.cli.main import main
+
+def threads():
+    names = (x.read_text().strip() for x in pathlib.Path("/proc/self/task").glob("*/comm"))
+    print("threads:", *names, file=sys.stderr)
+
+atexit.register(threads)
+main()
+"""
+
+
+@pytest.mark.slow
+def test_two_ranks_compute_what_one_computes(corpus, tmp_path):
+    changes = {"model__dropout": 0.0, "training__max_steps": 7, "training__average": 1}
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    assert dispatch(command(alone, corpus, **changes)) == 0
+    script = tmp_path / "script.py"
+    script.write_text(AND_THREADS)
+    result = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
+         script, *command(together, corpus, **changes)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    # A thread of the library's that is there when the interpreter ends may end the process with SIGABRT.
+    threads = re.findall("^threads: (.*)$", result.stderr, re.MULTILINE)
+    assert len(threads) == 2
+    assert "gloo" not in "".join(threads)
+    for one, two in zip(metrics(alone), metrics(together), strict=True):
+        for key, value in one.items():
+            exact = isinstance(value, (str, list))
+            assert two[key] == (value if exact else pytest.approx(value, rel=1e-3)), key
+    weights = [RunDirectory(path).load(7)[0]["model"] for path in (alone, together)]
+    for name, weight in weights[0].items():
+        torch.testing.assert_close(weights[1][name], weight, rtol=1e-3, atol=1e-4)

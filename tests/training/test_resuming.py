@@ -1,0 +1,226 @@
+"""A resumed run has the same result as one that was never interrupted, bit by bit."""
+
+import contextlib
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.training import run as run_module
+from headway.training.loop import train
+from headway.training.run_directory import RunDirectory
+from headway.training.trainer import StepReport
+from headway.training.validation import Progress, ValidationReport
+from headway.training.worker import WorkerEnded
+from headway.training.workers import Workers
+from support.runs import assert_equal_runs, command, metrics, opened, opening, write_corpus
+
+
+def snapshots(path, corpus, folder, wanted):
+    """Copies of a run directory as it was at some of its events, as a kill would have left it."""
+    run = opened(path, command(path, corpus))
+    for number, event in enumerate(train(run)):
+        if wanted(number, event):
+            shutil.copytree(path, folder / f"{number}-{type(event).__name__}")
+    run.directory.unlock()
+    return sorted(folder.iterdir())
+
+
+def test_a_killed_run_resumes_with_the_same_result(corpus, undisturbed, tmp_path):
+    chosen = iter([StepReport, Progress, ValidationReport])
+    kind = next(chosen)
+
+    def wanted(number, event):
+        nonlocal kind
+        if number < 8 or not isinstance(event, kind):
+            return False
+        kind = next(chosen, type(None))
+        return True
+
+    (tmp_path / "copies").mkdir()
+    copies = snapshots(tmp_path / "run", corpus, tmp_path / "copies", wanted)
+    assert len(copies) == 3
+    assert_equal_runs(tmp_path / "run", undisturbed)
+    for copy in copies:
+        assert dispatch(["train", str(copy), "--quiet"]) == 0
+        assert_equal_runs(copy, undisturbed)
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_any_event_resumes_with_the_same_result(corpus, undisturbed, tmp_path):
+    (tmp_path / "copies").mkdir()
+    copies = snapshots(tmp_path / "run", corpus, tmp_path / "copies", lambda number, _: True)
+    assert len(copies) > 20
+    for copy in copies:
+        assert dispatch(["train", str(copy), "--quiet"]) == 0
+        assert_equal_runs(copy, undisturbed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"), [(StepReport, 7), (StepReport, 9), (Progress, 10), (ValidationReport, 10)]
+)
+def test_a_run_that_the_caller_leaves_is_saved_and_resumes(
+    kind, step, corpus, undisturbed, tmp_path
+):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    with contextlib.closing(train(run)) as events:
+        for event in events:
+            if isinstance(event, kind) and run.step == step:
+                break
+    run.directory.unlock()
+    assert RunDirectory(path).steps()[-1] == step
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert_equal_runs(path, undisturbed)
+
+
+def test_work_of_minutes_is_saved_beside_the_series(corpus, undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_module, "MAX_UNSAVED_SECONDS", 0.0)
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    for event in train(run):
+        if isinstance(event, StepReport) and event.step == 9:
+            assert RunDirectory(path).steps() == [3, 6, 8]
+            shutil.copytree(path, tmp_path / "killed")
+    run.directory.unlock()
+    assert_equal_runs(path, undisturbed)
+    monkeypatch.undo()
+    assert dispatch(["train", str(tmp_path / "killed"), "--quiet"]) == 0
+    assert_equal_runs(tmp_path / "killed", undisturbed)
+
+
+def test_a_worker_that_ends_twice_costs_one_step(corpus, undisturbed, tmp_path, monkeypatch):
+    original = Workers.accumulate
+
+    def accumulate(self, micro_batches, tokens):
+        if tokens == wanted:
+            raise WorkerEnded("a worker process of this training ended")
+        return original(self, micro_batches, tokens)
+
+    wanted = next(line["tokens"] for line in metrics(undisturbed) if line["step"] == 8)
+    monkeypatch.setattr(Workers, "accumulate", accumulate)
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    with pytest.raises(WorkerEnded):
+        for _ in train(run):
+            pass
+    run.directory.unlock()
+    monkeypatch.undo()
+    last = [line["step"] for line in metrics(path)][-1]
+    assert 3 < last == RunDirectory(path).steps()[-1]
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert_equal_runs(path, undisturbed)
+
+
+def test_a_finished_run_says_so_and_stays_as_it_is(undisturbed, corpus, capsys):
+    before = {p: p.read_bytes() for p in undisturbed.rglob("*") if p.is_file()}
+    for arguments in (["train", str(undisturbed)], command(undisturbed, corpus)):
+        assert dispatch(arguments) == 0
+        assert "finished" in capsys.readouterr().err
+    after = {p: p.read_bytes() for p in undisturbed.rglob("*") if p.is_file()}
+    assert {p.name for p in before if before[p] != after.get(p)} <= {".lock"}
+
+
+def test_more_steps_are_the_longer_run(corpus, undisturbed, tmp_path):
+    longer, extended = tmp_path / "longer", tmp_path / "extended"
+    assert dispatch(command(longer, corpus, training__max_steps=20)) == 0
+    shutil.copytree(undisturbed, extended)
+    assert dispatch(["train", str(extended), "--quiet", "--training.max-steps", "20"]) == 0
+    assert metrics(longer) == metrics(extended)
+    name = "checkpoints/step-00000020/optimizer.safetensors"
+    assert (longer / name).read_bytes() == (extended / name).read_bytes()
+    with pytest.raises(HeadwayError, match=r"max_steps = 19: .* is at step 20"):
+        dispatch(["train", str(extended), "--training.max-steps", "19"])
+
+
+def test_a_longer_run_is_not_finished_until_it_is(undisturbed, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    record = RunDirectory(path).record()
+    record.installed = replace(record.installed, bleu=-1.0)  # any model is better, and is installed
+    RunDirectory(path).write_record(record)
+    run = opened(path, ["train", str(path), "--training.max-steps", "20"])
+    with contextlib.closing(train(run)) as events:
+        for event in events:
+            if isinstance(event, ValidationReport):
+                break
+    run.directory.unlock()
+    record = RunDirectory(path).record()
+    assert record.installed.step == 20
+    assert not record.finished
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--training.seed", "5"], r"training.seed is 1, not 5: .* --data \S+/run/data its data"),
+        (["--training.batch-tokens", "141"], "training.batch_tokens is 140, not 141"),
+        (["--preset", "tiny"], "model.d_model is 22, not 128"),
+        (["--train", "VALID", "VALID"], "is another file than before"),
+    ],
+)
+def test_other_settings_or_data_are_refused(change, message, undisturbed, corpus):
+    change = [corpus[-1] if word == "VALID" else word for word in change]
+    with pytest.raises(HeadwayError, match=message) as raised:
+        dispatch(["train", str(undisturbed), "--training.max-steps", "23", *change])
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("size", "valid", "what"), [(331, 8, "data"), (330, 7, "vocabulary")], ids=["data", "words"]
+)
+def test_data_that_was_prepared_otherwise_is_refused(size, valid, what, undisturbed, tmp_path):
+    other = write_corpus(tmp_path, train=150, valid=valid)
+    data = str(tmp_path / "data")
+    dispatch(["prepare", data, *other, "--text.vocab-size", str(size)])
+    with pytest.raises(HeadwayError, match=f"started with other {what}"):
+        dispatch(["train", str(undisturbed), "--training.max-steps", "23", "--data", data])
+
+
+def test_the_average_and_the_threads_of_a_run_may_change(corpus, undisturbed, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    with contextlib.closing(train(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 7)
+    run.directory.unlock()
+    found = opening(
+        path, ["train", str(path), "--training.average", "1", "--training.threads", "2"]
+    )
+    assert "2 threads, not 1: the last bits of results may differ" in found.notices
+    run = found.run
+    assert run.machine.threads == run.trainer.workers.threads == 2
+    for _ in train(run):
+        pass
+    run.directory.unlock()
+    assert (RunDirectory(path).steps(), (path / "averaged").exists()) == ([15, 17], False)
+    # All but the validation of the average; another number of threads changes the last bits.
+    for line, other in zip(metrics(path), metrics(undisturbed)[:-1], strict=True):
+        for key, value in line.items():
+            is_number = isinstance(value, float)
+            assert value == (pytest.approx(other[key], rel=1e-4) if is_number else other[key])
+
+
+def test_resuming_keeps_the_number_of_threads(undisturbed, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    facts = json.loads((path / "run.json").read_text())
+    facts["machine"]["threads"] = 3  # as if begun on a machine with three cores
+    (path / "run.json").write_text(json.dumps(facts))
+    torch.set_num_threads(1)
+    run = opened(path, ["train", str(path), "--training.max-steps", "18"])
+    run.directory.unlock()
+    assert run.machine.threads == run.trainer.workers.threads == 3
+    assert torch.get_num_threads() == 1
+
+
+def test_a_damaged_checkpoint_is_named(undisturbed, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    file = path / "checkpoints" / "step-00000017" / "optimizer.safetensors"
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(HeadwayError, match=r"step-00000017/optimizer.safetensors: not a readable"):
+        dispatch(["train", str(path), "--training.max-steps", "20"])

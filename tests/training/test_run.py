@@ -1,0 +1,112 @@
+"""A run of the smallest model: the files it leaves, and the model it chooses."""
+
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.config import SearchConfig, TrainingConfig
+from headway.errors import HeadwayError
+from headway.inference import Translator, load_model
+from headway.inference.shortlist import Shortlist
+from headway.training.machine import Machine
+from headway.training.run_directory import RunDirectory
+from support.runs import assert_equal_runs, command, metrics
+
+
+def test_a_run_directory_is_a_whole_model(undisturbed, capsys):
+    found = load_model(undisturbed)
+    assert found.languages == ("en", "de")
+    assert isinstance(Translator.load(undisturbed, "cpu").translate("1 2 3"), str)
+    card = (undisturbed / "README.md").read_text()
+    facts = json.loads((undisturbed / "run.json").read_text())
+    assert facts["data"]["fingerprint"] in card
+    assert "version:2" in card  # sacreBLEU's signature
+    assert facts["machine"] == {
+        **asdict(Machine.resolve(TrainingConfig(device="cpu"))),
+        "threads": 1,
+    }
+    suffixes = {path.suffix for path in undisturbed.rglob("*") if path.is_file()}
+    assert not suffixes & {".pt", ".pth", ".bin", ".pkl"}
+    assert capsys.readouterr().out == ""
+
+
+def test_metrics_hold_every_step_and_validation_and_no_clock(undisturbed):
+    lines = metrics(undisturbed)
+    steps = [line for line in lines if line["event"] == "step"]
+    assert [line["step"] for line in steps] == list(range(1, 18))
+    validations = [line for line in lines if line["event"] == "validation"]
+    assert [(v["step"], v["averaged"]) for v in validations] == [
+        (5, 1), (10, 1), (15, 1), (17, 1), (17, 2)
+    ]  # fmt: skip
+    assert {key for line in steps for key in line} == {
+        "event", "step", "loss", "nll", "tokens", "gradient_norm", "rate", "skipped"
+    }  # fmt: skip
+    assert RunDirectory(undisturbed).steps() == [12, 15, 17]
+
+
+def test_the_best_model_is_installed(undisturbed):
+    validations = [line for line in metrics(undisturbed) if line["event"] == "validation"]
+    best = max(validations, key=lambda v: (v["bleu"], -v["perplexity"]))
+    facts = json.loads((undisturbed / "run.json").read_text())
+    assert {key: best[key] for key in facts["installed"]} == facts["installed"]
+    folder = "averaged" if best["averaged"] > 1 else "best"
+    name = "model.safetensors"
+    assert (undisturbed / name).read_bytes() == (undisturbed / folder / name).read_bytes()
+
+
+def test_a_shortlist_is_learned_at_the_end(corpus, undisturbed, tmp_path):
+    path = tmp_path / "run"
+    assert dispatch(command(path, corpus, search__shortlist=9)) == 0
+    found = Shortlist.load(path, (331, 331))
+    assert (found.candidates[:, 0] >= 0).sum() > 3
+    for folder in (path, path / "averaged"):
+        assert (folder / "shortlist.safetensors").is_file()
+    text = Path(corpus[1]).read_text().splitlines()[3]
+    few, whole = Translator.load(path, "cpu"), Translator.load(undisturbed, "cpu")
+    ids = few.tokenizer.encode_source([text])
+    listed = found.pick(ids[0], 9, [*ids[0], few.tokenizer.eos]).tolist()
+    assert len(listed) < 331
+    assert set(next(few.stream([text]))[0].tokens) <= set(few.tokenizer.target_pieces(listed))
+    # A shortlist of everything is none; a model trained without one says how to get it.
+    assert few.translate(text, SearchConfig(shortlist=0)) == whole.translate(text)
+    with pytest.raises(HeadwayError, match=r"train RUN --search\.shortlist N"):
+        whole.translate(text, SearchConfig(shortlist=9))
+
+
+def test_a_shortlist_is_learned_by_a_finished_run(corpus, undisturbed, tmp_path, capsys):
+    path = tmp_path / "run"
+    shutil.copytree(undisturbed, path)
+    before = (path / "model.safetensors").read_bytes()
+    for said in ("shortlist.safetensors: learned", "finished"):
+        assert dispatch(["train", str(path), "--search.shortlist", "9"]) == 0
+        assert said in capsys.readouterr().err
+    assert (path / "model.safetensors").read_bytes() == before
+    assert (Shortlist.load(path, (331, 331)).candidates[:, 0] >= 0).sum() > 3
+
+
+def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
+    path = tmp_path / "run"
+    nothing = {"training__rate_scale": 1e-30, "training__patience": 2, "training__max_steps": 40}
+    assert dispatch(command(path, corpus, **nothing)) == 0
+    validated = [v["step"] for v in metrics(path) if v["event"] == "validation"]
+    assert validated == [5, 10, 15, 15]  # the best, two no better, the average
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert [v["step"] for v in metrics(path) if v["event"] == "validation"] == validated
+
+
+@pytest.mark.slow
+def test_tensorboard_gets_the_curves(corpus, undisturbed, tmp_path):
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    path = tmp_path / "run"
+    assert dispatch(command(path, corpus, training__tensorboard="true")) == 0
+    assert_equal_runs(path, undisturbed)
+    events = reader.EventAccumulator(str(path / "tensorboard"))
+    events.Reload()
+    losses = [(e.step, e.value) for e in events.Scalars("training/loss")]
+    steps = [line for line in metrics(path) if line["event"] == "step"]
+    assert losses == [(line["step"], pytest.approx(line["loss"])) for line in steps]
+    assert [e.step for e in events.Scalars("validation/bleu")] == [5, 10, 15, 17]

@@ -1,0 +1,112 @@
+"""Starting a run: what is refused, what a failed start leaves, and the rehearsal."""
+
+import importlib
+import shutil
+from importlib import util
+
+import pytest
+import torch
+
+from headway import training as training_package
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.training import rehearsal
+from headway.training.loop import train
+from headway.training.rehearsal import rehearse
+from headway.training.run_directory import RunDirectory
+from headway.training.workers import Workers
+from support.runs import assert_equal_runs, command, digest, opened
+
+
+def test_a_path_that_cannot_be_a_run_is_refused(corpus, tmp_path):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(HeadwayError, match="give another RUN"):
+            dispatch(command(path, corpus))
+
+
+def test_a_second_trainer_is_refused(undisturbed):
+    directory = RunDirectory(undisturbed)
+    directory.lock()
+    try:
+        with pytest.raises(HeadwayError, match="training here already"):
+            dispatch(["train", str(undisturbed)])
+    finally:
+        directory.unlock()
+
+
+def test_a_start_that_was_interrupted_is_repeated(corpus, undisturbed, tmp_path):
+    path = tmp_path / "run"
+    dispatch(["prepare", str(path / "data"), *corpus, "--text.vocab-size", "331"])
+    (path / ".tmp-17-data").mkdir()
+    assert dispatch(command(path, corpus)) == 0
+    assert_equal_runs(path, undisturbed)
+    assert not (path / ".tmp-17-data").exists()
+
+
+def test_a_failed_start_leaves_no_directory(corpus, tmp_path):
+    wrong = command(tmp_path / "run", corpus)
+    wrong[wrong.index("--train") + 1] = "nowhere.en"
+    with pytest.raises(HeadwayError, match="nowhere"):
+        dispatch(wrong)
+    assert not (tmp_path / "run").exists()
+    assert dispatch(command(tmp_path / "run", corpus, training__max_steps=1)) == 0
+
+
+def test_a_new_run_without_data_is_refused(tmp_path):
+    with pytest.raises(HeadwayError, match="no run there yet: start one with --train"):
+        dispatch(["train", str(tmp_path / "run")])
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("more", [["--train", "a", "b"], ["--text.vocab-size", "331"]])
+def test_prepared_data_is_not_prepared_again(more, tmp_path):
+    with pytest.raises(HeadwayError, match="prepared"):
+        dispatch(["train", str(tmp_path / "run"), "--data", "data", *more])
+
+
+@pytest.mark.parametrize("missing", ["fcntl", "resource"])
+def test_a_system_that_cannot_train_is_one_line(missing, monkeypatch):
+    found = util.find_spec
+    monkeypatch.setattr(util, "find_spec", lambda name: None if name == missing else found(name))
+    with pytest.raises(HeadwayError, match="training needs Linux or macOS"):
+        importlib.reload(training_package)
+
+
+def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    before = digest(run.tensors())
+    result = rehearse(run)
+    assert digest(run.tensors()) == before
+    assert run.directory.steps() == []
+    assert result.disk < result.free
+    assert result.tokens_per_second > 0
+    for _ in train(run):
+        pass
+    run.directory.unlock()
+    assert_equal_runs(path, undisturbed)
+
+
+def test_settings_may_change_after_a_failed_rehearsal(corpus, undisturbed, tmp_path, monkeypatch):
+    """What its message says to change can be changed, and a kill in it is no harm either."""
+    path = tmp_path / "run"
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    monkeypatch.setattr(rehearsal, "remove", lambda path: None)  # as if killed before it
+    larger = {"training__micro_batch_tokens": 140, "training__average": 5}
+    with pytest.raises(HeadwayError, match=r"1,000 are free: .* with training\.average"):
+        dispatch(command(path, corpus, **larger))
+    monkeypatch.undo()
+    assert dispatch(command(path, corpus)) == 0
+    assert_equal_runs(path, undisturbed)
+
+
+def test_a_rehearsal_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    monkeypatch.setattr(
+        Workers, "accumulate", lambda self, batches, tokens: torch.empty(1 << 60) / tokens
+    )
+    with pytest.raises(HeadwayError, match=r"micro_batch_tokens = 70: .* does not fit"):
+        dispatch(command(path, corpus))
+    assert not RunDirectory(path).started

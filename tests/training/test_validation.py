@@ -1,0 +1,81 @@
+"""Validation: the scores of known translations, and which model is better."""
+
+import math
+
+import pytest
+import torch
+
+from headway.config import SearchConfig
+from headway.inference import load_model
+from headway.text.prepare import PreparedData
+from headway.training import validation
+from headway.training.validation import ValidationReport
+
+
+@pytest.fixture
+def data(undisturbed):
+    return PreparedData.open(undisturbed / "data")
+
+
+def finished(generator):
+    """What a generator returns, and what it yielded before."""
+    yielded = []
+    while True:
+        try:
+            yielded.append(next(generator))
+        except StopIteration as end:
+            return end.value, yielded
+
+
+def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, undisturbed, monkeypatch):
+    class Perfect:
+        def __init__(self, model, tokenizer, search, device, languages):
+            self.answers = dict(zip(data.valid_source, data.valid_target, strict=True))
+
+        def translate(self, texts):
+            torch.rand(3)  # whatever it draws, training does not notice
+            return [self.answers[text] for text in texts]
+
+    monkeypatch.setattr(validation, "Translator", Perfect)
+    monkeypatch.setattr(validation, "GROUP", 3)
+    model = load_model(undisturbed).transformer
+    before = torch.get_rng_state()
+    scores, progress = finished(
+        validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70)
+    )
+    assert torch.equal(torch.get_rng_state(), before)
+    assert scores[1:] == (pytest.approx(100), pytest.approx(100), 0)
+    assert [(p.done, p.of) for p in progress] == [(0, 7), (3, 7), (6, 7)]
+
+    sums, tokens = 0.0, 0
+    with torch.no_grad():
+        for row in range(len(data.valid)):
+            source, target = (
+                torch.from_numpy(x.astype("int64"))[None] for x in data.valid.pair(row)
+            )
+            logits = model(source, target)[0]
+            sums += torch.nn.functional.cross_entropy(logits, target[0], reduction="sum").item()
+            tokens += target.size(1)
+    assert scores[0] == pytest.approx(math.exp(sums / tokens), rel=1e-4)
+
+
+def test_validation_translates_the_first_sentences_only(data, undisturbed):
+    model = load_model(undisturbed).transformer
+    scores = [
+        finished(
+            validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70, sentences=n)
+        )
+        for n in (0, 3)
+    ]
+    assert [progress[-1].of for _, progress in scores] == [7, 3]
+    assert scores[0][0][0] == scores[1][0][0]  # the perplexity is always of all
+
+
+@pytest.mark.parametrize(
+    ("bleu", "perplexity", "better"), [(21, 9, True), (20, 7, True), (20, 8, False), (19, 1, False)]
+)
+def test_better_is_bleu_then_perplexity(bleu, perplexity, better):
+    old = ValidationReport(step=5, averaged=1, bleu=20.0, chrf=50.0, perplexity=8.0)
+    new = ValidationReport(step=7, averaged=1, bleu=bleu, chrf=40.0, perplexity=perplexity)
+    assert new.is_better_than(old) == better
+    assert new.is_better_than(None)
