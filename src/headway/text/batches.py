@@ -1,4 +1,4 @@
-"""Which sentences go together, in which order: a pure function of the lengths, seed and epoch.
+"""Batches of sentence pairs, whose order is a pure function of lengths, seed and epoch.
 
 Shapes: B batch, S source length, T target length. Paper: section 5.1, "batched together by
 approximate sequence length".
@@ -7,17 +7,20 @@ approximate sequence length".
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from headway.errors import HeadwayError
 from headway.text.shards import Corpus
 
-ROUND = 128  # a packed row's length is a multiple
+ROUND = 128  # the length of a packed row is a multiple of this
+
+Integers = NDArray[np.integer]  # of any width, on disk too
+Rows = NDArray[np.int64]  # indices of pairs in a corpus
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Batch:
         source_segments: [B, S]; 0 is padding, n the n-th sentence of a row.
         target: Ids [B, T], the labels.
         target_segments: [B, T] alike.
-        rows: Where the pairs stand in their corpus, [B].
+        rows: The pairs' indices in their corpus, one for each sentence.
         target_tokens: Labels that are not padding.
         is_packed: Whether a row may hold several sentences.
     """
@@ -38,7 +41,7 @@ class Batch:
     source_segments: Tensor
     target: Tensor
     target_segments: Tensor
-    rows: Any
+    rows: Rows
     target_tokens: int
     is_packed: bool = False
 
@@ -54,19 +57,19 @@ class Batch:
 
 
 def plan_batches(
-    source_lengths: Any, target_lengths: Any, max_tokens: int, seed: int, epoch: int
-) -> list[Any]:
-    """Group pairs of like lengths into batches, and put the batches in random order.
+    source_lengths: Integers, target_lengths: Integers, max_tokens: int, seed: int, epoch: int
+) -> list[Rows]:
+    """Group pairs of similar lengths into batches, and put the batches in random order.
 
-    Pairs are sorted by target and source length, ties at random, so that there is next to no
-    padding, and cut where a batch, padding included, would pass ``max_tokens`` on either side.
+    Pairs are sorted by target length, then source length, ties at random, so that there is hardly
+    any padding. A batch ends before one side, padding included, would exceed ``max_tokens``.
 
     Args:
         source_lengths: Tokens of each source sentence, [pairs].
         target_lengths: Tokens of each target sentence, [pairs].
         max_tokens: Largest padded size of a batch on each side.
-        seed: The run's.
-        epoch: Counted from 0; another epoch has other batches in another order.
+        seed: The run's seed.
+        epoch: From 0; each epoch has other batches in another order.
 
     Returns:
         The rows of each batch, in training order; every pair is in exactly one.
@@ -81,18 +84,18 @@ def plan_batches(
     targets = np.asarray(target_lengths, np.int64)[order]
     starts = [0]
     while starts[-1] < len(order):
-        starts.append(starts[-1] + _fitting(sources, targets, starts[-1], max_tokens))
+        starts.append(starts[-1] + _count_fitting(sources, targets, starts[-1], max_tokens))
     batches = [order[a:b] for a, b in pairwise(starts)]
     return [batches[i] for i in random.permutation(len(batches))]
 
 
 def plan_packed(
-    source_lengths: Any, target_lengths: Any, max_tokens: int, seed: int, epoch: int
-) -> list[Any]:
-    """Put the pairs in random order and cut it where either side would pass ``max_tokens``.
+    source_lengths: Integers, target_lengths: Integers, max_tokens: int, seed: int, epoch: int
+) -> list[Rows]:
+    """Put the pairs in random order, and cut it before one side would exceed ``max_tokens``.
 
-    Lengths mix and there is no padding; the paper batches like lengths. Arguments, result and errors
-    are those of `plan_batches`.
+    A batch mixes lengths and becomes one row without padding; the paper batches similar lengths.
+    Arguments, result and errors are those of `plan_batches`.
     """
     random = np.random.Generator(np.random.PCG64([seed, epoch]))
     _check_longest(source_lengths, target_lengths, max_tokens)
@@ -109,7 +112,7 @@ def plan_packed(
     return [order[a:b] for a, b in pairwise(starts)]
 
 
-def _check_longest(source_lengths: Any, target_lengths: Any, max_tokens: int) -> None:
+def _check_longest(source_lengths: Integers, target_lengths: Integers, max_tokens: int) -> None:
     longest_NP = np.maximum(source_lengths, target_lengths)
     if len(longest_NP) and longest_NP.max() > max_tokens:
         raise HeadwayError(
@@ -118,9 +121,9 @@ def _check_longest(source_lengths: Any, target_lengths: Any, max_tokens: int) ->
         )
 
 
-def _fitting(sources: Any, targets: Any, start: int, max_tokens: int) -> int:
+def _count_fitting(sources: Rows, targets: Rows, start: int, max_tokens: int) -> int:
     """Count the pairs from ``start`` on that fit into one batch."""
-    # A batch of n pairs has at least n tokens on the shortest side: look no further than that.
+    # Targets ascend, so that no batch holds more pairs than fit at the first target's length.
     reach = max_tokens // max(int(targets[start]), 1)
     source = np.maximum.accumulate(sources[start : start + reach])
     target = targets[start : start + reach]  # sorted: the last is the longest
@@ -130,16 +133,16 @@ def _fitting(sources: Any, targets: Any, start: int, max_tokens: int) -> int:
 
 
 def make_batch(
-    corpus: Corpus, rows: Any, source_pad: int, target_pad: int, *, packed: bool = False
+    corpus: Corpus, rows: Rows, source_pad: int, target_pad: int, *, packed: bool = False
 ) -> Batch:
     """Read pairs and pad them, or pack them into one row.
 
     Args:
-        corpus: Where they stand.
-        rows: Their indices, [B].
+        corpus: The pairs' corpus.
+        rows: The pairs' indices, [B].
         source_pad: Fills the source's padding.
         target_pad: Fills the target's padding.
-        packed: One row, the n-th pair segment n of both sides, filled up to a multiple of 128 tokens.
+        packed: Make one row, in which pair n is segment n of both sides, padded to a multiple of 128.
     """
     sources, targets = (
         [corpus.sentence(side, int(i)) for i in rows] for side in ("source", "target")
@@ -154,11 +157,11 @@ def make_batch(
 
 
 def split(batch: Batch, count: int) -> list[Batch]:
-    """Cut a batch into parts of as many tokens each as can be, none of them empty.
+    """Cut a batch into parts of nearly equal numbers of tokens, none of them empty.
 
     Args:
         batch: At least ``count`` sentences.
-        count: Of the parts.
+        count: The number of parts.
     """
     source, target = batch.source_segments, batch.target_segments
     if batch.is_packed:
@@ -166,47 +169,49 @@ def split(batch: Batch, count: int) -> list[Batch]:
         lengths = (source[0].bincount() + target[0].bincount())[1:]
     else:
         lengths = (source > 0).sum(1) + (target > 0).sum(1)
-    # Dealt out from the longest on, there and back again.
+    # The longest sentences go to parts 0, 1, ..., the next ones to the parts in reverse order.
     place = np.empty(len(lengths), np.int64)
     place[np.argsort(-lengths.numpy(), kind="stable")] = np.arange(len(lengths))
-    there = place // count % 2 == 0
-    owner = np.where(there, place % count, count - 1 - place % count)
-    return [_part(batch, np.flatnonzero(owner == i)) for i in range(count)]
+    ascends = place // count % 2 == 0
+    part = np.where(ascends, place % count, count - 1 - place % count)
+    return [_select(batch, np.flatnonzero(part == i)) for i in range(count)]
 
 
-def _part(batch: Batch, chosen: Any) -> Batch:
-    """Return the batch of some of its sentences."""
-    source, source_segments = _choose(batch.source, batch.source_segments, batch, chosen)
-    target, target_segments = _choose(batch.target, batch.target_segments, batch, chosen)
+def _select(batch: Batch, chosen: Rows) -> Batch:
+    """Return a batch of these sentences of a batch."""
+    source, source_segments = _select_side(batch.source, batch.source_segments, batch, chosen)
+    target, target_segments = _select_side(batch.target, batch.target_segments, batch, chosen)
     tokens = int((target_segments > 0).sum())
     rows = batch.rows[chosen]
     return Batch(source, source_segments, target, target_segments, rows, tokens, batch.is_packed)
 
 
-def _choose(ids: Tensor, segments: Tensor, batch: Batch, chosen: Any) -> tuple[Tensor, Tensor]:
+def _select_side(
+    ids: Tensor, segments: Tensor, batch: Batch, chosen: Rows
+) -> tuple[Tensor, Tensor]:
     if not batch.is_packed:
         return ids[chosen], segments[chosen]
-    mine = torch.zeros(len(batch.rows) + 1, dtype=torch.bool)
-    mine[chosen + 1] = True
-    kept = mine[segments]
-    return _fill(ids[kept], segments[kept], int(ids[0, -1]))
+    is_chosen = torch.zeros(len(batch.rows) + 1, dtype=torch.bool)
+    is_chosen[chosen + 1] = True
+    kept = is_chosen[segments]
+    return _pad_row(ids[kept], segments[kept], int(ids[0, -1]))
 
 
-def _pack(sentences: Sequence[Any], pad: int) -> tuple[Tensor, Tensor]:
+def _pack(sentences: Sequence[Integers], pad: int) -> tuple[Tensor, Tensor]:
     lengths = np.array([len(sentence) for sentence in sentences])
     ids = torch.from_numpy(np.concatenate(sentences).astype(np.int64))
-    return _fill(ids, torch.from_numpy(np.repeat(np.arange(1, len(lengths) + 1), lengths)), pad)
+    return _pad_row(ids, torch.from_numpy(np.repeat(np.arange(1, len(lengths) + 1), lengths)), pad)
 
 
-def _fill(ids: Tensor, segments: Tensor, pad: int) -> tuple[Tensor, Tensor]:
+def _pad_row(ids: Tensor, segments: Tensor, pad: int) -> tuple[Tensor, Tensor]:
     """Make one row, [1, T], of a multiple of `ROUND` tokens, at least one of them padding."""
-    # Products are compiled for each size they meet, so there should be few. If one side alone had
-    # padding, attention would look for its partner on the other side.
+    # There should be few lengths, because oneDNN compiles its products for each. Both sides have
+    # padding, because cross-attention would find no keys for the padding of one side alone.
     missing = ROUND - len(ids) % ROUND
     return F.pad(ids, (0, missing), value=pad)[None], F.pad(segments, (0, missing))[None]
 
 
-def _stack(sentences: Sequence[Any], pad: int) -> tuple[Tensor, Tensor]:
+def _stack(sentences: Sequence[Integers], pad: int) -> tuple[Tensor, Tensor]:
     lengths = np.array([len(sentence) for sentence in sentences])
     real = np.arange(lengths.max()) < lengths[:, None]
     ids = np.full(real.shape, pad, np.int64)

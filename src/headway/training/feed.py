@@ -1,29 +1,27 @@
-"""What a run reads next: a function of the seed and of the position, so that it can go on anywhere.
+"""The order of the training data: a function of the seed, so that a run can resume anywhere.
 
-An epoch's plan is a list of micro-batches; a step takes so many of them in a row, and the last step
-of an epoch takes what is left.
+The plan of an epoch is a list of micro-batches. A step takes a fixed number of them in a row; the
+last step of an epoch takes the remaining ones.
 """
-
-from typing import Any
 
 import torch
 
 from headway.config import TrainingConfig
-from headway.text.batches import Batch, make_batch, plan_batches, plan_packed
+from headway.text.batches import Batch, Rows, make_batch, plan_batches, plan_packed
 from headway.text.prepare import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import ranks
 
 
 class Feed:
-    """The training data from a position on.
+    """Reads the training data, from a position on.
 
     Args:
         data: The prepared data.
-        config: Its seed and its numbers of tokens.
-        device: Where batches go.
-        epoch: Passes over the data before the position.
-        index: Micro-batches of this epoch before the position.
+        config: Its seed, its numbers of tokens and ``packed`` count.
+        device: The device of the batches.
+        epoch: Number of the epoch, from 0.
+        index: Micro-batches of this epoch that have been read.
     """
 
     def __init__(
@@ -52,7 +50,7 @@ class Feed:
         self.index += len(rows)
         return [self.batch(r) for r in rows[ranks.rank() :: ranks.world_size()]]
 
-    def batch(self, rows: Any) -> Batch:
+    def batch(self, rows: Rows) -> Batch:
         """Make the batch of these rows of the training corpus."""
         tokenizer = self.data.tokenizer
         pads = tokenizer.source_pad, tokenizer.target_pad
@@ -68,7 +66,7 @@ class Feed:
             found.append((pieces.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))
         return found
 
-    def _plan(self) -> list[Any]:
+    def _plan(self) -> list[Rows]:
         plan = plan_packed if self.config.packed else plan_batches
         return plan(
             self.data.train.source_lengths,

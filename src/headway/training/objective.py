@@ -1,4 +1,4 @@
-"""What training minimises: label-smoothed cross entropy over the labels that are not padding.
+"""The loss of training: label-smoothed cross entropy over the labels that are not padding.
 
 Shapes: B batch, T target length, N target positions of a batch, D d_model, V vocabulary.
 Paper: section 5.4, "Label Smoothing".
@@ -15,19 +15,19 @@ from headway.kernels.entropy import agreement_, entropy_
 from headway.model import Network, Segments
 from headway.text.batches import Batch
 
-# Logits held at once on a CPU: 8 MB in bf16, which stay in its last cache between the passes.
+# Logits held at once: 8 MB in bf16, which stay in a CPU's last cache between the passes.
 LOGITS_AT_ONCE = 1 << 22
-PADDING = -1  # the label of what is no token
+PADDING = -1  # the label of a position without a token
 
 
 class Loss(NamedTuple):
     """Sums over label tokens; divide by their number for a mean.
 
     Attributes:
-        smoothed: Label-smoothed cross entropy, which training minimises (a scalar); with
-            ``agreement``, the divergence of the two opinions added.
-        nll: Negative log-likelihood in nats, without smoothing: what perplexity is made of
-            (a scalar that takes part in no gradient).
+        smoothed: Label-smoothed cross entropy, which training minimizes (a scalar); with
+            ``agreement``, plus the divergence of the two predictions.
+        nll: Negative log-likelihood in nats without smoothing, whose mean is the logarithm of the
+            perplexity (a scalar without gradient).
     """
 
     smoothed: Tensor
@@ -35,12 +35,12 @@ class Loss(NamedTuple):
 
 
 def plain_loss(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> Loss:
-    """Label-smoothed cross entropy as one writes it down; holds all logits.
+    """Compute the label-smoothed cross entropy in plain torch, from all logits.
 
     Epsilon is spread evenly over the whole vocabulary, the right token included, as torch's own
-    ``CrossEntropyLoss(label_smoothing)`` does: the right token's share is 1 - epsilon + epsilon/V.
-    fairseq spreads it over the V - 1 others, tensor2tensor too (and then subtracts the entropy of
-    the smoothed labels).
+    ``CrossEntropyLoss(label_smoothing)`` does: the right token gets 1 - epsilon + epsilon/V.
+    fairseq and tensor2tensor spread it over the V - 1 other tokens; tensor2tensor also subtracts the
+    entropy of the smoothed labels.
 
     Args:
         logits_NV: Logits, [N, V].
@@ -63,25 +63,25 @@ def chunked_loss(
     chunk: int = 1024,
     agreement: float = 0.0,
 ) -> Loss:
-    """`plain_loss` of ``project(hidden_ND)`` that never holds the logits of all positions.
+    """Compute `plain_loss` of ``project(hidden_ND)`` without the logits of all positions at once.
 
-    The gradient is computed on the way forward, chunk by chunk, while a chunk's logits are there.
+    The forward pass also computes the gradient, while the logits of a chunk exist.
 
     Args:
         hidden_ND: The decoder's last hidden states, [N, D]; with ``agreement`` [N, 2, D].
         labels_N: Right tokens, [N]; negative where there is padding.
-        project: Hidden states [..., D] to logits [..., V].
-        parameters: What ``project`` uses and training changes.
+        project: Maps hidden states [..., D] to logits [..., V].
+        parameters: The trained parameters that ``project`` uses.
         smoothing: Epsilon, 0 to 1.
         chunk: Positions projected at once.
-        agreement: Weight of the divergence between two opinions on each label (`agreement_`).
+        agreement: Weight of the divergence between two predictions of each label (`agreement_`).
     """
     if torch.is_grad_enabled():
         smoothed, nll = _Chunked.apply(  # type: ignore[no-untyped-call]
             hidden_ND, labels_N, project, smoothing, chunk, agreement, *parameters
         )
         return Loss(smoothed, nll)
-    assert not agreement, "there is one opinion only without dropout"
+    assert not agreement, "without dropout there is only one prediction of each label"
     parts = [
         plain_loss(project(hidden), labels, smoothing)
         for hidden, labels in zip(hidden_ND.split(chunk), labels_N.split(chunk), strict=True)
@@ -147,8 +147,9 @@ class Objective:
     Args:
         model: The model.
         smoothing: Epsilon of label smoothing; validation measures with 0.
-        agreement: Read each batch twice, with dropout of its own each time, and add so many times
-            half the divergence between what the two readings expect (R-Drop; not in the paper).
+        agreement: Weight of R-Drop, which the paper does not have: the model reads each batch twice,
+            with other dropout masks, and this weight times half the divergence of the two
+            predictions is added. 0: off.
     """
 
     def __init__(self, model: Network, smoothing: float, agreement: float = 0.0) -> None:
@@ -156,7 +157,7 @@ class Objective:
         self.smoothing = smoothing
         self.agreement = agreement
         self.chunk = max(1, LOGITS_AT_ONCE // model.config.target_vocab_size)
-        self.parameters = _used(model.logits, model)
+        self.parameters = _find_parameters(model.logits, model)
 
     def __call__(self, batch: Batch) -> Loss:
         """Return the sums over the batch's label tokens."""
@@ -185,7 +186,7 @@ class Objective:
 
 
 @torch.enable_grad()
-def _used(logits: Callable[[Tensor], Tensor], model: Network) -> list[nn.Parameter]:
+def _find_parameters(logits: Callable[[Tensor], Tensor], model: Network) -> list[nn.Parameter]:
     """Return the trained parameters that the logits depend on."""
     parameters = [p for p in model.parameters() if p.requires_grad]
     like = next(model.parameters())

@@ -1,4 +1,4 @@
-"""One optimizer step after another: the model, its optimizer, and nothing about files.
+"""Optimizer steps of a model; nothing here knows of files.
 
 Paper: sections 5.1, 5.3 and 5.4.
 """
@@ -21,16 +21,17 @@ from headway.training.workers import Workers
 
 @dataclass(frozen=True, kw_only=True)
 class StepReport:
-    """What one optimizer step did.
+    """The result of one optimizer step.
 
     Attributes:
-        step: Its number; 1 is the first.
-        loss: Label-smoothed loss a target token, in nats.
-        nll: The same without smoothing; e to this is the perplexity.
+        step: The step's number, from 1.
+        loss: Label-smoothed loss for each target token, in nats.
+        nll: The same without smoothing; e to this power is the perplexity.
         tokens: Target tokens of the step, over all micro-batches and ranks.
-        gradient_norm: Before clipping.
+        gradient_norm: Norm of the gradient before clipping.
         rate: The learning rate.
-        skipped: The loss or a gradient was not finite: weights and optimizer are as before.
+        skipped: Whether the loss or a gradient was not finite, so that weights and optimizer state
+            did not change.
     """
 
     step: int
@@ -43,12 +44,12 @@ class StepReport:
 
 
 class Trainer:
-    """Trains a model, a step at a time.
+    """Trains a model, one optimizer step at a time.
 
     Args:
-        model: On its device already.
+        model: On its device.
         config: The training regime.
-        precision: "bf16" computes matrix products so; weights and optimizer state stay fp32.
+        precision: Of the matrix products, "fp32" or "bf16"; weights and optimizer state are fp32.
 
     Example:
         >>> trainer = Trainer(model, TrainingConfig(warmup_steps=100))
@@ -69,7 +70,7 @@ class Trainer:
             fused=True,
         )
         for parameter in self.parameters.values():
-            # Adam would make the same at its first step; made here, memory is known before it.
+            # Adam would create its state in the first step; created here, its memory is known before.
             self.optimizer.state[parameter] = {
                 "step": torch.zeros((), device=self.device),
                 "exp_avg": torch.zeros_like(parameter),
@@ -77,10 +78,10 @@ class Trainer:
             }
 
     def step(self, micro_batches: Sequence[Batch]) -> StepReport:
-        """Take one optimizer step on the sum of the micro-batches' losses, over its tokens.
+        """Take one optimizer step on the sum of the micro-batches' losses over their target tokens.
 
-        A loss or gradient that is not finite changes neither weights nor optimizer state; the step
-        still counts, for the learning rate is a function of the step.
+        If the loss or a gradient is not finite, weights and optimizer state stay as they are. The
+        step is counted all the same, because the learning rate is a function of the step.
 
         Args:
             micro_batches: This process's share of the step, already on the device.
@@ -131,7 +132,7 @@ class Trainer:
         )
 
     def finite(self) -> bool:
-        """Whether every weight is a number."""
+        """Whether every weight is a finite number."""
         return all(bool(p.isfinite().all()) for p in self.model.state_dict().values())
 
     def tensors(self) -> dict[str, dict[str, Tensor]]:
