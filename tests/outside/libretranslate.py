@@ -45,9 +45,9 @@ LIMITS = {
 }
 # Patterns of names of cases, and why ours answers otherwise.
 LISTED = {
-    r"/translate \w+: unknown source, smiley": "a language that is not served is told, whatever the text",
+    r"/translate \w+: unknown source, smiley": "a language that is not served is rejected, whatever the text",
     r"/translate json: q an empty list in a list": "a list holds texts",
-    r"/detect json: q (a number|numbers|true|an object)": "what is no text has no language",
+    r"/detect json: q (a number|numbers|true|an object)": "only a text has a language",
     r"/translate json: many more values": "limits are on: so much structure is not read",
     r"/translate raw: (not a number|UTF-16)": "JSON knows no NaN, and is UTF-8",
     r"GET /spec": "OpenAPI 3.0, with this server's facts, instead of Swagger 2.0",

@@ -1,4 +1,4 @@
-"""Requests that come when they are due, whatever became of those before; one process, no asyncio.
+"""Requests at a fixed rate, independent of the answers; one process, without asyncio.
 
 A client in asyncio takes longer over a request than a server over a refusal. This one makes some
 ten thousand a second on a core: each has a connection of its own.
@@ -43,7 +43,7 @@ def load(
     at_once: int = 0,
     patience: float = 30.0,
 ) -> list[Reply]:
-    """Send requests for some seconds and wait for what is still to come.
+    """Send requests for some seconds and wait for the answers that are missing.
 
     Args:
         port: On this machine.
@@ -82,9 +82,9 @@ def load(
                 client.send(data)
                 poll.modify(place, select.EPOLLIN)
                 return
-            piece = client.recv(65536)
-            answer.append(piece)
-            if piece and not complete(b"".join(answer)):
+            chunk = client.recv(65536)
+            answer.append(chunk)
+            if chunk and not complete(b"".join(answer)):
                 return
         except BlockingIOError:
             return

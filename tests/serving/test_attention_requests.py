@@ -1,4 +1,4 @@
-"""What is read off a model's attention while others use the model, and what that work costs them."""
+"""Alignments and attention maps while other requests use the model."""
 
 import threading
 import time
@@ -37,7 +37,7 @@ def models(model_directory: Path) -> Models:
 def test_an_alignment_ends_with_its_request(
     models: Models, fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sentence by sentence: a short request need not wait for all, and nobody's are not begun."""
+    """Sentences are aligned one by one: others go between them, and the rest is not begun."""
     aligned: list[str] = []
     align = Translator.align
 

@@ -1,4 +1,4 @@
-"""Keys that change while the server runs, and LibreTranslate's variables on its command line."""
+"""Keys that change while the server runs, and LibreTranslate's variables."""
 
 import signal
 import threading
@@ -21,7 +21,7 @@ def test_keys_are_read_again_or_stay(tmp_path: Path) -> None:
     with pytest.raises(Rejection):
         keys.check("second")
     keys.read()
-    assert keys.check("first") == name  # his rate goes on
+    assert keys.check("first") == name  # the client's rate continues
     assert keys.check("second") != name
     assert "second" not in keys.check("second")
     for broken in (b"# none\n", b"\xff"):

@@ -82,11 +82,11 @@ def test_the_file_holds_the_maps_and_no_text_leaves_its_element(maps: AttentionM
     assert json.loads(data) == view_json(maps)
 
 
-def test_pages_ask_nobody_else(maps: AttentionMaps) -> None:
+def test_pages_request_nothing_from_other_servers(maps: AttentionMaps) -> None:
     texts = [html(maps), *(content.decode() for content, _ in page_files().values())]
     for text in texts:
         addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text))
-        assert addresses <= {"http://www.w3.org"}  # the name of SVG, which nobody asks for
+        assert addresses <= {"http://www.w3.org"}  # the name of SVG, which is never requested
 
 
 def test_written_file_is_the_page(maps: AttentionMaps, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Texts taken apart and put together, tags put around words, keys and languages: without a server."""
+"""Passages, word links, HTML and language detection, without a server."""
 
 import asyncio
 import html
@@ -102,18 +102,18 @@ def test_blocks_code_and_comments_stay() -> None:
         "<!DOCTYPE html><!-- a > b --><div class=\"x>y\"><p>One<br/>two</p><script>if (a<b) {}</script>"
         "<p translate=\"no\">Keep <b>me</b></p><pre>x\n y</pre><ul><li>four</ul> &amp; 1 < 2</div>"
     )  # fmt: skip
-    pieces = parse_html(source)
-    assert [p.text for p in pieces if not isinstance(p, str)] == ["One", "two", "four", " & 1 < 2"]
+    nodes = parse_html(source)
+    assert [p.text for p in nodes if not isinstance(p, str)] == ["One", "two", "four", " & 1 < 2"]
     same = "".join(
         p if isinstance(p, str) else place_tags(p, p.text, WordLinks.identity(p.text))
-        for p in pieces
+        for p in nodes
     )
     assert html.unescape(same) == html.unescape(source)
     assert "".join(text for _, _, text in scan(source)) == source
 
 
 def translated(source: str) -> list[str]:
-    return [piece.text for piece in parse_html(source) if not isinstance(piece, str)]
+    return [node.text for node in parse_html(source) if not isinstance(node, str)]
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def page(interpreter: Any, source: str) -> str:
 
 
 def random_html(chooser: random.Random) -> str:
-    pieces = [
+    nodes = [
         "<b>", "</b>", "<i>", "</i>", "<a href=\"?a=1&b=2\">", "</a>", "<br>", "<p>", "</p>", "<img>",
         "<", ">", "&amp;", "&lt;", "&", "word", "two words", " ", "\n", ".", "<code>", "</code>",
         "<!--", "-->", "<span class='x>y'>", "</span>", "\"", "'", "<b", "é", "\u202e", "🎉",
     ]  # fmt: skip
-    return "".join(chooser.choices(pieces, k=chooser.randrange(40)))
+    return "".join(chooser.choices(nodes, k=chooser.randrange(40)))
 
 
 def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
@@ -242,7 +242,7 @@ def test_hostile_html_takes_no_time(source: str) -> None:
 )
 def test_words_with_few_links_or_all_take_no_time(source: str, link: tuple[int, ...]) -> None:
     """Tags between words of which none, or one, became all that there is."""
-    (block,) = (piece for piece in parse_html(source) if not isinstance(piece, str))
+    (block,) = (node for node in parse_html(source) if not isinstance(node, str))
     links = linked(block.text, "A " * 2000, [])
     links.pairs = [(range(len(links.source))[at], word) for at in link for word in range(2000)]
     started = time.process_time()
@@ -254,13 +254,13 @@ def test_links_go_through_a_third_language() -> None:
     first = linked("a b", "x y z", [(0, 0), (1, 1), (1, 2)])
     second = linked("x y z", "p q", [(0, 1), (2, 0), (1, 0)])
     assert first.then(second).pairs == [(0, 1), (1, 0)]
-    # What is no word to translate, like the dash here, is one of the first's target words only.
+    # A dash is not a word to translate: it is a target word of the first text only.
     first = linked("a b", "x — z", [(0, 0), (1, 2)])
     second = WordLinks([(0, 1), (4, 5)], word_spans("p q"), [(0, 1), (1, 0)])
     assert first.then(second).pairs == [(0, 1), (1, 0)]
 
 
-def test_languages_are_told_apart_among_those_served() -> None:
+def test_only_served_languages_are_detected() -> None:
     detector = LanguageDetector(["af", "en", "zh-Hans", "xx"])
     assert detector.rank("Die kat sit op die mat en kyk na die huis")[0][0] == "af"
     assert detector.rank("这是一座房子")[0][0] == "zh-Hans"

@@ -1,4 +1,4 @@
-"""``headway serve`` as a process: real clients, slow, greedy and vanishing ones, reloads and its end."""
+"""``headway serve`` as a process: clients of LibreTranslate, slow clients, reloads, signals."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def server(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     found.stop()
 
 
-def test_libretranslatepy_as_it_is(server: Running, translator: Translator) -> None:
+def test_libretranslatepy_works_unchanged(server: Running, translator: Translator) -> None:
     from libretranslatepy import LibreTranslateAPI
 
     api = LibreTranslateAPI(server.url)
@@ -45,7 +45,7 @@ def test_libretranslatepy_as_it_is(server: Running, translator: Translator) -> N
     caught.value.close()
 
 
-def test_deep_translator_as_it_is(server: Running) -> None:
+def test_deep_translator_works_unchanged(server: Running) -> None:
     from deep_translator import LibreTranslator
     from deep_translator.exceptions import RequestError
 
@@ -57,14 +57,14 @@ def test_deep_translator_as_it_is(server: Running) -> None:
         LibreTranslator("en", "fr", api_key="x", custom_url=server.url + "/").translate("the cat")
 
 
-def answer_to(server: Running, *pieces: bytes, pause: float = 0.0) -> tuple[bytes, float]:
-    """Send bytes as they are; return what comes until the server closes, and after how long."""
+def answer_to(server: Running, *packets: bytes, pause: float = 0.0) -> tuple[bytes, float]:
+    """Send bytes; return what the server sends until it closes the connection, and the seconds."""
     started = time.monotonic()
     with server.connect() as connection:
         found = b""
         try:
-            for piece in pieces:
-                connection.sendall(piece)
+            for packet in packets:
+                connection.sendall(packet)
                 time.sleep(pause)
             while chunk := connection.recv(65536):
                 found += chunk
@@ -73,37 +73,37 @@ def answer_to(server: Running, *pieces: bytes, pause: float = 0.0) -> tuple[byte
     return found, time.monotonic() - started
 
 
-def test_slow_clients_are_left(server: Running) -> None:
-    """Silent, half a header, half a second header, a body drop by drop, half a body."""
+def test_slow_connections_are_closed(server: Running) -> None:
+    """No header, half a header, half a second header, half a body, a body byte by byte."""
     head = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    for pieces in [
+    for packets in [
         (),
         (b"GET /health HT",),
         (b"GET /health HTTP/1.1\r\nHost: x\r\nX-A: ", *[b"a"] * 12),
         (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /he",),
     ]:
-        answer, seconds = answer_to(server, *pieces, pause=0.15)
-        assert 0.8 < seconds < 15, pieces
-        assert (b"200 OK" in answer) == (len(pieces) == 1 and b"\r\n\r\n" in pieces[0])
-    for pieces in [
+        answer, seconds = answer_to(server, *packets, pause=0.15)
+        assert 0.8 < seconds < 15, packets
+        assert (b"200 OK" in answer) == (len(packets) == 1 and b"\r\n\r\n" in packets[0])
+    for packets in [
         (head + b"Content-Length: 100\r\n\r\n{",),
         (head + b"Content-Length: 100\r\n\r\n", *[b"{"] * 5),
         (head + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",),
     ]:
-        answer, seconds = answer_to(server, *pieces, pause=0.15)
-        assert answer.startswith(b"HTTP/1.1 408 "), pieces
+        answer, seconds = answer_to(server, *packets, pause=0.15)
+        assert answer.startswith(b"HTTP/1.1 408 "), packets
         assert b'{"error": ' in answer
         assert seconds < 15
     assert server.get("/health") == {"status": "ok"}
 
 
-def test_large_and_packed_bodies_are_refused_before_they_are_held(server: Running) -> None:
+def test_large_and_compressed_bodies_are_rejected_before_they_take_memory(server: Running) -> None:
     head = b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
     before = server.metric("process_resident_memory_bytes")
     for kind in (b"application/json", b"application/x-www-form-urlencoded", b"text/plain"):
         head_of_kind = head + b"Content-Type: " + kind + b"\r\n"
-        told, _ = answer_to(server, head_of_kind + b"Content-Length: 999999999\r\n\r\n")
-        assert told.startswith(b"HTTP/1.1 413 ")
+        announced, _ = answer_to(server, head_of_kind + b"Content-Length: 999999999\r\n\r\n")
+        assert announced.startswith(b"HTTP/1.1 413 ")
         chunk = b"8000\r\n" + b"x" * 0x8000 + b"\r\n"
         counted, seconds = answer_to(
             server, head_of_kind + b"Transfer-Encoding: chunked\r\n\r\n", *[chunk] * 300
@@ -134,13 +134,13 @@ def test_large_and_packed_bodies_are_refused_before_they_are_held(server: Runnin
     ],
     ids=lambda raw: repr(raw[:24]),
 )  # fmt: skip
-def test_nonsense_is_refused_politely(server: Running, raw: bytes) -> None:
+def test_malformed_requests_get_400_or_no_answer(server: Running, raw: bytes) -> None:
     answer, seconds = answer_to(server, raw)
     assert answer == b"" or re.match(rb"HTTP/1.1 4\d\d ", answer), answer
     assert seconds < 15
 
 
-def test_the_work_of_vanished_clients_stops(model_directory: Path, tmp_path: Path) -> None:
+def test_the_work_for_clients_that_left_stops(model_directory: Path, tmp_path: Path) -> None:
     endless = ("--search.max-extra", "100000", "--server.batch-limit", "50", "--threads", "1")
     server = Running(tmp_path / "log", str(model_directory), *endless)
     head = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -156,7 +156,7 @@ def test_the_work_of_vanished_clients_stops(model_directory: Path, tmp_path: Pat
             server.wait(lambda: server.metric("headway_queue_texts") == 0, 5)
             server.wait(lambda: server.metric("headway_queue_tokens") == 0, 5)
         assert server.metric("headway_cancelled_total") >= 4
-        with server.connect() as connection:  # leaves in the middle of its body
+        with server.connect() as connection:  # the client leaves within its body
             connection.sendall(head % b"/translate" + b"Content-Length: 100\r\n\r\n{")
         server.wait(lambda: server.metric("process_open_fds") < 40, 5)
     finally:
@@ -193,7 +193,7 @@ def test_models_are_read_again_without_a_lost_request(
         server.wait(lambda: server.metric('headway_reloads_total{outcome="done"}') == 1)
         after = server.post("/translate", q=texts)[1]["translatedText"]
         assert after != before
-        # A model that is damaged leaves the old one where it is.
+        # If the new model is damaged, the old one stays.
         (directory / "model.safetensors").write_bytes(b"nothing")
         server.wait(lambda: server.metric('headway_reloads_total{outcome="failed"}') >= 1)
         assert server.post("/translate", q=texts)[1]["translatedText"] == after
@@ -207,11 +207,11 @@ def test_models_are_read_again_without_a_lost_request(
         server.stop()
     assert len(found) > 5
     assert {status for status, _ in found} == {200}
-    assert all(answer["translatedText"] in (before, after) for _, answer in found)  # never half
+    assert all(answer["translatedText"] in (before, after) for _, answer in found)  # never a mixture
     assert "the models stay as they are: " in server.text()
 
 
-def test_a_stopped_server_answers_what_it_has_accepted(
+def test_a_stopped_server_answers_the_requests_it_has_accepted(
     model_directory: Path, tmp_path: Path
 ) -> None:
     server = Running(tmp_path / "log", str(model_directory), "--search.max-extra", "150")
@@ -256,7 +256,7 @@ def test_logs_hold_no_texts_and_no_keys(model_directory: Path, tmp_path: Path) -
     assert key not in server.text()
 
 
-def test_it_listens_on_this_machine_only_and_says_what_is_wrong(
+def test_it_listens_on_this_machine_only_and_names_wrong_options(
     server: Running, model_directory: Path
 ) -> None:
     assert server.url.startswith("http://127.0.0.1:")

@@ -1,4 +1,4 @@
-"""The server's interface: what LibreTranslate's clients send, and what they must get, row by row."""
+"""The server's addresses: the requests of LibreTranslate's clients and the answers they expect."""
 
 import asyncio
 import json
