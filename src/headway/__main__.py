@@ -2,4 +2,5 @@
 
 from headway.cli.main import main
 
-main()
+if __name__ == "__main__":
+    main()

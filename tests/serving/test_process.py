@@ -207,7 +207,9 @@ def test_models_are_read_again_without_a_lost_request(
         server.stop()
     assert len(found) > 5
     assert {status for status, _ in found} == {200}
-    assert all(answer["translatedText"] in (before, after) for _, answer in found)  # never a mixture
+    assert all(
+        answer["translatedText"] in (before, after) for _, answer in found
+    )  # never a mixture
     assert "the models stay as they are: " in server.text()
 
 
@@ -274,7 +276,6 @@ def test_it_listens_on_this_machine_only_and_names_wrong_options(
     assert twice.returncode == 1
     assert "translates en to de, as" in twice.stderr
     pivot = headway("serve", str(model_directory), "--pivot", "fr")
-    assert (pivot.returncode, pivot.stderr) == (
-        1,
-        "headway: --pivot fr: no model translates this language; there are en, de\n",
-    )
+    assert pivot.returncode == 1
+    message = "headway: --pivot fr: no model translates this language; there are en, de"
+    assert pivot.stderr.splitlines()[-1] == message
