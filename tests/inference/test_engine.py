@@ -107,7 +107,7 @@ def test_alone_is_in_a_batch_bit_for_bit(shape: str, precision: str) -> None:
 @native
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_thousand_sentences_have_no_neighbours(precision: str) -> None:
+def test_a_thousand_sentences_have_no_neighbors(precision: str) -> None:
     model = model_of(SHAPES["wide"])
     engine = NativeEngine(model, precision, library(precision))
     texts = sources(1000, seed=7, longest=41)

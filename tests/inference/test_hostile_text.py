@@ -55,7 +55,7 @@ def test_growth_is_seen(translator: Translator) -> None:
 
 
 @pytest.mark.slow
-def test_neighbours_change_nothing(translator: Translator) -> None:
+def test_neighbors_change_nothing(translator: Translator) -> None:
     lines = [*sentences(25, 4, longest=20), *strange_texts(25, 2, longest=50)]
     lines = ["".join(line.split("\n")) for line in lines]
     for precision in ("fp32", "int8"):

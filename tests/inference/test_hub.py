@@ -139,7 +139,7 @@ def both_ways(word: str) -> list[str]:
 
 
 @pytest.mark.parametrize("word", ["runs/demo", "models/x", "checkpoints/x@main", "data/x", "out/x"])
-def test_where_models_are_kept_is_no_organisation(
+def test_where_models_are_kept_is_no_organization(
     hub: Hub, model_directory: Path, word: str
 ) -> None:
     """A stranger's model would answer for one that is not trained yet."""

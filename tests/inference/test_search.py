@@ -1,4 +1,4 @@
-"""Beam search equals brute force, greedy equals argmax, and neighbours change nothing."""
+"""Beam search equals brute force, greedy equals argmax, and neighbors change nothing."""
 
 import itertools
 import math
@@ -161,7 +161,7 @@ def test_samples_follow_the_model() -> None:
         assert abs(first.count(token) / count - expected) < 4 * math.sqrt(0.25 / count)
 
 
-def test_samples_are_seeded_and_ignore_neighbours() -> None:
+def test_samples_are_seeded_and_ignore_neighbors() -> None:
     toy = Toy(3, seed=6)
     options = {"eos": EOS, "pad": PAD}
     together = sample(
@@ -174,7 +174,7 @@ def test_samples_are_seeded_and_ignore_neighbours() -> None:
     assert alone == [together[1]]
 
 
-def test_samples_ignore_neighbours_where_a_row_is_longer_than_a_thread_s_share() -> None:
+def test_samples_ignore_neighbors_where_a_row_is_longer_than_a_thread_s_share() -> None:
     """Torch sums a single row of more than 32,768 numbers by parts, and rows of a batch whole."""
     size, count = 37_001, 32  # a sum by parts comes out otherwise for one row in three
     table = torch.randn(count, size, generator=torch.Generator().manual_seed(1)) * 3

@@ -60,7 +60,7 @@ def test_a_token_not_on_the_list_cannot_be_forced() -> None:
 
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_the_whole_vocabulary_is_no_shortlist_and_neighbours_change_nothing(precision: str) -> None:
+def test_the_whole_vocabulary_is_no_shortlist_and_neighbors_change_nothing(precision: str) -> None:
     model, texts = model_of(SHAPES["wide"]), sources(11)
     engine = NativeEngine(model, precision, library(precision))
     assert search(engine, texts, [np.arange(VOCAB)] * 11) == search(engine, texts, None)

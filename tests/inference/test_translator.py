@@ -1,4 +1,4 @@
-"""Lines in, lines out: none lost, none changed by its neighbours, scores that mean what they say."""
+"""Lines in, lines out: none lost, none changed by its neighbors, scores that mean what they say."""
 
 import copy
 import json
@@ -39,10 +39,10 @@ def test_a_string_gives_a_string_and_a_list_a_list(translator: Translator) -> No
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 30, 100, 100_000])
-def test_neighbours_order_and_batches_change_nothing(
+def test_neighbors_order_and_batches_change_nothing(
     translator: Translator, tokenizer: Tokenizer, batch_tokens: int
 ) -> None:
-    # In float64, so that nothing but a neighbour's doing could make a difference of 1e-5: random
+    # In float64, so that nothing but a neighbor's doing could make a difference of 1e-5: random
     # weights blow up the last bits of float32, which trained ones do not.
     exact = Translator(copy.deepcopy(translator.model).double(), tokenizer)
     lines = sentences(60, 5)

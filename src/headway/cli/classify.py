@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
     parser.add_argument("--score", metavar="FILE", help="say how many labels of a file are right")
     parser.add_argument("--attention", action="store_true", help="also what was looked at; --json")
-    parser.add_argument("--device", default="auto", help="of labelling: auto, cpu, cuda or cuda:N")
+    parser.add_argument("--device", default="auto", help="of labeling: auto, cpu, cuda or cuda:N")
     parser.add_argument("--json", action="store_true", help="print JSON: all probabilities")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
@@ -87,7 +87,7 @@ def label(args: argparse.Namespace) -> None:
 
 
 def score(args: argparse.Namespace) -> None:
-    """Print the accuracy on labelled texts."""
+    """Print the accuracy on labeled texts."""
     from headway.inference.text_classifier import TextClassifier
     from headway.text.examples import read_examples
 
