@@ -59,6 +59,6 @@ def test_your_own_translator(tmp_path: Path) -> None:
 
 
 def test_every_verb_and_picture_is_there() -> None:
-    assert all(f"headway {verb}" in README for verb in VERBS)
+    assert all(f"`{verb}`" in README for verb in VERBS)
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", README):
         assert (ROOT / picture).is_file(), picture
