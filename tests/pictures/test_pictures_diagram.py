@@ -10,8 +10,9 @@ import pytest
 from headway.cli.main import dispatch
 from headway.config import ModelConfig
 from headway.pictures.diagram import diagram
+from headway.pictures.elements import Line
 from headway.pictures.layout import text_width
-from headway.pictures.picture import Line, Picture
+from headway.pictures.picture import Picture
 
 PAPER = ModelConfig(source_vocab_size=37000, target_vocab_size=37000)
 CONFIGS = {

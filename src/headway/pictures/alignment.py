@@ -3,10 +3,11 @@
 import numpy as np
 
 from headway.inference.alignment import usual_layer
+from headway.pictures.elements import Link
 from headway.pictures.labels import NAMES, display_labels
 from headway.pictures.layout import Area, Layout, Point, Side, cut, text_width
 from headway.pictures.maps import AttentionMap, AttentionMaps
-from headway.pictures.picture import Link, Picture
+from headway.pictures.picture import Picture
 from headway.pictures.style import (
     ALIGNMENT_LEAST,
     ALIGNMENT_LINK_WIDTH,

@@ -1,4 +1,4 @@
-"""Pictures as SVG, PNG and PDF, drawn by matplotlib; the same picture gives the same bytes."""
+"""Figures of matplotlib as SVG, PNG and PDF files; the same figure gives the same bytes."""
 
 import io
 import warnings
@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from headway.errors import HeadwayError
 from headway.pictures.labels import xml_text
-from headway.pictures.layout import Box
-from headway.pictures.marks import (
-    draw_box,
-    draw_cells,
-    draw_label,
-    draw_lines,
-    draw_links,
-    draw_side,
-)
-from headway.pictures.picture import MARGIN, Picture
-from headway.pictures.style import INK, PAPER, SHARE_OPACITY, head_color
+from headway.pictures.style import PAPER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,38 +34,14 @@ def check_output(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix not in FORMATS:
         raise HeadwayError(f"{path}: the name of a picture must end in {', '.join(FORMATS)}")
-    _require_matplotlib()
+    require_matplotlib()
     return path
 
 
-def _require_matplotlib() -> None:
+def require_matplotlib() -> None:
+    """Raise a `HeadwayError` that says what to install, if matplotlib is missing."""
     if find_spec("matplotlib") is None:
         raise HeadwayError('drawing needs matplotlib: pip install "headway[pictures]"')
-
-
-def write_picture(picture: Picture, path: str | Path) -> None:
-    """Write a picture to a file.
-
-    Raises:
-        HeadwayError: As for `check_output`, or if the file cannot be written.
-    """
-    path = check_output(path)
-    with drawing_settings():
-        figure = _draw(picture)
-        save_figure(figure, path, picture.title, picture.description)
-
-
-def svg_text(picture: Picture) -> str:
-    """Return a picture as an SVG document.
-
-    Raises:
-        HeadwayError: If matplotlib is missing.
-    """
-    _require_matplotlib()
-    written = io.BytesIO()
-    with drawing_settings():
-        _save(_draw(picture), written, "svg", picture.title, picture.description)
-    return written.getvalue().decode()
 
 
 @contextmanager
@@ -100,6 +66,29 @@ def _installed_fonts() -> list[str]:
 
     installed = {font.name for font in font_manager.fontManager.ttflist}
     return [name for name in FONTS if name in installed or name == FONTS[0]] + ["sans-serif"]
+
+
+def figure_svg(figure: "Figure", title: str, description: str = "") -> str:
+    """Return a figure as an SVG document."""
+    written = io.BytesIO()
+    _save(figure, written, "svg", title, description)
+    return written.getvalue().decode()
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure.
+
+    Args:
+        width: In pixels.
+        height: In pixels.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    size = width / INCH, height / INCH
+    figure = Figure(figsize=size, dpi=INCH * PNG_SCALE, facecolor=PAPER)
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def save_figure(figure: "Figure", path: Path, title: str, description: str = "") -> None:
@@ -129,37 +118,3 @@ def _save(figure: "Figure", file: BinaryIO, form: str, title: str, description: 
         # A PNG or PDF shows a box for a character that no installed font has.
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure.savefig(file, format=form, metadata=metadata)
-
-
-def _draw(picture: Picture) -> "Figure":
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    size = picture.width / INCH, picture.height / INCH
-    figure = Figure(figsize=size, dpi=INCH * PNG_SCALE, facecolor=PAPER)
-    FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set_axis_off()
-    axes.set_xlim(-MARGIN, picture.width - MARGIN)
-    axes.set_ylim(picture.layout.height + MARGIN, -picture.header_height)
-    axes.set_autoscale_on(False)
-    layout = picture.layout
-    cell_color = head_color(picture.heads[0]) if len(picture.heads) == 1 else INK
-    for box in layout.boxes:
-        draw_box(axes, box, cell_color)
-    for share in picture.shares:
-        place = list(picture.heads).index(share.head)
-        area = layout.share_area(share.key, place, len(picture.heads))
-        color = head_color(share.head)
-        draw_box(axes, Box(*area, color, SHARE_OPACITY * share.weight), color)
-    draw_cells(axes, picture, cell_color)
-    draw_links(axes, picture)
-    labels, lines = picture.header()
-    draw_lines(axes, [*picture.lines, *lines])
-    for label in [*layout.labels, *labels]:
-        draw_label(axes, label)
-    if layout.queries:
-        draw_side(axes, layout.queries, "query", picture.query)
-    if layout.keys:
-        draw_side(axes, layout.keys, "key", None)
-    return figure

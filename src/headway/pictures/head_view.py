@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from headway.inference.alignment import usual_layer
+from headway.pictures.elements import Link, Share
 from headway.pictures.labels import NAMES, SIDES, display_labels
 from headway.pictures.layout import (
     CAPTION_SIZE,
@@ -23,7 +24,7 @@ from headway.pictures.layout import (
     widest,
 )
 from headway.pictures.maps import AttentionMap, AttentionMaps
-from headway.pictures.picture import Link, Picture, Share
+from headway.pictures.picture import Picture
 from headway.pictures.style import FAINTEST, LINK_WIDTH
 
 STEP = 22.0  # from token to token

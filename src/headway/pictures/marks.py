@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from headway.pictures.layout import Box, Label, Side
-from headway.pictures.picture import Line, Picture
+from headway.pictures.elements import Line, Link
+from headway.pictures.layout import Box, Label, Layout, Side
 from headway.pictures.style import FAINTEST, INK, PALE, head_color, head_dash
 
 if TYPE_CHECKING:
@@ -40,11 +41,13 @@ def draw_box(axes: "Axes", box: Box, cell_color: str) -> None:
     )
 
 
-def draw_cells(axes: "Axes", picture: Picture, cell_color: str) -> None:
+def draw_cells(
+    axes: "Axes", layout: Layout, cells: Sequence[NDArray[np.float32]], cell_color: str
+) -> None:
     """Draw each map as an image, without smoothing."""
     from matplotlib.colors import to_rgba
 
-    for place, weights in zip(picture.layout.maps, picture.cells, strict=True):
+    for place, weights in zip(layout.maps, cells, strict=True):
         color = cell_color if place.head is None else head_color(place.head)
         pixels = np.broadcast_to(to_rgba(color), (*weights.shape, 4)).copy()
         pixels[..., 3] = np.where(weights >= FAINTEST, weights.clip(0, 1), 0)
@@ -60,15 +63,16 @@ def draw_cells(axes: "Axes", picture: Picture, cell_color: str) -> None:
         )
 
 
-def draw_links(axes: "Axes", picture: Picture) -> None:
+def draw_links(
+    axes: "Axes", layout: Layout, links: Sequence[Link], width: float, *, has_dashes: bool
+) -> None:
     """Draw all links at once: there may be a hundred thousand of them."""
-    layout, has_dashes = picture.layout, len(picture.heads) > 1
-    segments = [layout.link_ends(link.query, link.key, link.head or 0) for link in picture.links]
+    segments = [layout.link_ends(link.query, link.key, link.head or 0) for link in links]
     looks = [
         (head_color(link.head or 0), link.weight, head_dash(link.head or 0) if has_dashes else ())
-        for link in picture.links
+        for link in links
     ]
-    _add_segments(axes, segments, looks, [picture.link_width] * len(segments), "links")
+    _add_segments(axes, segments, looks, [width] * len(segments), "links")
 
 
 def draw_lines(axes: "Axes", lines: Sequence[Line]) -> None:

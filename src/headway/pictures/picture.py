@@ -3,56 +3,36 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.pictures.layout import CAPTION_SIZE, Label, Layout, text_width
-from headway.pictures.style import INK, head_color, head_dash
+from headway.pictures.drawing import (
+    check_output,
+    drawing_settings,
+    figure_svg,
+    new_figure,
+    require_matplotlib,
+    save_figure,
+)
+from headway.pictures.elements import Line, Link, Share
+from headway.pictures.layout import CAPTION_SIZE, Box, Label, Layout, text_width
+from headway.pictures.marks import (
+    draw_box,
+    draw_cells,
+    draw_label,
+    draw_lines,
+    draw_links,
+    draw_side,
+)
+from headway.pictures.style import INK, SHARE_OPACITY, head_color, head_dash
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MARGIN = 16.0
 LEGEND_STEP = 52.0  # a head's place in the legend
-
-
-@dataclass(frozen=True)
-class Link:
-    """A line from a query to a key; its opacity is the weight.
-
-    Attributes:
-        query: A token.
-        key: A token.
-        head: None: the weight is a mean over heads.
-        weight: From 0 to 1.
-    """
-
-    query: int
-    key: int
-    head: int | None
-    weight: float
-
-
-@dataclass(frozen=True)
-class Share:
-    """A box behind a key: the weight that one head gives it, for one query."""
-
-    key: int
-    head: int
-    weight: float
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a diagram or a legend, or an arrow to its second end."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    is_arrow: bool = False
-    color: str = INK
-    width: float = 1.0
-    dash: tuple[float, ...] = ()
-    role: str = "line"
 
 
 @dataclass(frozen=True)
@@ -125,9 +105,9 @@ class Picture:
         Raises:
             HeadwayError: If matplotlib is missing.
         """
-        from headway.pictures.drawing import svg_text
-
-        return svg_text(self)
+        require_matplotlib()
+        with drawing_settings():
+            return figure_svg(self._draw(), self.title, self.description)
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -138,6 +118,34 @@ class Picture:
         Raises:
             HeadwayError: If the name ends otherwise, or matplotlib is missing.
         """
-        from headway.pictures.drawing import write_picture
+        path = check_output(path)
+        with drawing_settings():
+            save_figure(self._draw(), path, self.title, self.description)
 
-        write_picture(self, path)
+    def _draw(self) -> "Figure":
+        figure = new_figure(self.width, self.height)
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_axis_off()
+        axes.set_xlim(-MARGIN, self.width - MARGIN)
+        axes.set_ylim(self.layout.height + MARGIN, -self.header_height)
+        axes.set_autoscale_on(False)
+        layout = self.layout
+        cell_color = head_color(self.heads[0]) if len(self.heads) == 1 else INK
+        for box in layout.boxes:
+            draw_box(axes, box, cell_color)
+        for share in self.shares:
+            place = list(self.heads).index(share.head)
+            area = layout.share_area(share.key, place, len(self.heads))
+            color = head_color(share.head)
+            draw_box(axes, Box(*area, color, SHARE_OPACITY * share.weight), color)
+        draw_cells(axes, layout, self.cells, cell_color)
+        draw_links(axes, layout, self.links, self.link_width, has_dashes=len(self.heads) > 1)
+        labels, lines = self.header()
+        draw_lines(axes, [*self.lines, *lines])
+        for label in [*layout.labels, *labels]:
+            draw_label(axes, label)
+        if layout.queries:
+            draw_side(axes, layout.queries, "query", self.query)
+        if layout.keys:
+            draw_side(axes, layout.keys, "key", None)
+        return figure
