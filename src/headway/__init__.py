@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from headway.inference.text_generator import TextGenerator
     from headway.inference.translation import Translation
     from headway.inference.translator import Translator
-    from headway.model import Classifier, LanguageModel, Transformer
+    from headway.model import Classifier, LanguageModel, Transformer, watch
     from headway.text.tokenizer import Tokenizer
     from headway.training.train import train
     from headway.training.trainer import Trainer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Classifier",
     "Config",
@@ -39,6 +39,7 @@ __all__ = [
     "Translation",
     "Translator",
     "train",
+    "watch",
 ]
 
 _MODULES = {
@@ -49,7 +50,7 @@ _MODULES = {
     "headway.inference.text_generator": ("TextGenerator",),
     "headway.inference.translation": ("Translation",),
     "headway.inference.translator": ("Translator",),
-    "headway.model": ("Classifier", "LanguageModel", "Transformer"),
+    "headway.model": ("Classifier", "LanguageModel", "Transformer", "watch"),
     "headway.text.tokenizer": ("Tokenizer",),
     "headway.training.train": ("train",),
     "headway.training.trainer": ("Trainer",),
