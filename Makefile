@@ -5,16 +5,19 @@ BIN := $(VENV)/bin
 # Installed first and by number: a range would admit newer builds, which bring gigabytes of CUDA.
 TORCH ?= torch==2.13.0
 
+# Two processes run the tests; a file's tests stay together, because they share fixtures.
+PARALLEL := --numprocesses 2 --dist loadfile
+
 .PHONY: demo test fast lint types test-outside clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
 
 test: lint types $(VENV)/.installed
-	$(BIN)/python -m pytest --durations=10
+	$(BIN)/python -m pytest --durations=10 $(PARALLEL)
 
 fast: $(VENV)/.installed
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff format --check src tests benchmarks

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import sentences, translate_words
 from headway.cli.verbs import VERBS
+from support.toy_models import sentences, translate_words
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

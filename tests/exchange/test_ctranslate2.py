@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from conftest import sentences, translate_words
 from headway.config import ModelConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.exchange.certificate import certify, random_lines
@@ -21,6 +20,7 @@ from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
 from support.ctranslate2_models import write_variables
 from support.exchange_models import SHAPES, SMALL, random_model
+from support.toy_models import sentences, translate_words
 
 pytest.importorskip("ctranslate2")
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import torch
 
-from conftest import sentences, translate_words
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.exchange.huggingface.reader import read
@@ -31,6 +30,7 @@ from support.random_models import (
     make_model,
     two_vocabularies,
 )
+from support.toy_models import sentences, translate_words
 
 transformers = pytest.importorskip("transformers")
 __all__ = ["two_vocabularies"]  # a fixture

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import sentences
 from headway.errors import HeadwayError
 from headway.exchange.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
 from support.marian_models import cutter
+from support.toy_models import sentences
 
 
 @pytest.mark.parametrize("algorithm", ["unigram", "bpe"])

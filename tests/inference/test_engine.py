@@ -13,7 +13,6 @@ import torch
 from test_search import brute_force_of
 from torch import Tensor
 
-from conftest import sentences
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, beam_search, make_engine, sample
@@ -36,6 +35,7 @@ from support.engines import (
     sources,
     walk,
 )
+from support.toy_models import sentences
 
 
 @native

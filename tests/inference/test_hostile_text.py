@@ -2,7 +2,6 @@
 
 import pytest
 
-from conftest import sentences
 from headway.config import SearchConfig, TextConfig
 from headway.inference import Translator
 from headway.serving.passages import Passage
@@ -10,6 +9,7 @@ from headway.serving.tags import parse_html
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import shapes, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral
+from support.toy_models import sentences
 
 
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from conftest import sentences, write_random_model
 from headway.cli.downloads import MODELS
 from headway.cli.main import dispatch
 from headway.cli.verbs import VERBS
@@ -24,6 +23,7 @@ from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
 from support.exchange_models import SMALL, random_model
+from support.toy_models import sentences, write_random_model
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
 from huggingface_hub.errors import RepositoryNotFoundError  # noqa: E402

@@ -82,7 +82,7 @@ def test_the_module_is_the_command() -> None:
 
 
 def files(directory: Path, name: str, count: int) -> list[Path]:
-    from conftest import sentences, translate_words
+    from support.toy_models import sentences, translate_words
 
     source = sentences(count, len(name), longest=5)
     for code, lines in (("en", source), ("de", map(translate_words, source))):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import sentences, small_config
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator, beam_search, save_model
@@ -16,6 +15,7 @@ from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, learn_s
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.engines import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
+from support.toy_models import sentences, small_config
 
 
 def choices(count: int, size: int = 37) -> list[Ids]:

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import torch
 
-from conftest import sentences, small_config
 from headway.checks import self_check
 from headway.cli.standard_input import read_arriving_lines
 from headway.config import SearchConfig
@@ -28,6 +27,7 @@ from headway.kernels import decoding
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
+from support.toy_models import sentences, small_config
 
 SEARCH = SearchConfig(max_extra=7)
 

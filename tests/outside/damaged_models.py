@@ -18,10 +18,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from conftest import sentences, translate_words, write_random_model
 from headway.config import TextConfig
 from headway.text.tokenizer import Tokenizer
 from support.mutations import Outcome, damaged
+from support.toy_models import sentences, translate_words, write_random_model
 
 
 def work(model: Path, folder: Path, first: int, end: int) -> None:

@@ -15,12 +15,12 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from conftest import sentences, translate_words
 from headway.config import TextConfig
 from headway.exchange import formats
 from headway.exchange.certificate import certify
 from headway.text.tokenizer import Tokenizer
 from support.random_models import EXACT, EXACT_IN_ONNX, REFUSED_BY_MARIAN, make_model
+from support.toy_models import sentences, translate_words
 
 
 def main(name: str, count: int = 500) -> int:

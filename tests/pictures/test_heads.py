@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import sentences, translate_words
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.inference import Translator
@@ -20,6 +19,7 @@ from headway.pictures.occlusion import occlusion_links
 from headway.pictures.roles import Head, Tally, head_roles
 from headway.pictures.sentences import read_sentence
 from headway.pictures.switching import Switchboard, without_heads
+from support.toy_models import sentences, translate_words
 
 SOURCES = sentences(5, 31)
 REFERENCES = [translate_words(text) for text in SOURCES]

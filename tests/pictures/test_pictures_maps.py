@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import sentences, small_config, translate_words
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.inference.batching import pad_right
@@ -17,6 +16,7 @@ from headway.pictures.labels import START, spell, word_groups
 from headway.pictures.sentences import LONGEST_SOURCE
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
+from support.toy_models import sentences, small_config, translate_words
 
 
 def make(tokenizer: Tokenizer, texts: list[str]) -> Batch:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from conftest import write_random_model
 from headway.config import UNLIMITED, ServerConfig, load
 from headway.errors import HeadwayError
 from headway.serving.app import Server, make_app
@@ -17,6 +16,7 @@ from headway.serving.environment import parse_whole_number, read_variables, unus
 from headway.serving.languages import normalize_code
 from headway.serving.models import load_models
 from headway.text.tokenizer import Tokenizer
+from support.toy_models import write_random_model
 
 LIMITS = ServerConfig(char_limit=200, batch_limit=2, alternatives_limit=4)
 FRENCH = "une femme regarde la mer et les enfants jouent dans le jardin avec leur chien"

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from conftest import sentences
 from headway.inference import Translator
 from support.command import headway
 from support.server import SHORT, Running
+from support.toy_models import sentences
 
 pytestmark = pytest.mark.slow
 

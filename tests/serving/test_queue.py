@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from conftest import sentences
 from headway.config import SearchConfig, ServerConfig
 from headway.errors import HeadwayError
 from headway.inference import Segment
@@ -21,6 +20,7 @@ from headway.serving.metrics import Metrics
 from headway.serving.models import load_models
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
+from support.toy_models import sentences
 
 SEARCH = SearchConfig()
 

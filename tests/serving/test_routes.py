@@ -12,7 +12,6 @@ import pytest
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from conftest import sentences, write_random_model
 from headway.config import Config, ServerConfig, load
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
@@ -25,6 +24,7 @@ from headway.serving.page import page_files
 from headway.serving.rejection import Rejection
 from headway.serving.requests import read_body
 from headway.text.tokenizer import Tokenizer
+from support.toy_models import sentences, write_random_model
 
 SHORT = {"search.max-extra": "7"}
 LIMITS = ServerConfig(char_limit=200, batch_limit=5, alternatives_limit=4, body_limit=20_000)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from conftest import sentences as random_sentences
 from headway.config import ServerConfig
 from headway.inference import Segment, Translator
 from headway.serving.app import Server, make_app
@@ -15,6 +14,7 @@ from headway.serving.models import Models, load_models
 from headway.serving.passages import split_texts
 from headway.serving.queue import SHORT_REQUEST
 from headway.text.tokenizer import Tokenizer
+from support.toy_models import sentences as random_sentences
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from conftest import sentences, translate_words
+from support.toy_models import sentences, translate_words
 
 LANGUAGES = (">>deu<<", ">>nld<<")
 # Settings in which Marian models differ.

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from conftest import sentences, translate_words
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.exchange import formats
 from headway.exchange.certificate import certify
 from headway.inference.directory import Model
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
+from support.toy_models import sentences, translate_words
 
 # Settings that both Marian and ONNX express exactly, as changes of a small model.
 EXACT: dict[str, dict[str, Any]] = {

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 import sacrebleu
 
-from conftest import sentences, translate_words
 from headway.errors import HeadwayError
 from headway.text.corpora import local_files, origins
 from headway.text.readers import read_pairs
 from support.command import headway
+from support.toy_models import sentences, translate_words
 
 PAIRS = [(text, translate_words(text)) for text in sentences(30, 1)]
 FIRST, SECOND, THIRD = (f"Group-part{n}-1-deu-eng" for n in "abc")

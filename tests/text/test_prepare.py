@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import sentences, translate_words
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.prepare import PreparedData, languages_from_names, prepare
 from headway.text.shards import Corpus
 from support.command import BIN, headway
+from support.toy_models import sentences, translate_words
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"

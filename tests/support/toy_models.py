@@ -1,0 +1,61 @@
+"""Sentences of a toy language, its translation, and small models with random weights."""
+
+import random
+from pathlib import Path
+
+import torch
+
+from headway.config import Config, ModelConfig
+from headway.inference import save_model
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+
+SOURCE_WORDS = [
+    "the", "a", "cat", "dog", "sees", "hears", "green", "blue", "house", "tree", "runs", "under",
+]  # fmt: skip
+TARGET_WORDS = [
+    "die", "eine", "Katze", "Hund", "sieht", "hört", "grün", "blau", "Haus", "Baum", "läuft", "unter",
+]  # fmt: skip
+
+
+def sentences(count: int, seed: int, longest: int = 9) -> list[str]:
+    """Sentences of random words, always the same for a seed."""
+    chooser = random.Random(seed)
+    lengths = [chooser.randrange(2, longest) for _ in range(count)]
+    return [" ".join(chooser.choices(SOURCE_WORDS, k=length)) for length in lengths]
+
+
+def translate_words(text: str) -> str:
+    """The language the tests translate into: word by word."""
+    words = dict(zip(SOURCE_WORDS, TARGET_WORDS, strict=True))
+    return " ".join(words[word] for word in text.split())
+
+
+def small_config(tokenizer: Tokenizer) -> Config:
+    return Config(
+        model=ModelConfig(
+            source_vocab_size=tokenizer.source_vocab_size,
+            target_vocab_size=tokenizer.target_vocab_size,
+            num_encoder_layers=2,
+            num_decoder_layers=2,
+            d_model=24,
+            d_ff=37,
+            num_heads=3,
+            dropout=0.0,
+        )
+    )
+
+
+def write_random_model(
+    directory: Path, tokenizer: Tokenizer, pair: tuple[str, str] = ("en", "de"), seed: int = 3
+) -> Path:
+    """Write a model directory with random weights, sharp enough to have opinions."""
+    torch.manual_seed(seed)
+    config = small_config(tokenizer)
+    model = Transformer(config.model)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.mul_(2.0)
+    save_model(directory, model, tokenizer, config, pair, "# A model\n")
+    return directory
