@@ -31,7 +31,7 @@ from headway.evaluation import (
     split_compounds,
 )
 from headway.evaluation.bootstrap import interval, resample
-from headway.evaluation.published import beside
+from headway.evaluation.comparability import beside
 
 MULTI30K = Path(__file__).parents[2].parent / "shared" / "data" / "multi30k"
 SENTENCE = "Der der die DAS Nord-Ost-See alte „Stadt“ dort, hier; Herr's 3,5 z.B. geht oft & schön"

@@ -4,8 +4,8 @@ import pytest
 
 from headway.config import SearchConfig, TextConfig
 from headway.inference import Translator
+from headway.serving.html_parsing import parse_html
 from headway.serving.passages import Passage
-from headway.serving.tags import parse_html
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import shapes, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral

@@ -21,7 +21,7 @@ from headway.model import (
     Transformer,
     Visibility,
 )
-from headway.model.compatibility import attention_mask
+from headway.model.attention_functions import attention_mask
 from headway.model.state import PositionCache
 
 HEADS, D_K, D_V = 3, 5, 7

@@ -20,7 +20,7 @@ import numpy as np
 
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.page import write_html
-from headway.pictures.views import view_json
+from headway.pictures.page_layouts import view_json
 from headway.serving.page import page_files
 
 LANGUAGES = [

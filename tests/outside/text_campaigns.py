@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import SearchConfig
 from headway.inference import Translator
+from headway.serving.html_parsing import parse_html
 from headway.serving.passages import Passage
-from headway.serving.tags import parse_html
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import WORDS, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral

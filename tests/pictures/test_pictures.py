@@ -18,9 +18,9 @@ from headway.pictures.head_view import head_view
 from headway.pictures.heat import grid, heat_map
 from headway.pictures.layout import Layout, Side, text_width
 from headway.pictures.maps import AttentionMap, AttentionMaps
+from headway.pictures.page_layouts import layouts, view_json
 from headway.pictures.picture import Picture
 from headway.pictures.style import COLORS, FAINTEST, head_color
-from headway.pictures.views import layouts, view_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 LAYERS, HEADS, TARGETS, SOURCES = 3, 11, 5, 7

@@ -18,7 +18,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.page import html, style_sheet, view_script, write_html
-from headway.pictures.views import view_json
+from headway.pictures.page_layouts import view_json
 from headway.serving.page import page_files
 
 SOURCE = Path(__file__).parents[2] / "src" / "headway"

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from headway.config import ServerConfig
+from headway.serving.html_parsing import parse_html, scan
+from headway.serving.html_translation import place_tags, translate_pages
 from headway.serving.languages import LanguageDetector
 from headway.serving.links import WordLinks, word_spans
-from headway.serving.markup import place_tags, translate_pages
 from headway.serving.metrics import Metrics
 from headway.serving.passages import Passage, TextTranslation
 from headway.serving.queue import TranslationQueue
-from headway.serving.tags import parse_html, scan
 from headway.text.languages import name_of
 
 TEXTS = [

@@ -6,7 +6,7 @@ from headway.evaluation.exact import exact_match, exact_match_by_kind
 from headway.evaluation.measures import MEASURES, Measure, bleu, chrf_by_line, pick_measures
 from headway.evaluation.moses import language_from_name, lc_norm_tok, moses_tokens, split_compounds
 from headway.evaluation.sheet import Score, ScoreSheet, score_sheet
-from headway.evaluation.warnings import check_lines, find_warnings
+from headway.evaluation.text_warnings import check_lines, find_warnings
 
 __all__ = [
     "MEASURES",

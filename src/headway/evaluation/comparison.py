@@ -15,7 +15,7 @@ from headway.evaluation.bootstrap import (
 )
 from headway.evaluation.groups import Group, group_lines
 from headway.evaluation.measures import Measure, chrf_by_line, pick_measures
-from headway.evaluation.warnings import check_lines, find_warnings
+from headway.evaluation.text_warnings import check_lines, find_warnings
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from headway.errors import HeadwayError, suggest
 from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
-from headway.evaluation.warnings import check_lines
+from headway.evaluation.text_warnings import check_lines
 
 # sacreBLEU's tokenizer 13a finds no words in languages without spaces between them.
 _RAW_TOKENIZERS = {"zh": "zh", "ja": "char", "th": "char"}
@@ -79,7 +79,7 @@ class Measure:
             case "ter":
                 return TER()
             case "bleu" if self.tokens == "raw":
-                # force: no warning of sacreBLEU's; `headway.evaluation.warnings` is more precise.
+                # force: no warning of sacreBLEU's; `headway.evaluation.text_warnings` is more precise.
                 tokenizer = _RAW_TOKENIZERS.get(language, "13a")
                 return BLEU(lowercase=self.lowercase, tokenize=tokenizer, force=True)
             case "bleu":

@@ -7,9 +7,9 @@ from typing import Any
 
 from headway.evaluation.bootstrap import RESAMPLES, SEED, interval
 from headway.evaluation.comet import CometScore
+from headway.evaluation.comparability import beside
 from headway.evaluation.measures import MEASURES, Measure
-from headway.evaluation.published import beside
-from headway.evaluation.warnings import NAMES, check_lines, find_warnings
+from headway.evaluation.text_warnings import NAMES, check_lines, find_warnings
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from headway.kernels.visibility import Segments, Visibility
 from headway.model.attention import MultiHeadAttention, SelfAttention
+from headway.model.attention_functions import Additive, DotProduct
 from headway.model.classifier import Classifier
-from headway.model.compatibility import Additive, DotProduct
 from headway.model.embeddings import Embedding, Positions, shift_right, sinusoids
 from headway.model.language_model import LanguageModel
 from headway.model.layers import FeedForward, Layer, Residual, Stack

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from headway.kernels.linear import Linear, apply_jointly
 from headway.kernels.visibility import Segments, Visibility
-from headway.model.compatibility import EVERYTHING, Additive, DotProduct
+from headway.model.attention_functions import EVERYTHING, Additive, DotProduct
 from headway.model.state import Cache, PositionCache
 
 

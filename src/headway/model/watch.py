@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from headway.model.compatibility import Additive, DotProduct, attention_mask
+from headway.model.attention_functions import Additive, DotProduct, attention_mask
 from headway.model.layers import Layer
 
 

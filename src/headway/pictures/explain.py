@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.model import DotProduct
-from headway.model.compatibility import attention_mask
+from headway.model.attention_functions import attention_mask
 from headway.pictures.labels import NAMES, display_labels
 from headway.pictures.sentences import read_sentence
 

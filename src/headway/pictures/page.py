@@ -11,8 +11,8 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
+from headway.pictures.page_layouts import view_json
 from headway.pictures.style import style_json
-from headway.pictures.views import view_json
 
 # Each script adds to the object `headway`; later scripts use earlier ones.
 _SCRIPTS = (

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeVar, cast
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
+from headway.serving.html_translation import translate_pages
 from headway.serving.languages import is_translatable
 from headway.serving.links import Span, WordLinks
-from headway.serving.markup import translate_pages
 from headway.serving.messages import (
     Alignment,
     AlignRequest,
@@ -122,8 +122,8 @@ async def align(request: AlignRequest, context: Context) -> Alignment:
 
 async def attention(request: AttentionRequest, context: Context) -> Attention:
     """Return a sentence's attention weights, and the layouts in which the page draws them."""
+    from headway.pictures.page_layouts import view_json
     from headway.pictures.sentences import LONGEST_TARGET, sentence_maps, source_ids
-    from headway.pictures.views import view_json
 
     if not is_translatable(request.q):
         raise Rejection(400, "Invalid request: q parameter has no letter or digit to attend to")

@@ -9,8 +9,8 @@ from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
 from headway.model import Network
 from headway.text.prepare import PreparedData
-from headway.training.compatibility import list_changes
 from headway.training.record import InitialModel
+from headway.training.resume_check import list_changes
 
 # Settings of the model section that are no part of a shape.
 FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}

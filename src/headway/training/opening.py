@@ -15,10 +15,10 @@ from headway.inference.directory import load_model, read_config
 from headway.kernels.build import build_id
 from headway.text.prepare import PreparedData, prepare
 from headway.training import ranks
-from headway.training.compatibility import MAY_CHANGE, list_changes, list_other_files
 from headway.training.initial import check_shape, check_vocabulary
 from headway.training.machine import cpu_count
 from headway.training.record import hash_files
+from headway.training.resume_check import MAY_CHANGE, list_changes, list_other_files
 from headway.training.run import Run, wants_shortlist, write_shortlist
 from headway.training.run_directory import RunDirectory
 from headway.training.starting import resume, start

@@ -14,11 +14,11 @@ from headway.inference.directory import write_config
 from headway.kernels.build import build_id
 from headway.text.prepare import PreparedData
 from headway.training import ranks
-from headway.training.compatibility import check_data
 from headway.training.feed import Feed
 from headway.training.initial import load_initial_weights
 from headway.training.machine import Machine, check_device
 from headway.training.record import DataRecord, InitialModel, RunRecord
+from headway.training.resume_check import check_data
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 from headway.training.state import State

@@ -10,9 +10,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from headway.inference import Translator
+from headway.serving.html_parsing import Block, Element, parse_html
 from headway.serving.links import WordLinks
 from headway.serving.passages import TextTranslation
-from headway.serving.tags import Block, Element, parse_html
 from headway.serving.translation import TextTranslator
 
 
