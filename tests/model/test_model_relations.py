@@ -19,7 +19,7 @@ from headway.model import (
     Segments,
     Transformer,
     Visibility,
-    compatibility,
+    attention_functions,
     parameter_count,
     shift_right,
     sinusoids,
@@ -155,7 +155,7 @@ def test_packed_equals_unpacked(variant: str) -> None:
 def test_fused_attention_equals_naive(
     allowed: str | None, scaled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    core = compatibility.DotProduct(scaled=scaled)
+    core = attention_functions.DotProduct(scaled=scaled)
     q, k, v = (torch.randn(2, 3, n, w, dtype=torch.float64) for n, w in ((7, 5), (7, 5), (7, 11)))
     segments = torch.tensor([[1] * 7, [1] * 4 + [0] * 3])
     visibility = {
@@ -164,7 +164,7 @@ def test_fused_attention_equals_naive(
         "causal": Visibility(is_causal=True),
     }[allowed]
     naive = core(q, k, v, visibility)
-    monkeypatch.setattr(compatibility, "LONGEST_STORED", 3)
+    monkeypatch.setattr(attention_functions, "LONGEST_STORED", 3)
     assert close(core(q, k, v, visibility), naive)
 
 
