@@ -1,8 +1,11 @@
 """What Python and the native libraries agree on: errors, structures, and a word before compiling."""
 
 import ctypes
+import gc
 import logging
+import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import torch
@@ -120,3 +123,29 @@ def test_compile_native_returns_what_failed(monkeypatch: pytest.MonkeyPatch) -> 
     }
     monkeypatch.setattr(build, "failure_reason", lambda name: "no compiler" * (name == "decoding"))
     assert compile_native() == {"decoding": "no compiler"}
+
+
+def test_a_native_object_that_could_not_be_made_is_freed_quietly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    freed: list[object] = []
+    ignored: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+
+    class Library:
+        def linear_free(self, pointer: object) -> None:
+            freed.append(pointer)
+
+        def state_free(self, pointer: object) -> None:
+            freed.append(pointer)
+
+    library: Any = Library()
+    weight, model, sources = cast(Any, "weight"), cast(Any, None), [["word"]]
+    with pytest.raises(AttributeError):
+        decoding.Linear(library, "fp32", weight)
+    with pytest.raises(AttributeError):
+        decoding.State(library, model, cast(Any, sources), 1, 1, [])
+    gc.collect()
+    assert not ignored
+    assert len(freed) == 2
+    assert not any(freed)

@@ -17,7 +17,7 @@ from headway.kernels.dropout import Mask, apply_mask, dropout
 from headway.kernels.entropy import agreement_, entropy_, plain_agreement_, plain_entropy_
 from headway.kernels.linear import FEWEST_ROWS, Linear, apply_jointly, linear
 from headway.kernels.normalization import add_norm, plain_add_norm
-from headway.kernels.training_library import training_library
+from headway.kernels.training_library import TYPES, training_library
 from headway.kernels.visibility import Segments, Visibility
 
 compiled = pytest.mark.skipif(training_library() is None, reason=build.failure_reason("training"))
@@ -379,6 +379,21 @@ def test_labels_that_are_no_tokens_are_refused() -> None:
     narrow = entropy_(torch.ones(2, 7), torch.tensor([3, 5], dtype=torch.int32), 0.1)
     strided = entropy_(torch.ones(2, 7), torch.tensor([3, 9, 5, 9])[::2], 0.1)
     assert [t.item() for t in narrow] == [t.item() for t in strided]
+
+
+@compiled
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ["entropy", "agreement"])
+def test_native_code_refuses_labels_that_are_no_tokens(name: str, dtype: torch.dtype) -> None:
+    library = training_library()
+    assert library is not None
+    logits, sums = torch.randn(6, 7).to(dtype), torch.zeros(3, dtype=torch.float64)
+    labels = torch.tensor([0, 7, 2])
+    factors = (0.1,) if name == "entropy" else (0.1, 1.0)
+    with pytest.raises(IndexError, match=name):
+        getattr(library, name)(
+            logits.data_ptr(), labels.data_ptr(), 3, 7, *factors, sums.data_ptr(), TYPES[dtype]
+        )
 
 
 def test_a_frozen_map_takes_no_gradient_from_the_others() -> None:

@@ -99,10 +99,10 @@ class Linear:
     def __init__(
         self, library: ctypes.CDLL, precision: str, weight: Tensor, bias: Tensor | None = None
     ) -> None:
-        self.library, self.outputs = library, weight.size(0)
+        self.library, self.pointer = library, c_void_p()  # `__del__` reads both after any error
+        self.outputs = weight.size(0)
         weight = weight.detach().float().contiguous()
         bias = None if bias is None else bias.detach().float().contiguous()
-        self.pointer = c_void_p()
         library.linear_new(
             PRECISIONS.index(precision),
             weight.data_ptr(),
@@ -153,12 +153,12 @@ class State:
         limit: int,
         positions: Sequence[Tensor | None],
     ) -> None:
-        self.library, self.model, self.positions = library, model, positions
+        self.library, self.pointer = library, c_void_p()  # `__del__` reads both after any error
+        self.model, self.positions = model, positions
         self.vocab_size = int(model.target_vocab)
         lengths = np.array([len(source) for source in sources], dtype=np.int64)
         ids = np.array([i for source in sources for i in source], dtype=np.int64)
         tables = [None if table is None else table.data_ptr() for table in positions]
-        self.pointer = c_void_p()
         library.state_new(
             ctypes.byref(model), ids.ctypes.data, lengths.ctypes.data, len(lengths), beams, limit,
             *tables, ctypes.byref(self.pointer),

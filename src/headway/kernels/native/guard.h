@@ -40,6 +40,7 @@ public:
 
     // Throw the error of any thread, after the region.
     void rethrow() const {
+        if (status_ == OUT_OF_RANGE) throw std::out_of_range("a number is out of range");
         if (status_ == OUT_OF_MEMORY) throw std::bad_alloc();
         if (status_ != SUCCESS) throw std::runtime_error("a thread failed");
     }

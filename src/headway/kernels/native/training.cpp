@@ -161,6 +161,10 @@ static void add_norm_gradients(const Y* grad, const Y* normal, const float* inve
     }
 }
 
+static void check_label(int64_t label, int64_t V) {
+    if (label >= V) throw std::out_of_range("a label is not in the vocabulary");
+}
+
 // Overwrite logits [N, V] by the gradient of the summed label-smoothed cross entropy.
 //
 // A negative label is padding: its row becomes zero. Adds to sums[0] the negative log-likelihood of
@@ -183,6 +187,7 @@ static void entropy_rows(T* logits, const int64_t* labels, int64_t N, int64_t V,
                 std::fill(scores, scores + V, from_float<T>(0));
                 continue;
             }
+            if (!errors.attempt([&] { check_label(labels[n], V); })) continue;
             float largest = -INFINITY, all_scores = 0, z = 0;
 #pragma omp simd reduction(max : largest) reduction(+ : all_scores)
             for (int64_t j = 0; j < V; j++) {
@@ -258,6 +263,7 @@ static void agreement_rows(T* logits, const int64_t* labels, int64_t N, int64_t 
                 std::fill(first, first + 2 * V, from_float<T>(0));
                 continue;
             }
+            if (!errors.attempt([&] { check_label(labels[n], V); })) continue;
             one.read(first, V), other.read(second, V);
             const float shift = float(one.log_z - other.log_z);
             const float *a = one.score.data(), *b = other.score.data();
