@@ -153,3 +153,23 @@ def test_verbs_say_why_native_code_is_missing(
         assert dispatch([*words, *(["--device=cpu"] if verb != "info" else [])]) == 0
     first, *_ = capsys.readouterr().err.splitlines()
     assert first.endswith("no decoding today")
+
+
+@pytest.mark.parametrize(
+    "words", [["train", "RUN", "--init", "ORG/NAME"], ["lm", "RUN"], ["classify", "RUN"]]
+)
+def test_the_environment_of_a_training_is_set_before_torch_is_imported(words: list[str]) -> None:
+    code = """
+import sys
+from headway.cli import main
+
+def check():
+    assert "torch" not in sys.modules
+    sys.exit("set")
+
+main.set_training_environment = check
+main.dispatch(sys.argv[1:])
+"""
+    command = [sys.executable, "-c", code, *words]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.stderr == "set\n"

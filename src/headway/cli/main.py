@@ -15,7 +15,8 @@ from typing import NoReturn
 from headway import __version__
 from headway.cli.arguments import parse
 from headway.cli.downloads import fetch_models
-from headway.cli.verbs import VERBS, overview
+from headway.cli.process import set_training_environment
+from headway.cli.verbs import TRAINING, VERBS, overview
 from headway.errors import HeadwayError, is_out_of_memory, suggest
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -72,6 +73,8 @@ def dispatch(arguments: Sequence[str]) -> int:
         return 2
     module = importlib.import_module(f"headway.cli.{verb}")
     args = parse(verb, module, rest)
+    if verb in TRAINING:
+        set_training_environment()  # before a download or the verb imports torch
     fetch_models(args)
     return module.run(args) or 0
 

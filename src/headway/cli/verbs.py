@@ -1,5 +1,7 @@
 """The verbs of ``headway``, in the groups of its help."""
 
+TRAINING = ("train", "lm", "classify")  # the verbs whose process may train
+
 GROUPS = {
     "every day": {
         "demo": "train, score and show a model on the built-in corpus, in minutes",
