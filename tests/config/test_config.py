@@ -13,10 +13,10 @@ from headway.config import (
     ModelConfig,
     SearchConfig,
     TrainingConfig,
-    describe,
     from_dict,
     load,
-    merge,
+    merge_tables,
+    to_toml,
 )
 from headway.config.sections import SECTIONS
 from headway.errors import HeadwayError
@@ -53,7 +53,7 @@ def test_base_and_big_are_the_papers() -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_described_settings_read_back(preset: str) -> None:
     config = PRESETS[preset]
-    assert merge(Config(), tomllib.loads(describe(config)), "text") == config
+    assert merge_tables(Config(), tomllib.loads(to_toml(config)), "text") == config
     assert from_dict(config.to_dict(), "config.json") == config
 
 
@@ -96,7 +96,7 @@ def test_impossible_values_are_refused(section: type, changes: dict[str, object]
 )
 def test_wrong_settings_name_their_place(values: dict[str, object], says: str) -> None:
     with pytest.raises(HeadwayError, match=says) as error:
-        merge(Config(), values, "mine.toml")
+        merge_tables(Config(), values, "mine.toml")
     assert str(error.value).startswith("mine.toml: ")
 
 
@@ -126,7 +126,7 @@ def test_every_number_has_a_bound() -> None:
 
 
 def test_every_setting_has_a_meaning() -> None:
-    for line in describe(Config()).splitlines():
+    for line in to_toml(Config()).splitlines():
         if line and not line.startswith("["):
             assert len(line.split("# ", 1)[1]) > 5
 

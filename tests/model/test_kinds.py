@@ -21,8 +21,8 @@ from headway.model import Classifier, LanguageModel, Transformer, make_model
 from headway.paper.experiments import classification
 from headway.paper.running.work import Work
 from headway.text.batches import make_batch
+from headway.text.class_labels import LabelledText, load_tokenizer
 from headway.text.examples import Example, prepare_examples, prepare_lines, read_examples
-from headway.text.labels import LabelledText, load_tokenizer
 from headway.text.prepare import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.training.checkpoint import read_tensors

@@ -9,7 +9,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.inference import load_model
-from headway.training.loop import train
+from headway.training.loop import run_to_end
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport, Trainer
 from support.runs import command, metrics, opened
@@ -52,7 +52,7 @@ def test_many_bad_steps_in_a_row_roll_back_to_the_last_checkpoint(corpus, tmp_pa
     poisoned(monkeypatch, {7, 8})
     path = tmp_path / "run"
     run = opened(path, command(path, corpus, training__max_failures=2))
-    for event in train(run):
+    for event in run_to_end(run):
         if isinstance(event, StepReport) and event.step == 8:
             break
         weights = run.trainer.model.source_embedding.weight.clone()
@@ -70,7 +70,7 @@ def test_a_roll_back_restores_weights_but_continues_with_new_data(corpus, tmp_pa
     poisoned(monkeypatch, {8})
     path = tmp_path / "run"
     run = opened(path, command(path, corpus, training__max_failures=1))
-    for event in train(run):
+    for event in run_to_end(run):
         if isinstance(event, StepReport) and event.step == 7:
             seventh = run.trainer.model.source_embedding.weight.clone()
         if isinstance(event, StepReport) and event.step == 8:
@@ -86,12 +86,12 @@ def test_a_roll_back_restores_weights_but_continues_with_new_data(corpus, tmp_pa
 def test_a_roll_back_before_the_first_regular_checkpoint(corpus, tmp_path, monkeypatch):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus, training__max_failures=1))
-    with contextlib.closing(train(run)) as events:
+    with contextlib.closing(run_to_end(run)) as events:
         next(event for event in events if isinstance(event, StepReport))
     run.directory.unlock()
     poisoned(monkeypatch, {2})
     run = opened(path, ["train", str(path)])
-    next(event for event in train(run) if isinstance(event, StepReport))
+    next(event for event in run_to_end(run) if isinstance(event, StepReport))
     fresh = run.directory.load(0)[0]["model"]["source_embedding.weight"]
     assert torch.equal(run.trainer.model.source_embedding.weight, fresh)
     run.directory.unlock()
@@ -113,7 +113,7 @@ def test_a_run_that_diverges_for_good_stops_in_one_line(corpus, tmp_path, monkey
 def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
-    for event in train(run):
+    for event in run_to_end(run):
         if isinstance(event, StepReport) and event.step == 8:
             with torch.no_grad():
                 run.trainer.model.source_embedding.weight[5, 3] = float("nan")

@@ -13,7 +13,7 @@ from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.kernels import processor
 from headway.training import machine
-from headway.training.loop import train
+from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
 from headway.training.run_directory import RunDirectory
@@ -31,7 +31,7 @@ def test_the_library_leaves_the_process_as_it_is(corpus, tmp_path, monkeypatch):
     for arguments in (command(path, corpus, training__threads=threads + 1), ["train", str(path)]):
         run = opened(path, arguments)
         rehearse(run)
-        for event in train(run):
+        for event in run_to_end(run):
             assert torch.get_num_threads() == threads
             assert torch.equal(torch.get_rng_state(), generator)
             if isinstance(event, ValidationReport):
@@ -47,7 +47,7 @@ def test_a_run_draws_its_numbers_whatever_the_program_around_it_draws(
     path = tmp_path / "run"
     torch.manual_seed(19)
     run = opened(path, command(path, corpus))
-    for _ in train(run):
+    for _ in run_to_end(run):
         torch.rand(7)
     run.directory.unlock()
     assert_equal_runs(path, undisturbed)

@@ -11,7 +11,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.training import run as run_module
-from headway.training.loop import train
+from headway.training.loop import run_to_end
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
 from headway.training.validation import Progress, ValidationReport
@@ -23,7 +23,7 @@ from support.runs import assert_equal_runs, command, metrics, opened, opening, w
 def snapshots(path, corpus, folder, wanted):
     """Copies of a run directory as it was at some of its events, as a kill would have left it."""
     run = opened(path, command(path, corpus))
-    for number, event in enumerate(train(run)):
+    for number, event in enumerate(run_to_end(run)):
         if wanted(number, event):
             shutil.copytree(path, folder / f"{number}-{type(event).__name__}")
     run.directory.unlock()
@@ -68,7 +68,7 @@ def test_a_run_that_the_caller_leaves_is_saved_and_resumes(
 ):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
-    with contextlib.closing(train(run)) as events:
+    with contextlib.closing(run_to_end(run)) as events:
         for event in events:
             if isinstance(event, kind) and run.step == step:
                 break
@@ -82,7 +82,7 @@ def test_work_of_minutes_is_saved_beside_the_series(corpus, undisturbed, tmp_pat
     monkeypatch.setattr(run_module, "MAX_UNSAVED_SECONDS", 0.0)
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
-    for event in train(run):
+    for event in run_to_end(run):
         if isinstance(event, StepReport) and event.step == 9:
             assert RunDirectory(path).steps() == [3, 6, 8]
             shutil.copytree(path, tmp_path / "killed")
@@ -106,7 +106,7 @@ def test_a_worker_that_ends_twice_costs_one_step(corpus, undisturbed, tmp_path, 
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
     with pytest.raises(WorkerEnded):
-        for _ in train(run):
+        for _ in run_to_end(run):
             pass
     run.directory.unlock()
     monkeypatch.undo()
@@ -144,7 +144,7 @@ def test_a_longer_run_is_not_finished_until_it_is(undisturbed, tmp_path):
     record.installed = replace(record.installed, bleu=-1.0)  # any model is better, and is installed
     RunDirectory(path).write_record(record)
     run = opened(path, ["train", str(path), "--training.max-steps", "20"])
-    with contextlib.closing(train(run)) as events:
+    with contextlib.closing(run_to_end(run)) as events:
         for event in events:
             if isinstance(event, ValidationReport):
                 break
@@ -184,7 +184,7 @@ def test_data_that_was_prepared_otherwise_is_refused(size, valid, what, undistur
 def test_the_average_and_the_threads_of_a_run_may_change(corpus, undisturbed, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
-    with contextlib.closing(train(run)) as events:
+    with contextlib.closing(run_to_end(run)) as events:
         next(event for event in events if isinstance(event, StepReport) and event.step == 7)
     run.directory.unlock()
     found = opening(
@@ -193,7 +193,7 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, undisturbed, tm
     assert "2 threads, not 1: the last bits of results may differ" in found.notices
     run = found.run
     assert run.machine.threads == run.trainer.workers.threads == 2
-    for _ in train(run):
+    for _ in run_to_end(run):
         pass
     run.directory.unlock()
     assert (RunDirectory(path).steps(), (path / "averaged").exists()) == ([15, 17], False)

@@ -11,7 +11,7 @@ from headway import training as training_package
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.training import rehearsal
-from headway.training.loop import train
+from headway.training.loop import run_to_end
 from headway.training.rehearsal import rehearse
 from headway.training.run_directory import RunDirectory
 from headway.training.workers import Workers
@@ -82,7 +82,7 @@ def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):
     assert run.directory.steps() == []
     assert result.disk < result.free
     assert result.tokens_per_second > 0
-    for _ in train(run):
+    for _ in run_to_end(run):
         pass
     run.directory.unlock()
     assert_equal_runs(path, undisturbed)

@@ -25,6 +25,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the resolved settings."""
     from headway.cli.settings import settings_from
-    from headway.config import describe
+    from headway.config import to_toml
 
-    print(describe(settings_from(args), [args.only] if args.only else SETTINGS))
+    print(to_toml(settings_from(args), [args.only] if args.only else SETTINGS))

@@ -72,7 +72,7 @@ def draw(shape: "ModelConfig", args: argparse.Namespace) -> None:
 
 def show(facts: dict[str, Any], config: "Config", args: argparse.Namespace) -> None:
     """Print facts as text or as JSON."""
-    from headway.config import describe
+    from headway.config import to_toml
 
     if args.json:
         if args.settings:
@@ -82,7 +82,7 @@ def show(facts: dict[str, Any], config: "Config", args: argparse.Namespace) -> N
     for name, value in facts.items():
         print(f"{name:<34}{_words(value)}")
     if args.settings:
-        print(f"\n{describe(config)}")
+        print(f"\n{to_toml(config)}")
 
 
 def of_preset(name: str, config: "Config") -> dict[str, Any]:
@@ -118,7 +118,7 @@ def own_facts(
     shape: "ModelConfig", tokenizer: "Tokenizer", languages: tuple[str, str]
 ) -> dict[str, Any]:
     """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
-    from headway.text.labels import LabelledText
+    from headway.text.class_labels import LabelledText
 
     if isinstance(tokenizer, LabelledText):
         return {

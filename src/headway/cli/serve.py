@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
             f'headway serve needs {error.name}: pip install "headway[serve]"'
         ) from None
     from headway.inference.devices import resolve_device
-    from headway.kernels.processor import processors
+    from headway.kernels.processor import available_cores
     from headway.serving.clients import Keys
     from headway.serving.models import load_models
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     reserved = reserve_address(host, port)  # before the models: a port in use fails at once
     report_native_code("decoding", resolve_device(args.device))
     models = load_models(args.models, args.pivot, args.device, search)
-    workers = (threads or processors()) if models.is_parallel else 1
+    workers = (threads or available_cores()) if models.is_parallel else 1
     server = Server(models, settings, keys, workers)
     reloader = Reloader(server, args.models, args.pivot, args.device, search)
     configure_process(settings)

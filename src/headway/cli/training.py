@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headway.cli.arguments import usage_error
 from headway.cli.display import Display
-from headway.cli.process import report_native_code, set_training_environment
+from headway.cli.process import report_native_code
 from headway.cli.signals import Signals
 from headway.errors import HeadwayError
 
@@ -72,7 +72,7 @@ def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: b
 def follow(run: "Run", display: Display) -> int:
     """Train and show what happens; on a signal, save the run and stop. Returns the exit code."""
     from headway.training import ranks
-    from headway.training.loop import train
+    from headway.training.loop import run_to_end
     from headway.training.tensorboard import TensorBoard
     from headway.training.trainer import StepReport
 
@@ -82,7 +82,7 @@ def follow(run: "Run", display: Display) -> int:
         if run.config.training.tensorboard and ranks.rank() == 0:
             board = TensorBoard(run.directory.path / "tensorboard", run.step)
             watchers.append(stack.enter_context(closing(board)))
-        for event in stack.enter_context(closing(train(run))):
+        for event in stack.enter_context(closing(run_to_end(run))):
             for watcher in watchers:
                 watcher.show(event)
             # All ranks stop after the same step, whichever of them received the signal.
@@ -106,8 +106,6 @@ def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
         args: With run, train, valid, preset, config, quiet and overrides.
         prepare: Writes the training data to a directory that does not exist yet.
     """
-    set_training_environment()  # before torch is imported
-
     from headway.files import remove
     from headway.training.opening import RunRequest
     from headway.training.run_directory import RunDirectory

@@ -1,13 +1,13 @@
 """All settings: their meanings, defaults and bounds, the presets, and the loader."""
 
 from headway.config.loading import (
-    describe,
     from_dict,
     load,
-    merge,
     merge_overrides,
+    merge_tables,
     read_toml,
     setting_types,
+    to_toml,
 )
 from headway.config.model import Kind, Mixer, ModelConfig
 from headway.config.presets import PRESETS
@@ -28,11 +28,11 @@ __all__ = [
     "ServerConfig",
     "TextConfig",
     "TrainingConfig",
-    "describe",
     "from_dict",
     "load",
-    "merge",
     "merge_overrides",
+    "merge_tables",
     "read_toml",
     "setting_types",
+    "to_toml",
 ]

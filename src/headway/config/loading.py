@@ -45,7 +45,7 @@ def load(
     problems: list[str] = []
     for path in files:
         try:
-            config = merge(config, read_toml(path), str(path), sections)
+            config = merge_tables(config, read_toml(path), str(path), sections)
         except HeadwayError as error:
             problems += str(error).splitlines()
     texts = [(variable, key, text) for key, (variable, text) in (variables or {}).items()]
@@ -73,7 +73,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise HeadwayError(f"{path}: not TOML: {error}") from None
 
 
-def merge(
+def merge_tables(
     config: Config,
     values: Mapping[str, Any],
     where: str,
@@ -129,7 +129,7 @@ def _merge_texts(config: Config, texts: Iterable[tuple[str, str, str]], where: s
             continue
         try:
             section, name = key.split(".")
-            sections.setdefault(section, {})[name] = parse(text, known[key])
+            sections.setdefault(section, {})[name] = parse_setting(text, known[key])
         except ValueError as error:
             problems.append(f"{shown} {error}")
     raise_all(problems)
@@ -148,10 +148,10 @@ def setting_types(sections: Iterable[str]) -> dict[str, Any]:
 
 def from_dict(values: Mapping[str, Any], where: str) -> Config:
     """Return the `Config` stored in a run's ``config.json``."""
-    return merge(Config(), values, where)
+    return merge_tables(Config(), values, where)
 
 
-def parse(text: str, hint: Any) -> Any:
+def parse_setting(text: str, hint: Any) -> Any:
     """Turn an option's text into the type of its setting.
 
     Raises:
@@ -173,7 +173,7 @@ def parse(text: str, hint: Any) -> Any:
     return text
 
 
-def describe(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
+def to_toml(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
     """Return the settings as a commented TOML file that `load` reads back to the same config."""
     lines: list[str] = []
     for section in sections:

@@ -16,7 +16,7 @@ from headway.files import replace_text
 from headway.inference import hub
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
-from headway.text.labels import load_tokenizer
+from headway.text.class_labels import load_tokenizer
 from headway.text.tokenizer import Tokenizer
 
 FORMAT = 1

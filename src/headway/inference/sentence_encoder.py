@@ -16,7 +16,7 @@ from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.devices import resolve_device
 from headway.inference.directory import load_any_model
 from headway.model import Classifier, Transformer, watch
-from headway.text.labels import LabelledText
+from headway.text.class_labels import LabelledText
 from headway.text.tokenizer import Tokenizer
 
 Pooling = Literal["mean", "first"]

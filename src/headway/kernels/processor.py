@@ -23,7 +23,7 @@ def has_bf16(device: torch.device) -> bool:
     return has_bf16_instructions()
 
 
-def processors() -> int:
+def available_cores() -> int:
     """Count the cores that this process may use: those it may run on, within a container's quota."""
     usable = getattr(os, "sched_getaffinity", None)
     count = len(usable(0)) if usable else os.cpu_count() or 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.files import name_in_errors, write_atomically
-from headway.text.labels import LabelledText
+from headway.text.class_labels import LabelledText
 from headway.text.lines import read_lines
 from headway.text.prepare import FORMAT, PreparedData, check_new, fingerprint
 from headway.text.shards import Corpus

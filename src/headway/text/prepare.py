@@ -16,9 +16,9 @@ from typing import Any, get_args
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.files import name_in_errors, write_atomically
+from headway.text.class_labels import load_tokenizer
 from headway.text.cleaning import TOKENS, Report, clean, digest_held_out
 from headway.text.corpora import origins
-from headway.text.labels import load_tokenizer
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer

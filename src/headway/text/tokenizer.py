@@ -54,7 +54,7 @@ class Tokenizer:
     def load(directory: str | Path) -> "Tokenizer":
         """Read ``tokenizer.model``, or ``source.model`` and ``target.model``.
 
-        A classifier also has labels: see `headway.text.labels`.
+        A classifier also has labels: see `headway.text.class_labels`.
 
         Raises:
             HeadwayError: If a file is missing or damaged; it names the file.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from headway.config import Config, describe
+from headway.config import Config, to_toml
 from headway.evaluation.measures import pick_measures
 from headway.inference.card import front_matter
 from headway.training.record import RunRecord
@@ -109,7 +109,7 @@ With torch {record.torch} on {machine.device}, threads: {machine.threads}, matri
 in {machine.precision}. All settings:
 
 ```toml
-{describe(config).strip()}
+{to_toml(config).strip()}
 ```
 """
 

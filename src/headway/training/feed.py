@@ -36,13 +36,13 @@ class Feed:
         self.config = config
         self.device = device
         self.epoch, self.index = epoch, index
-        pieces = -(-config.batch_tokens // config.micro_batch_tokens)
-        # Every process has an equal share; equal parts keep a step within batch_tokens.
-        self.micro_batches = -(-pieces // ranks.world_size()) * ranks.world_size()
+        micro_batches_per_step = -(-config.batch_tokens // config.micro_batch_tokens)
+        # Each rank gets equally many micro-batches, of a size that keeps a step within batch_tokens.
+        self.micro_batches = -(-micro_batches_per_step // ranks.world_size()) * ranks.world_size()
         self.plan = self._plan()
 
     def next(self) -> list[Batch]:
-        """Return this process's micro-batches of the next step, and move on."""
+        """Return this rank's micro-batches of the next step, and move on."""
         if self.index == len(self.plan):
             self.epoch, self.index = self.epoch + 1, 0
             self.plan = self._plan()
@@ -62,8 +62,8 @@ class Feed:
         found = []
         for row in batch.rows:
             source, target = self.data.train.pair(int(row))
-            pieces = "".join(tokenizer.source_pieces(source.tolist()[:-1]))
-            found.append((pieces.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))
+            subwords = "".join(tokenizer.source_pieces(source.tolist()[:-1]))
+            found.append((subwords.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))
         return found
 
     def _plan(self) -> list[Rows]:

@@ -8,7 +8,7 @@ from headway.training.state import Event
 from headway.training.worker import WorkerEnded
 
 
-def train(run: Run) -> Generator[Event, None, None]:
+def run_to_end(run: Run) -> Generator[Event, None, None]:
     """Train to the end and yield what happens; a caller that stops early leaves a saved run.
 
     A checkpoint holds the state before the validation of its step, so a run that is resumed from it

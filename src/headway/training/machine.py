@@ -15,7 +15,7 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
-from headway.kernels.processor import has_bf16, processors
+from headway.kernels.processor import available_cores, has_bf16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Machine:
             device = "cuda" if torch.cuda.is_available() else "cpu"
         if precision == "auto":
             precision = "bf16" if has_bf16(torch.device(device)) else "fp32"
-        return cls(device=device, precision=precision, threads=config.threads or cpu_count())
+        return cls(device=device, precision=precision, threads=config.threads or cores_per_rank())
 
     @property
     def emulates_bf16(self) -> bool:
@@ -82,9 +82,9 @@ def check_device(device: str, advice: str = "use cpu") -> None:
         )
 
 
-def cpu_count() -> int:
-    """Count the processors for this process; the ranks of one machine divide them evenly."""
-    return max(1, processors() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+def cores_per_rank() -> int:
+    """Count the cores for this process; the ranks of one machine divide them evenly."""
+    return max(1, available_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def configure_process(threads: int = 0, device: torch.device | None = None) -> None:

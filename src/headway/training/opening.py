@@ -16,7 +16,7 @@ from headway.kernels.build import build_id
 from headway.text.prepare import PreparedData, prepare
 from headway.training import ranks
 from headway.training.initial import check_shape, check_vocabulary
-from headway.training.machine import cpu_count
+from headway.training.machine import cores_per_rank
 from headway.training.record import hash_files
 from headway.training.resume_check import MAY_CHANGE, list_changes, list_other_files
 from headway.training.run import Run, wants_shortlist, write_shortlist
@@ -164,7 +164,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         return OpenedRun(None, [])
     threads = None
     if settings.training.threads != stored.training.threads:
-        threads = settings.training.threads or cpu_count()
+        threads = settings.training.threads or cores_per_rank()
     run = resume(directory, data, settings, threads)
     notices = []
     if threads not in (None, record.machine.threads):
@@ -201,13 +201,13 @@ def _new_settings(request: RunRequest, shape: Config | None = None) -> Config:
 
 
 def _changed_settings(request: RunRequest, stored: Config) -> Config:
-    """Return a run's settings with the request's changes; a preset stands for all its settings."""
+    """Return a run's settings with the request's changes; a preset replaces every stored setting."""
     if request.preset:
         return _new_settings(request)
     try:
         if request.config_file:
             values = config.read_toml(request.config_file)
-            stored = config.merge(stored, values, where=str(request.config_file))
+            stored = config.merge_tables(stored, values, where=str(request.config_file))
         return config.merge_overrides(stored, request.overrides)
     except HeadwayError as error:
         raise SettingsError(str(error)) from None

@@ -1,6 +1,6 @@
-"""Training on several ranks: the processes that ``torchrun`` starts, each with a part of every step.
+"""Training on several ranks: the processes that ``torchrun`` starts, each with some micro-batches of every step.
 
-With one process every function here does nothing. Each rank draws its own dropout.
+In a run with one rank every function returns its argument. Each rank draws its own dropout.
 """
 
 import importlib

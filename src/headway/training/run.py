@@ -107,7 +107,7 @@ class Run:
         return is_on_schedule and self.step > self.state.validated
 
     def begin(self) -> None:
-        """Write ``run.json``, which makes the directory a run; before, a start leaves nothing that counts."""
+        """Write ``run.json``; a directory without ``run.json`` is not a run."""
         if ranks.rank() == 0 and not self.directory.started:
             self.directory.write_record(self.record)
 

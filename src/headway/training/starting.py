@@ -97,8 +97,8 @@ def resume(
     )
     if record.processes != ranks.world_size():
         raise HeadwayError(
-            f"{directory.path}: started with {record.processes} processes, each with a part of every"
-            f" batch; resume it with as many, not {ranks.world_size()}"
+            f"{directory.path}: started with {record.processes} ranks, each with some micro-batches of every"
+            f" step; resume it with as many, not {ranks.world_size()}"
         )
     last = config.training.max_steps
     newest = max(directory.steps(), default=None)

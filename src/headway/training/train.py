@@ -62,7 +62,7 @@ def train(
     try:
         opened = open_run(directory, request)
         if opened.run is not None:
-            with closing(loop.train(opened.run)) as events:
+            with closing(loop.run_to_end(opened.run)) as events:
                 for _ in events:
                     pass
     finally:

@@ -18,8 +18,8 @@ from headway.model import Classifier, Network
 from headway.paper.results import Cell, Claim, Result, Table
 from headway.paper.running.work import ONLY_SETTINGS, Job, Work
 from headway.paper.verdicts import interval_text, verdict
+from headway.text.class_labels import LabelledText
 from headway.text.examples import Example, prepare_examples, read_examples
-from headway.text.labels import LabelledText
 from headway.text.prepare import PreparedData
 
 TITLE = "The encoder alone: classifying texts and pairs of texts"

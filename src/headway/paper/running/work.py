@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from headway.config import Config, describe
+from headway.config import Config, to_toml
 from headway.errors import HeadwayError
-from headway.kernels.processor import processors
+from headway.kernels.processor import available_cores
 from headway.paper.results import Table
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
@@ -85,7 +85,7 @@ class Work:
         self.seeds = tuple(seeds) or ((1, 2) if scale == "toy" else (1, 2, 3))
         self.rows = tuple(rows)
         self.show = show
-        self.processes = processes or (1 if scale == "toy" else processors())
+        self.processes = processes or (1 if scale == "toy" else available_cores())
         self._given_corpus = corpus
 
     @property
@@ -180,7 +180,7 @@ class Work:
         rows = []
         for job in jobs:
             name = re.sub(r"[^a-z0-9.]+", "-", job.name.lower()).strip("-")
-            replace_file(folder / f"{name}.toml", describe(job.config).encode())
+            replace_file(folder / f"{name}.toml", to_toml(job.config).encode())
             rows.append(
                 (job.name, f"headway {verb} runs/{name} --config {folder / name}.toml {text}")
             )
