@@ -146,11 +146,11 @@ def test_a_packed_batch_is_its_sentences_one_after_the_other(tmp_path: Path) -> 
             (0, each.source, each.source_segments, 499),
             (1, each.target, each.target_segments, 498),
         ):
-            tokens = [t for r in each.rows for t in PAIRS[r][side]]
+            tokens = [t for r in each.pair_indices for t in PAIRS[r][side]]
             assert ids.shape == segments.shape == (1, (len(tokens) // ROUND + 1) * ROUND)
             assert ids[0].tolist() == tokens + [pad] * (ids.size(1) - len(tokens))
             counts = torch.bincount(segments[0][: len(tokens)])
-            assert counts[counts > 0].tolist() == [len(PAIRS[r][side]) for r in each.rows]
+            assert counts[counts > 0].tolist() == [len(PAIRS[r][side]) for r in each.pair_indices]
             assert not segments[0, len(tokens) :].any()
 
     check(batch)
@@ -158,4 +158,4 @@ def test_a_packed_batch_is_its_sentences_one_after_the_other(tmp_path: Path) -> 
     assert sum(p.target_tokens for p in parts) == batch.target_tokens
     for each in parts:
         check(each)
-    assert sorted([*parts[0].rows, *parts[1].rows]) == sorted(rows)
+    assert sorted([*parts[0].pair_indices, *parts[1].pair_indices]) == sorted(rows)

@@ -14,7 +14,9 @@ def data(undisturbed):
 
 
 def rows_of(feed, steps):
-    return [[row for batch in feed.next() for row in batch.rows.tolist()] for _ in range(steps)]
+    return [
+        [row for batch in feed.next() for row in batch.pair_indices.tolist()] for _ in range(steps)
+    ]
 
 
 def test_an_epoch_has_every_pair_once_and_the_next_another_order(data):

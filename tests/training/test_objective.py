@@ -146,7 +146,9 @@ def test_packed_sentences_have_the_loss_and_gradient_of_padded_ones(norm):
     ):
         segments = real * torch.arange(1, 5)[:, None]
         sides += [ids[real == 1][None], segments[real == 1][None]]
-    packed = Batch(*sides, rows=padded.rows, target_tokens=padded.target_tokens, is_packed=True)
+    packed = Batch(
+        *sides, pair_indices=padded.pair_indices, target_tokens=padded.target_tokens, is_packed=True
+    )
     torch.manual_seed(3)
     model = Transformer(
         ModelConfig(

@@ -98,7 +98,7 @@ def test_each_draws_masks_of_its_own():
     twice = type(batch)(
         *(torch.cat((t, t)) for t in (batch.source, batch.source_segments, batch.target,
                                       batch.target_segments)),
-        rows=np.arange(2), target_tokens=2 * batch.target_tokens,
+        pair_indices=np.arange(2), target_tokens=2 * batch.target_tokens,
     )  # fmt: skip
     trainer = small_trainer(dropout=0.5)
     trainer.workers.train()

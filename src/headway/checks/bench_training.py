@@ -87,8 +87,16 @@ def bench_training(
             target_padding=_padding([batch.target_segments for batch in batches]),
             flop=training_flop(
                 shape,
-                [int(n) for batch in batches for n in data.train.source_lengths[batch.rows]],
-                [int(n) for batch in batches for n in data.train.target_lengths[batch.rows]],
+                [
+                    int(n)
+                    for batch in batches
+                    for n in data.train.source_lengths[batch.pair_indices]
+                ],
+                [
+                    int(n)
+                    for batch in batches
+                    for n in data.train.target_lengths[batch.pair_indices]
+                ],
             ),
         )
     return BenchResult(

@@ -116,7 +116,7 @@ def read_sentence(translator: "Translator", source: str, target: str | None) -> 
         source_segments=torch.ones(1, len(ids), dtype=torch.int64),
         target=torch.tensor([target_ids]),
         target_segments=torch.ones(1, len(target_ids), dtype=torch.int64),
-        rows=np.zeros(1, np.int64),
+        pair_indices=np.zeros(1, np.int64),
         target_tokens=len(target_ids),
     )
     read = readable(tokenizer.source_pieces(ids))

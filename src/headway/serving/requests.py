@@ -17,13 +17,13 @@ from starlette.requests import ClientDisconnect, Request
 
 from headway.config import ServerConfig
 from headway.serving.rejection import CLIENT_LEFT, Rejection
+from headway.text.lines import SURROGATE
 
 MAX_FIELDS = 32
 MAX_DEPTH = 8
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # A string without an end matches up to the end of the body: the time is linear in its quotes.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-_SURROGATES = re.compile("[\ud800-\udfff]")
 UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
 
 
@@ -108,7 +108,7 @@ def _reject_constant(name: str) -> NoReturn:
 def _replace_surrogates(value: Any) -> Any:
     """Replace halves of characters, which JSON can spell but no text can hold."""
     if isinstance(value, str):
-        return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
+        return SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
     return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
 
 

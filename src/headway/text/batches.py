@@ -32,7 +32,7 @@ class Batch:
         source_segments: [B, S]; 0 is padding, n the n-th sentence of a row.
         target: Ids [B, T], the labels.
         target_segments: [B, T] alike.
-        rows: The pairs' indices in their corpus, one for each sentence.
+        pair_indices: The pairs' indices in their corpus, one for each sentence.
         target_tokens: Labels that are not padding.
         is_packed: Whether a row may hold several sentences.
     """
@@ -41,7 +41,7 @@ class Batch:
     source_segments: Tensor
     target: Tensor
     target_segments: Tensor
-    rows: Rows
+    pair_indices: Rows
     target_tokens: int
     is_packed: bool = False
 
@@ -182,8 +182,8 @@ def _select(batch: Batch, chosen: Rows) -> Batch:
     source, source_segments = _select_side(batch.source, batch.source_segments, batch, chosen)
     target, target_segments = _select_side(batch.target, batch.target_segments, batch, chosen)
     tokens = int((target_segments > 0).sum())
-    rows = batch.rows[chosen]
-    return Batch(source, source_segments, target, target_segments, rows, tokens, batch.is_packed)
+    pairs = batch.pair_indices[chosen]
+    return Batch(source, source_segments, target, target_segments, pairs, tokens, batch.is_packed)
 
 
 def _select_side(
@@ -191,7 +191,7 @@ def _select_side(
 ) -> tuple[Tensor, Tensor]:
     if not batch.is_packed:
         return ids[chosen], segments[chosen]
-    is_chosen = torch.zeros(len(batch.rows) + 1, dtype=torch.bool)
+    is_chosen = torch.zeros(len(batch.pair_indices) + 1, dtype=torch.bool)
     is_chosen[chosen + 1] = True
     kept = is_chosen[segments]
     return _pad_row(ids[kept], segments[kept], int(ids[0, -1]))

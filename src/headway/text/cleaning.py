@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from headway.config import TextConfig
-from headway.text.lines import Damaged
+from headway.text.lines import SURROGATE, Damaged
 from headway.text.readers import Pair
 
 SHOWN = 5  # line numbers in the report for each rule
@@ -19,7 +19,6 @@ FEW_WORDS = 4  # a shorter target is often a correct copy: a name, a title, an a
 # Every control character that is not white space (Unicode category Cc).
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express
 
 UNREADABLE = "cannot be read"
 EMPTY = "a side is empty"
@@ -170,7 +169,7 @@ def clean(
 def broken_rule(source: str, target: str, config: TextConfig) -> str | None:
     """Return the first rule that a pair breaks by itself, or None; other pairs do not matter."""
     shortest, longest = sorted((len(source), len(target)))
-    if _SURROGATE.search(source) or _SURROGATE.search(target):
+    if SURROGATE.search(source) or SURROGATE.search(target):
         return UNREADABLE
     if config.drop_empty and not shortest:
         return EMPTY

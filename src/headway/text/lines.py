@@ -7,6 +7,7 @@ other.
 
 import io
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from headway.errors import HeadwayError
 
 LONGEST = 1_000_000  # bytes of a line; a longer line means that the file is not text
 PACKED = 2048  # bytes decompressed at once: zstd makes at most 64 MB of them
+SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: JSON can express it, UTF-8 cannot
 
 
 class Damaged(NamedTuple):

@@ -1,22 +1,19 @@
 """Parallel text files as pairs of sentences, read in constant memory and never misaligned."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple, overload
 
 from headway.errors import HeadwayError
-from headway.text.lines import Damaged, read_lines, scan_lines
+from headway.text.lines import SURROGATE, Damaged, read_lines, scan_lines
 from headway.text.tmx import read_units
 
 __all__ = ["Damaged", "Pair", "read_lines", "read_pairs"]
 
 Languages = tuple[str, str]
 PAIRED = {".tsv", ".jsonl", ".tmx"}  # suffixes of files that hold both sides
-
-_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can express them, but UTF-8 cannot
 
 
 class Pair(NamedTuple):
@@ -162,7 +159,7 @@ def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str:
         return "broken JSON: a line must be an object with source and target"
     for source, target in filter(None, (languages, ("source", "target"))):
         if isinstance(record.get(source), str) and isinstance(record.get(target), str):
-            if _SURROGATE.search(record[source] + record[target]):
+            if SURROGATE.search(record[source] + record[target]):
                 return "not Unicode: it holds half of a surrogate pair"
             return one_line(record[source]), one_line(record[target])
     wanted = '"source" and "target"' + (' or "{}" and "{}"'.format(*languages) if languages else "")

@@ -122,7 +122,7 @@ class Corpus:
         start = ends[index - 1] if index else 0
         return self._ids[side][start : ends[index]]
 
-    def _map(self, name: str, dtype: str, count: str) -> Any:
+    def _map(self, name: str, dtype: str, count: str) -> npt.NDArray[Any]:
         path = self.directory / name
         expected = self._facts[count] * np.dtype(dtype).itemsize
         size = path.stat().st_size if path.is_file() else -1

@@ -60,7 +60,7 @@ class Feed:
         """Return a batch's sentences as people read them."""
         tokenizer = self.data.tokenizer
         found = []
-        for row in batch.rows:
+        for row in batch.pair_indices:
             source, target = self.data.train.pair(int(row))
             subwords = "".join(tokenizer.source_pieces(source.tolist()[:-1]))
             found.append((subwords.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))

@@ -6,13 +6,13 @@ Without it, runs fail at their first validation, their longest batch or a full d
 import shutil
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError, is_out_of_memory
 from headway.files import remove, temporary_path
+from headway.text.batches import Rows
 from headway.training import ranks
 from headway.training.checkpoint import read_checkpoint, write_checkpoint
 from headway.training.run import Run
@@ -96,7 +96,7 @@ def _time_batches(run: Run) -> float:
     """Compute the gradient of the largest batch, then of a median one; return its tokens per second."""
     corpus = run.data.train
 
-    def padded(rows: Any) -> int:
+    def padded(rows: Rows) -> int:
         sides = corpus.source_lengths[rows], corpus.target_lengths[rows]
         if run.config.training.packed:
             return int(sum(side.sum() for side in sides))

@@ -162,7 +162,7 @@ def choose_parts(threads: int) -> int:
 def divide(micro_batches: Sequence[Batch], most: int) -> list[list[Batch]]:
     """Divide micro-batches into parts: whole ones if that is even, else each is cut evenly."""
     tokens = sum(batch.target_tokens for batch in micro_batches)
-    rows = min((len(batch.rows) for batch in micro_batches), default=1)
+    rows = min((len(batch.pair_indices) for batch in micro_batches), default=1)
     count = max(1, min(most, tokens // SMALLEST_PART))
     if len(micro_batches) % count == 0:
         return [list(micro_batches[i::count]) for i in range(count)]

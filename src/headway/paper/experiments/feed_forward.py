@@ -50,6 +50,7 @@ def run(work: Work) -> Result:
     )
 
 
+@torch.random.fork_rng([])
 def equal_networks(d: int, d_ff: int) -> tuple[FeedForward, FeedForward]:
     """Return a network of linear maps and one of convolutions, with equal weights."""
     torch.manual_seed(1)

@@ -70,6 +70,7 @@ def count_operations(
     )
 
 
+@torch.random.fork_rng([])
 def mixing_pass(
     layer: LayerType, n: int, d: int, *, k: int = 3, r: int = 32
 ) -> tuple[Forward, nn.Module]:

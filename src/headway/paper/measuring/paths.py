@@ -9,6 +9,7 @@ from headway.model.mixers import Recurrent
 from headway.paper.measuring.layer_types import LayerType
 
 
+@torch.random.fork_rng([])
 def layers_by_gradient(
     layer: LayerType, n: int, *, k: int = 3, r: int = 4, causal: bool = False, alone: bool = False
 ) -> int | None:
@@ -73,6 +74,7 @@ def layers_by_formula(
     return -(-(n - 1) // step)
 
 
+@torch.random.fork_rng([])
 def states_by_gradient(n: int) -> int:
     """Return how many states of a recurrence lie between the first input and the n-th output.
 
