@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -82,15 +83,13 @@ def cases() -> dict[str, Callable[[int], Run]]:
         name = f"window {window}" if window else "full"
         name += ", causal" * causal + ", packed" * packed
         for backward in (False, True):
-            found[f"{name}: {'forward and backward' if backward else 'forward'}"] = (
-                lambda n, w=window, c=causal, p=packed, b=backward: layer(
-                    n, window=w, causal=c, packed=p, backward=b
-                )
+            found[f"{name}: {'forward and backward' if backward else 'forward'}"] = partial(
+                layer, window=window, causal=causal, packed=packed, backward=backward
             )
     for window in (WINDOW, 0):
         name = f"Transformer, {f'window {window}' if window else 'full'}"
-        found[f"{name}: training step"] = lambda n, w=window: model(n, window=w, training=True)
-        found[f"{name}: translation"] = lambda n, w=window: model(n, window=w, training=False)
+        found[f"{name}: training step"] = partial(model, window=window, training=True)
+        found[f"{name}: translation"] = partial(model, window=window, training=False)
     return found
 
 

@@ -11,6 +11,7 @@ range of fp32, as a multiple of the width of that range; 0 means inside.
 import argparse
 import tempfile
 from dataclasses import replace
+from typing import Literal
 
 import torch
 
@@ -27,7 +28,7 @@ WINDOW = 20
 
 
 def losses(
-    data: PreparedData, config: Config, precision: str, seed: int, steps: int
+    data: PreparedData, config: Config, precision: Literal["fp32", "bf16"], seed: int, steps: int
 ) -> list[float]:
     """Train from a seed; return the loss of each step."""
     config = replace(config, training=replace(config.training, seed=seed))

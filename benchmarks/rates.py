@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headway.kernels.torch_private import multiply_int8, onednn_linear
+
 SHAPES = (
     (2509, 128, 128),
     (2509, 128, 512),
@@ -39,9 +41,9 @@ def implementations(rows: int, inputs: int, outputs: int) -> dict[str, Callable[
     bytes_x, bytes_weight = (t.mul(40).clamp(-127, 127).char() for t in (x, weight))
     return {
         "fp32 MKL": lambda: F.linear(x, weight),
-        "fp32 oneDNN": lambda: torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], ""),
+        "fp32 oneDNN": lambda: onednn_linear(x, weight, None),
         "bf16": lambda: F.linear(low_x, low_weight),
-        "int8": lambda: torch._int_mm(bytes_x, bytes_weight.t()),
+        "int8": lambda: multiply_int8(bytes_x, bytes_weight.t()),
     }
 
 

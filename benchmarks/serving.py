@@ -31,8 +31,8 @@ def free_port() -> int:
 class Client:
     """One connection that sends one request after another."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, port: int, languages: tuple[str, str]) -> None:
+        self.port, self.languages = port, languages
 
     async def open(self) -> None:
         """Connect."""
@@ -40,7 +40,8 @@ class Client:
 
     async def ask(self, line: str) -> tuple[float, str]:
         """Translate a line; returns the seconds it took and the text."""
-        body = json.dumps({"q": line, "source": SOURCE, "target": TARGET}).encode()
+        source, target = self.languages
+        body = json.dumps({"q": line, "source": source, "target": target}).encode()
         started = time.perf_counter()
         self.writer.write(
             b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -53,14 +54,16 @@ class Client:
         return time.perf_counter() - started, str(json.loads(answer)["translatedText"])
 
 
-async def crowd(port: int, lines: list[str], clients: int) -> tuple[float, list[float], list[str]]:
+async def crowd(
+    port: int, languages: tuple[str, str], lines: list[str], clients: int
+) -> tuple[float, list[float], list[str]]:
     """Have clients share the lines; returns all seconds, those of each request, and the texts."""
     waiting = iter(enumerate(lines))
     times: list[float] = []
     texts = [""] * len(lines)
 
     async def one() -> None:
-        client = Client(port)
+        client = Client(port, languages)
         await client.open()
         for number, line in waiting:
             seconds, texts[number] = await client.ask(line)
@@ -111,9 +114,9 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="turns; the medians are printed")
     args = parser.parse_args()
     lines = Path(args.text).read_text(encoding="utf-8").splitlines()[: args.lines]
-    global SOURCE, TARGET
     config = json.loads((Path(args.model) / "config.json").read_text(encoding="utf-8"))
-    SOURCE, TARGET = config["languages"]
+    source, target = config["languages"]
+    languages = source, target
     all_cores = sorted(os.sched_getaffinity(0))
     ours = set(all_cores[: args.cores])
     others = set(all_cores[args.cores :]) or set(all_cores)
@@ -139,9 +142,9 @@ def main() -> None:
         os.sched_setaffinity(0, others)
         try:
             wait_for(port)
-            asyncio.run(crowd(port, lines[:200], args.clients))  # warm
-            seconds, times, found = asyncio.run(crowd(port, lines, args.clients))
-            _, lone, _ = asyncio.run(crowd(port, lines[:100], 1))
+            asyncio.run(crowd(port, languages, lines[:200], args.clients))  # warm
+            seconds, times, found = asyncio.run(crowd(port, languages, lines, args.clients))
+            _, lone, _ = asyncio.run(crowd(port, languages, lines[:100], 1))
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait()

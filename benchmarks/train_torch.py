@@ -24,6 +24,7 @@ class Model(nn.Module):
         nn.init.normal_(self.embedding.weight, std=width**-0.5)
         rate = 10000 ** (-torch.arange(0, width, 2) / width)
         angle = torch.arange(512)[:, None] * rate
+        self.table: Tensor
         self.register_buffer("table", torch.stack((angle.sin(), angle.cos()), -1).flatten(1))
         self.dropout = nn.Dropout(dropout)
         self.core = nn.Transformer(
@@ -58,7 +59,7 @@ def use_paper_dropout(model: Model) -> None:
         if isinstance(part, nn.MultiheadAttention):
             part.dropout = 0.0
         elif isinstance(part, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
-            part.dropout = nn.Identity()
+            part.add_module("dropout", nn.Identity())
 
 
 def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 EOS = 1  # as in Headway; <pad> is the last id and starts the decoder
 
@@ -60,7 +60,9 @@ def peak_memory() -> int:
 
 
 def training(
-    task: dict[str, Any], ready: Callable[[list[Ids], list[Ids]], Any], step: Callable[[Any], float]
+    task: dict[str, Any],
+    ready: Callable[[list[Ids], list[Ids]], Any],
+    step: Callable[[Any], SupportsFloat],
 ) -> Work:
     """Return the work of training: the same steps in each repeat.
 

@@ -43,7 +43,9 @@ def use_translation(context: BrowserContext, origin: str, real: bool, shots: Pat
     """The translation page: type, look at words, open the attention of a sentence, swap, share."""
     watch = Watch(context, origin)
     page = context.new_page()
-    policy = page.goto(origin).headers["content-security-policy"]
+    response = page.goto(origin)
+    assert response is not None
+    policy = response.headers["content-security-policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
     until(page, "document.querySelector('#from').options.length > 0")

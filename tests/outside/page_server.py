@@ -10,7 +10,6 @@ folder: plain.html, whose weights are those of /attention, and hostile.html (the
 
 import argparse
 import json
-import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -131,6 +130,13 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer(answer)
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Does not report errors: a browser may leave before its answer."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignore the error."""
+
+
 def main() -> None:
     """Write the files and serve until killed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -143,11 +149,10 @@ def main() -> None:
     write_html(args.folder / "plain.html", maps_of(source, source.upper()))
     write_html(args.folder / "hostile.html", hostile_maps(texts))
     Handler.prefix = args.prefix
-    ThreadingHTTPServer.handle_error = lambda *_: None  # a browser may leave before its answer
-    server = ThreadingHTTPServer(("127.0.0.1", args.port), Handler)
+    server = QuietServer(("127.0.0.1", args.port), Handler)
     print("ready", flush=True)
     server.serve_forever()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

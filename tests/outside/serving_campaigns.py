@@ -285,7 +285,9 @@ async def memory(server: Server, size: float, figures: Figures) -> None:
     total = int(100_000 * size)
     for number in range(20):
         for _ in range(total // 20 // 16):
-            await asyncio.gather(*(ask(server, server.body(sentence(chooser))) for _ in range(16)))
+            await asyncio.gather(
+                *(ask(server.port, server.body(sentence(chooser))) for _ in range(16))
+            )
         found = server.metrics()
         points.append((number * total // 20, found["process_resident_memory_bytes"]))
         files.add(found["process_open_fds"])

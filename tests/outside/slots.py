@@ -108,8 +108,8 @@ def main() -> int:
             seen += 1
             rows = sorted(target_slots[slot])
             picked = words.weights[:, :, rows][..., keys].mean(2).argmax(-1)
-            for _, layer, head in right:
-                right["cross", layer, head] += int(picked[layer, head]) in source_slots[slot]
+            for kind, layer, number in right:
+                right[kind, layer, number] += int(picked[layer, number]) in source_slots[slot]
     for head in able:
         share = right[head.place] / seen
         print(

@@ -46,7 +46,7 @@ def neutral_campaign(model: str, size: float, text: Path | None) -> None:
         lines = text.read_text(encoding="utf-8").split("\n")
         lines = (lines * int(2_000 * size // len(lines) + 1))[: int(2_000 * size)]
     for precision in ("fp32", "int8"):
-        search = SearchConfig(precision=precision)  # type: ignore[arg-type]
+        search = SearchConfig(precision=precision)
         broken, worst = neutral(translator, lines, search)
         tell(f"{precision}: texts that differ, of {4 * len(lines)}", len(broken), broken)
         tell(
@@ -77,11 +77,11 @@ def hostile_campaign(model: str, size: float, _text: Path | None) -> None:
         "encoding and decoding": lambda text: tokenizer.decode_source(
             tokenizer.encode_source([text])[0]
         ),
-        "cutting into parts": translator.cut,
+        "cutting into parts": translator.split,
         "taking passages apart": lambda text: Passage.split(text, "en"),
         "taking HTML apart": parse_html,
     }.items():
-        broken, most = growth(work, 20_000)  # type: ignore[arg-type]
+        broken, most = growth(work, 20_000)
         tell(f"{name}: time(2n) / time(n) at most (target <= 2.3)", f"{most:.2f}", broken)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Dialog, Page
 
 # Runs in every page: counts calls that no text may make, and breaches of the content security policy.
 SPY = """window.pwnedCalls = 0; window.pwned = () => { window.pwnedCalls++; };
@@ -45,10 +45,14 @@ class Watch:
             if kind in ("error", "warning") and not any(part in text for part in expected):
                 complain(f"console: {text}")
 
+        def dismiss(dialog: Dialog) -> None:
+            complain("dialog")
+            dialog.dismiss()
+
         context.on("request", lambda request: asked(request.url))
         context.on("console", lambda message: said(message.type, message.text))
         context.on("weberror", lambda error: complain(f"error: {error.error}"))
-        context.on("dialog", lambda dialog: (complain("dialog"), dialog.dismiss()))
+        context.on("dialog", dismiss)
 
     def check(self, page: Page) -> None:
         """Fail if any page has broken a promise so far."""
