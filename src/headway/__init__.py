@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headway.inference.text_generator import TextGenerator
     from headway.inference.translation import Translation
     from headway.inference.translator import Translator
+    from headway.kernels import compile_native
     from headway.model import Classifier, LanguageModel, Transformer, watch
     from headway.text.tokenizer import Tokenizer
     from headway.training.train import train
@@ -38,6 +39,7 @@ __all__ = [
     "Transformer",
     "Translation",
     "Translator",
+    "compile_native",
     "train",
     "watch",
 ]
@@ -50,6 +52,7 @@ _MODULES = {
     "headway.inference.text_generator": ("TextGenerator",),
     "headway.inference.translation": ("Translation",),
     "headway.inference.translator": ("Translator",),
+    "headway.kernels": ("compile_native",),
     "headway.model": ("Classifier", "LanguageModel", "Transformer", "watch"),
     "headway.text.tokenizer": ("Tokenizer",),
     "headway.training.train": ("train",),
