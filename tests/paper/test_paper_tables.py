@@ -20,7 +20,7 @@ from headway.paper.measuring.parameters import (
     count_parameters,
     parameters_by_formula,
     vocabulary_range,
-    with_vocabulary,
+    with_joint_vocabulary,
 )
 from headway.paper.published import TABLE3
 from headway.paper.results import Result
@@ -74,9 +74,12 @@ def test_printed_millions_come_from_the_vocabularies_found() -> None:
             continue
         low, high = vocabulary_range(shape, row.millions)
         inside, outside = math.ceil(low), math.ceil(high) + 1
-        assert round(parameters_by_formula(with_vocabulary(shape, inside)) / 1e6) == row.millions
         assert (
-            round(parameters_by_formula(with_vocabulary(shape, outside)) / 1e6) == row.millions + 1
+            round(parameters_by_formula(with_joint_vocabulary(shape, inside)) / 1e6) == row.millions
+        )
+        assert (
+            round(parameters_by_formula(with_joint_vocabulary(shape, outside)) / 1e6)
+            == row.millions + 1
         )
     others = [(row, shape) for row, shape in shapes() if row.name != "big"]
     span = common_vocabulary(others)

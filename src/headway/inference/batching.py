@@ -24,6 +24,12 @@ def batch_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[in
         order = order[size:]
 
 
+def batch_rows(rows: Sequence[int], size: int = 32) -> Iterator[Sequence[int]]:
+    """Yield ``rows`` in batches of ``size``; the last batch may be smaller."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
 def pad_right(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
     """Stack rows of ids; return ids [B, L] and segments [B, L], which are 0 for padding and else 1."""
     width = max(len(row) for row in rows)

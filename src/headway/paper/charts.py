@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from headway.paper.results import Figure
 from headway.paper.verdicts import t_interval
+from headway.pictures import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Points = Sequence[tuple[float, float]]
 WIDTH, HEIGHT = 7.0, 3.5  # inches
 ROW = 0.22  # inches: the height of one label of `intervals`
-COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")
+COLORS = style.COLORS[:6]  # as many as DASHES
 DASHES = ("-", "--", ":", "-.", (0, (1, 1)), (0, (6, 2, 1, 2, 1, 2)))
 
 

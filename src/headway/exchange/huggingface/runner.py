@@ -1,6 +1,6 @@
 """An exported Marian directory, run by transformers in float32."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
@@ -9,10 +9,8 @@ from typing import Any
 import torch
 
 from headway.errors import HeadwayError
-from headway.inference.batching import pad_right
+from headway.inference.batching import batch_rows, pad_right
 from headway.text.tokenizer import Tokenizer
-
-BATCH_SIZE = 32  # sentences
 
 
 class Runner:
@@ -44,7 +42,7 @@ class Runner:
     def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
         """Translate ids; each translation ends in ``</s>``, at its limit at the latest."""
         translations: list[list[int]] = [[]] * len(sources)
-        for rows in _batches(sorted(range(len(sources)), key=limits.__getitem__)):
+        for rows in batch_rows(sorted(range(len(sources)), key=limits.__getitem__)):
             ids, mask = pad_right([sources[i] for i in rows], self.pad)
             longest = max(limits[i] for i in rows)
             with torch.inference_mode():
@@ -59,7 +57,7 @@ class Runner:
     def log_probs(self, sources: list[list[int]], targets: list[list[int]]) -> list[list[float]]:
         """Return the log-probability of each target token, ``</s>`` last."""
         log_probs: list[list[float]] = []
-        for rows in _batches(range(len(sources))):
+        for rows in batch_rows(range(len(sources))):
             ids, mask = pad_right([sources[i] for i in rows], self.pad)
             labels, _ = pad_right([targets[i] for i in rows], self.pad)
             decoder_ids = torch.nn.functional.pad(labels[:, :-1], (1, 0), value=self.pad)
@@ -92,8 +90,3 @@ def _without_progress_bar(program: Any) -> Iterator[None]:
     finally:
         if is_enabled:
             logging.enable_progress_bar()
-
-
-def _batches(rows: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(rows), BATCH_SIZE):
-        yield rows[start : start + BATCH_SIZE]

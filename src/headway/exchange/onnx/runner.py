@@ -1,6 +1,6 @@
 """An exported directory of ONNX graphs, run by onnxruntime."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from headway.exchange.onnx.program import import_program
 from headway.exchange.onnx.writer import DECODER, DECODER_WITH_PAST, ENCODER
-from headway.inference.batching import pad_right
+from headway.inference.batching import batch_rows, pad_right
 from headway.text.tokenizer import Tokenizer
-
-BATCH_SIZE = 32  # sentences
 
 
 class Runner:
@@ -42,7 +40,7 @@ class Runner:
     def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:
         """Translate ids; each translation ends in ``</s>``, at its limit at the latest."""
         translations: list[list[int]] = []
-        for rows in _batches(len(sources)):
+        for rows in batch_rows(range(len(sources))):
             batch, batch_limits = [sources[i] for i in rows], [limits[i] for i in rows]
             translations += self._translate_batch(batch, np.array(batch_limits))
         return translations
@@ -77,7 +75,7 @@ class Runner:
     def log_probs(self, sources: list[list[int]], targets: list[list[int]]) -> list[list[float]]:
         """Return the log-probability of each target token, ``</s>`` last."""
         log_probs: list[list[float]] = []
-        for rows in _batches(len(sources)):
+        for rows in batch_rows(range(len(sources))):
             hidden, mask = self._encode([sources[i] for i in rows])
             labels, _ = pad_right([targets[i] for i in rows], self.pad)
             decoder_ids = torch.nn.functional.pad(labels[:, :-1], (1, 0), value=self.pad)
@@ -98,8 +96,3 @@ class Runner:
         ids, mask = (tensor.numpy() for tensor in pad_right(sources, self.pad))
         [hidden] = self.encoder.run(None, {"input_ids": ids, "attention_mask": mask})
         return hidden, mask
-
-
-def _batches(count: int) -> Iterator[range]:
-    for start in range(0, count, BATCH_SIZE):
-        yield range(start, min(start + BATCH_SIZE, count))

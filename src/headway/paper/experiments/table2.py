@@ -7,11 +7,11 @@ from functools import cache
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.config import PRESETS, ModelConfig, SearchConfig
+from headway.config import ModelConfig, SearchConfig
 from headway.evaluation import pick_measures
 from headway.inference import Translator
 from headway.model import Transformer
-from headway.paper.measuring.parameters import parameters_by_formula, with_vocabulary
+from headway.paper.measuring.parameters import paper_shape, parameters_by_formula
 from headway.paper.published import (
     GPUS,
     HOURS,
@@ -22,7 +22,6 @@ from headway.paper.published import (
     TABLE2_NOTE,
     TABLE3,
     TOKENS_A_STEP,
-    VOCABULARY,
 )
 from headway.paper.results import Cell, Claim, Result, Table
 from headway.paper.running.rows import configure
@@ -105,11 +104,6 @@ def step_by_rule(shape: ModelConfig, tokens: int) -> int:
     """Return six operations for each token and parameter: the usual rule, without attention."""
     tables = 0 if shape.tying == "three-way" else shape.source_vocab_size * shape.d_model
     return 6 * tokens * (parameters_by_formula(shape) - tables)
-
-
-def paper_shape(name: str) -> ModelConfig:
-    """Return the paper's base or big with its English-German vocabulary."""
-    return with_vocabulary(PRESETS[name].model, VOCABULARY["en-de"])
 
 
 def cost_table() -> Table:

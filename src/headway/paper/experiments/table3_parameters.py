@@ -7,7 +7,7 @@ from headway.paper.measuring.parameters import (
     count_parameters,
     parameters_by_formula,
     vocabulary_range,
-    with_vocabulary,
+    with_joint_vocabulary,
 )
 from headway.paper.published import VOCABULARY, Row
 from headway.paper.results import Claim, Table
@@ -36,9 +36,9 @@ def compare_parameters() -> tuple[list[Table], list[Claim]]:
     is_equal = True
     cells = []
     for row, shape in rows:
-        paper_shape = with_vocabulary(shape, VOCABULARY["en-de"])
-        total = parameters_by_formula(paper_shape)
-        is_equal &= total == count_parameters(paper_shape)
+        full = with_joint_vocabulary(shape, VOCABULARY["en-de"])
+        total = parameters_by_formula(full)
+        is_equal &= total == count_parameters(full)
         fit = vocabulary_range(shape, row.millions) if row.millions is not None else None
         cells.append(
             (
@@ -46,8 +46,10 @@ def compare_parameters() -> tuple[list[Table], list[Claim]]:
                 total / 1e6,
                 row.millions,
                 f"{fit[0]:,.0f} to {fit[1]:,.0f}" if fit else None,
-                parameters_by_formula(with_vocabulary(shape, middle)) / 1e6 if middle else None,
-                round(100 * paper_shape.d_model * VOCABULARY["en-de"] / total, 1),
+                parameters_by_formula(with_joint_vocabulary(shape, middle)) / 1e6
+                if middle
+                else None,
+                round(100 * full.d_model * VOCABULARY["en-de"] / total, 1),
             )
         )
     table = Table(
@@ -58,7 +60,7 @@ def compare_parameters() -> tuple[list[Table], list[Claim]]:
         "Counted on the built model and equal to the formula of section 3. The paper says “about 37,000”"
         " tokens and prints whole millions. Nothing here is tuned to them.",
     )  # fmt: skip
-    with_middle = parameters_by_formula(with_vocabulary(big_shape, middle)) / 1e6
+    with_middle = parameters_by_formula(with_joint_vocabulary(big_shape, middle)) / 1e6
     claims = [
         Claim(
             "Every row's parameters are those of the formula of section 3",

@@ -6,16 +6,15 @@ from typing import Literal
 
 import torch
 
-from headway.config import Config, ModelConfig
+from headway.config import ModelConfig
 from headway.model import Transformer
 from headway.paper.charts import intervals
 from headway.paper.measuring.parameters import (
     count_parameters,
     embedding_rows,
+    paper_shape,
     parameters_by_formula,
-    with_vocabulary,
 )
-from headway.paper.published import VOCABULARY
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Job, Work
@@ -106,16 +105,16 @@ def judge(groups: Mapping[str, Group], work: Work) -> list[Claim]:
     return claims
 
 
-def paper_shape(tying: Literal["three-way", "target", "none"]) -> ModelConfig:
-    """Return the paper's base with a way of tying and the paper's vocabulary."""
-    return with_vocabulary(replace(Config().model, tying=tying), VOCABULARY["en-de"])
+def tied_shape(tying: Literal["three-way", "target", "none"]) -> ModelConfig:
+    """Return the paper's base with a way of tying."""
+    return replace(paper_shape("base"), tying=tying)
 
 
 def count_matrices() -> Table:
     """Count the parameters of each way at the paper's base."""
     rows = []
     for name, tying in TYINGS.items():
-        shape = paper_shape(tying)
+        shape = tied_shape(tying)
         matrices = embedding_rows(shape) * shape.d_model
         share = round(100 * matrices / parameters_by_formula(shape), 1)
         rows.append((name, count_parameters(shape) / 1e6, matrices / 1e6, share))
@@ -128,7 +127,7 @@ def count_matrices() -> Table:
 
 def compare_parameters() -> Claim:
     """Count what sharing saves at the paper's base."""
-    one, three = (parameters_by_formula(paper_shape(tying)) for tying in ("three-way", "none"))
+    one, three = (parameters_by_formula(tied_shape(tying)) for tying in ("three-way", "none"))
     return Claim(
         "Sharing saves two of three matrices",
         "", f"{(three - one) / 1e6:.1f} million fewer of {three / 1e6:.1f}",

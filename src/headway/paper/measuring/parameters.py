@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import torch
 
-from headway.config import ModelConfig
+from headway.config import PRESETS, ModelConfig
 from headway.model import Transformer, parameter_count
+from headway.paper.published import VOCABULARY
 
 
 def parameters_by_formula(config: ModelConfig) -> int:
@@ -43,14 +44,19 @@ def count_parameters(config: ModelConfig) -> int:
         return parameter_count(Transformer(config))
 
 
-def with_vocabulary(config: ModelConfig, rows: int) -> ModelConfig:
+def with_joint_vocabulary(config: ModelConfig, rows: int) -> ModelConfig:
     """Return the shape with a joint vocabulary of this size."""
     return replace(config, source_vocab_size=rows, target_vocab_size=rows)
 
 
+def paper_shape(preset: str) -> ModelConfig:
+    """Return the paper's base or big with its English-German vocabulary."""
+    return with_joint_vocabulary(PRESETS[preset].model, VOCABULARY["en-de"])
+
+
 def vocabulary_range(config: ModelConfig, millions: float) -> tuple[float, float]:
     """Return the smallest and largest vocabulary whose parameters round to so many millions."""
-    rest = parameters_by_formula(with_vocabulary(config, 2)) - 2 * config.d_model
+    rest = parameters_by_formula(with_joint_vocabulary(config, 2)) - 2 * config.d_model
     return (
         ((millions - 0.5) * 1e6 - rest) / config.d_model,
         ((millions + 0.5) * 1e6 - rest) / config.d_model,
