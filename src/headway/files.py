@@ -52,7 +52,7 @@ def replace_bytes(path: Path, content: bytes) -> None:
     Raises:
         OSError: With the name ``path``; the older file is unchanged.
     """
-    with name_in_errors(path), write_atomically(path) as temporary:
+    with add_path_to_errors(path), write_atomically(path) as temporary:
         temporary.write_bytes(content)
 
 
@@ -62,7 +62,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def name_in_errors(path: Path) -> Iterator[None]:
+def add_path_to_errors(path: Path) -> Iterator[None]:
     """Put ``path`` into an `OSError` of the body: a full disk does not name the file."""
     try:
         yield

@@ -18,8 +18,8 @@ from headway.exchange import hub as exchange_hub
 from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.exchange.huggingface import writer as huggingface
 from headway.inference import Translator, load_model, read_config
-from headway.inference.card import complete_card
 from headway.inference.directory import Model
+from headway.inference.front_matter import complete_card
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
 from support.exchange_models import SMALL, random_model
@@ -241,7 +241,7 @@ def test_another_programs_model_is_imported_once(
     (published / "headway.json").unlink(missing_ok=True)
     with pytest.raises(HeadwayError, match="headway import org/opus-mt-sv-fi OUT"):
         Translator.load("org/opus-mt-sv-fi")
-    directory = exchange_hub.find_any("org/opus-mt-sv-fi")
+    directory = exchange_hub.download_and_import("org/opus-mt-sv-fi")
     found = Translator.load(directory, "cpu")
     assert found.translate(LINES) == Translator.load(model.path, "cpu").translate(LINES)
     assert found.languages in (("sv", "fi"), ("en", "de"))  # from the name, unless its files say
@@ -251,7 +251,7 @@ def test_another_programs_model_is_imported_once(
     there = {file.name for file in hub.snapshots("org/opus-mt-sv-fi").rglob("*")}
     assert not there & {"part", *UNSAFE}
     monkeypatch.setattr(exchange_hub, "import_model", None)
-    assert exchange_hub.find_any("hf:org/opus-mt-sv-fi@main") == directory
+    assert exchange_hub.download_and_import("hf:org/opus-mt-sv-fi@main") == directory
     assert dispatch(["info", "org/opus-mt-sv-fi"]) == 0
 
 
@@ -273,12 +273,12 @@ def test_pickled_weights_are_neither_downloaded_nor_read(
     published = hub.put("org/old", tmp_path / "export")
     (published / "model.safetensors").unlink()
     with pytest.raises(HeadwayError, match=r"no model\.safetensors there; pickled weights"):
-        exchange_hub.find_any("org/old")
+        exchange_hub.download_and_import("org/old")
     snapshot = hub.snapshots("org/old")
     assert not (snapshot / "pytorch_model.bin").exists()
     shutil.copy(published / "pytorch_model.bin", snapshot)  # as another program leaves it there
     with pytest.raises(HeadwayError, match="pickled weights"):
-        exchange_hub.find_any("org/old")
+        exchange_hub.download_and_import("org/old")
 
 
 def test_what_cannot_be_imported_costs_no_download(hub: Hub, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_what_cannot_be_imported_costs_no_download(hub: Hub, tmp_path: Path) -> 
     (tmp_path / "llm" / "model.safetensors").write_bytes(b"many")
     hub.put("org/llm", tmp_path / "llm")
     with pytest.raises(HeadwayError, match=r"no model that can be imported .model_type 'llama'"):
-        exchange_hub.find_any("org/llm")
+        exchange_hub.download_and_import("org/llm")
     assert {file.name for file in hub.snapshots("org/llm").iterdir()} == {"config.json"}
 
 

@@ -13,12 +13,12 @@ from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.model import MultiHeadAttention
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
-from headway.pictures.board import FILLS, board
+from headway.pictures.head_ablation import HeadAblation, remove_heads
+from headway.pictures.head_table import FILLS, draw_head_table
 from headway.pictures.labels import NAMES, word_groups
 from headway.pictures.occlusion import occlusion_links
 from headway.pictures.roles import Head, Tally, head_roles
 from headway.pictures.sentences import read_sentence
-from headway.pictures.switching import Switchboard, without_heads
 from support.toy_models import sentences, translate_words
 
 SOURCES = sentences(5, 31)
@@ -139,7 +139,7 @@ def test_a_head_switched_off_gives_nothing(translator: Translator, kind: str) ->
     source = torch.tensor(tokenizer.encode_source(SOURCES[:1]))
     target = torch.tensor(tokenizer.encode_target(REFERENCES[:1]))
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    less = without_heads(translator, [(kind, layer, head)])
+    less = remove_heads(translator, [(kind, layer, head)])
 
     def silence(_module: object, _inputs: object, heads: torch.Tensor) -> torch.Tensor:
         heads = heads.clone()
@@ -159,13 +159,13 @@ def test_a_head_switched_off_gives_nothing(translator: Translator, kind: str) ->
 def test_what_is_lost_is_bleu(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     search = replace(translator.search, beam=1, max_extra=3)
     references = translator.translate(SOURCES, search)
-    switchboard = Switchboard(translator, SOURCES, references, search)
-    assert switchboard.whole == pytest.approx(100)
-    assert switchboard.lost([]) == 0
+    ablation = HeadAblation(translator, SOURCES, references, search)
+    assert ablation.whole == pytest.approx(100)
+    assert ablation.lost([]) == 0
     everything = [("cross", layer, head) for layer in range(2) for head in range(3)]
-    assert switchboard.lost(everything) > 20
-    [head] = switchboard.try_each([Head("cross", 1, 0, 0.9, None, None, None, 0.1, None, 1.0)])
-    assert head.bleu_lost == pytest.approx(switchboard.lost([("cross", 1, 0)]))
+    assert ablation.lost(everything) > 20
+    [head] = ablation.try_each([Head("cross", 1, 0, 0.9, None, None, None, 0.1, None, 1.0)])
+    assert head.bleu_lost == pytest.approx(ablation.lost([("cross", 1, 0)]))
 
 
 def test_aligning_heads_stand_against_others(
@@ -173,19 +173,19 @@ def test_aligning_heads_stand_against_others(
 ) -> None:
     tried: list[list[tuple[str, int, int]]] = []
 
-    def lost(_: Switchboard, places: list[tuple[str, int, int]]) -> float:
+    def lost(_: HeadAblation, places: list[tuple[str, int, int]]) -> float:
         tried.append(list(places))
         return float(len(tried))
 
-    monkeypatch.setattr(Switchboard, "_bleu", lambda *_: 30.0)
-    monkeypatch.setattr(Switchboard, "lost", lost)
-    switchboard = Switchboard(translator, [], [], translator.search)
+    monkeypatch.setattr(HeadAblation, "_bleu", lambda *_: 30.0)
+    monkeypatch.setattr(HeadAblation, "lost", lost)
+    ablation = HeadAblation(translator, [], [], translator.search)
     heads = [
         Head("cross", 0, i, share, None, None, None, 0.1, None, 1.0)
         for i, share in enumerate([0.9, 0.6, 0.3])
     ]
     heads += [Head("encoder", 0, i, None, 0.9, 0, 0, 0, None, 1.0) for i in range(3)]
-    loss = switchboard.try_aligning(heads, draws=4)
+    loss = ablation.try_aligning(heads, draws=4)
     assert loss is not None
     assert loss.aligning == [("cross", 0, 0), ("cross", 0, 1)]
     *others, aligning = tried
@@ -194,15 +194,15 @@ def test_aligning_heads_stand_against_others(
     for places in others:
         assert len(set(places)) == 2
         assert not set(places) & set(loss.aligning)
-    weak = switchboard.try_aligning(heads[2:], draws=1)
+    weak = ablation.try_aligning(heads[2:], draws=1)
     assert weak is not None
     assert weak.aligning == [("cross", 0, 2)]
-    assert switchboard.try_aligning(heads[3:]) is None
+    assert ablation.try_aligning(heads[3:]) is None
 
 
 def test_the_board_shows_every_head(translator: Translator) -> None:
     heads = [replace(h, bleu_lost=-0.01) for h in head_roles(translator, SOURCES, REFERENCES)]
-    layout = board(heads, "a title").layout
+    layout = draw_head_table(heads, "a title").layout
     fields = layout.boxes
     assert len({(field.x, field.y) for field in fields}) == len(fields) == len(heads)
     assert [field.fill for field in fields] == [FILLS[head.role] for head in heads]

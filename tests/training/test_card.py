@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headway.config import Config
-from headway.inference.card import complete_card, front_matter, split_card
+from headway.inference.front_matter import complete_card, front_matter, split_card
 from headway.training.card import model_card
 from headway.training.machine import Machine
 from headway.training.record import DataRecord, RunRecord

@@ -38,9 +38,9 @@ def _directory(word: str) -> str:
 
     if not NAME.fullmatch(word):
         return word
-    from headway.exchange.hub import find_any
+    from headway.exchange.hub import download_and_import
 
-    return str(find_any(word, print_notice))
+    return str(download_and_import(word, print_notice))
 
 
 def print_notice(line: str) -> None:

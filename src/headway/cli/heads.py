@@ -11,8 +11,8 @@ from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.inference import Translator
+    from headway.pictures.head_ablation import BleuLoss
     from headway.pictures.roles import Head
-    from headway.pictures.switching import Loss
 
 EXAMPLE = (
     "headway heads runs/mine --source test.en --reference test.de --out heads.svg\n"
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-bleu", action="store_true", help="do not measure the BLEU lost without each head"
     )
-    parser.add_argument("--out", metavar="FILE", help="also draw a board: .svg, .png or .pdf")
+    parser.add_argument("--out", metavar="FILE", help="also draw the heads: .svg, .png or .pdf")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
@@ -51,8 +51,8 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
     from headway.inference import Translator
-    from headway.pictures.board import board
     from headway.pictures.drawing import check_output
+    from headway.pictures.head_table import draw_head_table
     from headway.pictures.roles import head_roles
 
     if args.pairs < 1:
@@ -65,10 +65,10 @@ def run(args: argparse.Namespace) -> None:
     heads = head_roles(translator, sources, references, links)
     whole, loss = None, None
     if not args.no_bleu:
-        whole, heads, loss = switch_off(translator, sources, references, heads)
+        whole, heads, loss = measure_head_losses(translator, sources, references, heads)
     if args.out:
         title = f"what the heads do, on {len(sources)} sentence pairs"
-        board(heads, title).save(args.out)
+        draw_head_table(heads, title).save(args.out)
     if args.json:
         values: dict[str, Any] = {"pairs": len(sources), "bleu": whole}
         values["heads"] = [asdict(head) | {"role": head.role} for head in heads]
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         return
     print(table(heads))
     if loss is not None:
-        print(f"\nBLEU {whole:.2f}, greedily, {len(sources)} pairs\n{loss_words(loss)}")
+        print(f"\nBLEU {whole:.2f}, greedily, {len(sources)} pairs\n{format_loss(loss)}")
 
 
 def read_pairs(
@@ -135,23 +135,23 @@ def read_links(line: str, name: str, number: int) -> list[tuple[int, int]]:
     return links
 
 
-def switch_off(
+def measure_head_losses(
     translator: "Translator",
     sources: Sequence[str],
     references: Sequence[str],
     heads: Sequence["Head"],
-) -> tuple[float, list["Head"], "Loss | None"]:
+) -> tuple[float, list["Head"], "BleuLoss | None"]:
     """Measure BLEU without each head, without all aligning heads, and without others."""
     from rich.console import Console
     from rich.progress import track
 
-    from headway.pictures.switching import Switchboard
+    from headway.pictures.head_ablation import HeadAblation
 
     console = Console(stderr=True)
     search = replace(translator.search, beam=1, n_best=1, sample=False)
-    switchboard = Switchboard(translator, sources, references, search)
+    ablation = HeadAblation(translator, sources, references, search)
     tried = track(
-        switchboard.try_each(heads),
+        ablation.try_each(heads),
         "without each head",
         total=len(heads),
         console=console,
@@ -159,7 +159,7 @@ def switch_off(
         disable=not console.is_terminal,
     )
     done = list(tried)
-    return switchboard.whole, done, switchboard.try_aligning(done)
+    return ablation.whole, done, ablation.try_aligning(done)
 
 
 COLUMNS = ("aligns", "previous", "following", "itself", "end", "start")
@@ -183,7 +183,7 @@ def table(heads: Sequence["Head"]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def loss_words(loss: "Loss") -> str:
+def format_loss(loss: "BleuLoss") -> str:
     """Return the BLEU lost without the aligning heads, in words."""
     names = ", ".join(f"{layer + 1}.{head + 1}" for _, layer, head in loss.aligning)
     count = len(loss.aligning)

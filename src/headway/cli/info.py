@@ -29,7 +29,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print facts about a model or a preset."""
-    from headway.cli.process import report_native_code
     from headway.config import PRESETS
     from headway.inference.directory import load_any_model
     from headway.model import parameter_count
@@ -37,19 +36,17 @@ def run(args: argparse.Namespace) -> None:
     if args.model in PRESETS and not Path(args.model).exists():
         config = PRESETS[args.model]
         draw(config.model, args)
-        show(of_preset(args.model, config), config, args)
+        show(preset_facts(args.model, config), config, args)
         return
     model = load_any_model(args.model)
     network, config = model.network, model.config
     shape = config.model
-    if shape.kind == "translator":
-        report_native_code("decoding", next(network.parameters()).device)
     draw(shape, args)
     named = network.named_parameters()
     facts = {
         "model": str(model.path),
         "kind": shape.kind,
-        **own_facts(shape, model.tokenizer, model.languages),
+        **kind_facts(shape, model.tokenizer, model.languages),
         "parameters": parameter_count(network),
         "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
         **shape_and_departures(config),
@@ -85,7 +82,7 @@ def show(facts: dict[str, Any], config: "Config", args: argparse.Namespace) -> N
         print(f"\n{to_toml(config)}")
 
 
-def of_preset(name: str, config: "Config") -> dict[str, Any]:
+def preset_facts(name: str, config: "Config") -> dict[str, Any]:
     """Return the facts of a preset, which has no vocabulary yet."""
     return {
         "preset": name,
@@ -107,14 +104,14 @@ def shape_and_departures(config: "Config") -> dict[str, Any]:
         "d_ff": shape.d_ff,
         "heads": shape.num_heads,
         "dropout": shape.dropout,
-        "departures from the paper's model": departures(asdict(shape), ModelConfig(), SIZES),
-        "departures from its training": departures(
-            asdict(config.training), TrainingConfig(), BOOKKEEPING
+        "departures from the paper's model": list_departures(asdict(shape), ModelConfig(), SIZES),
+        "departures from its training": list_departures(
+            asdict(config.training), TrainingConfig(), NOT_A_DEPARTURE
         ),
     }
 
 
-def own_facts(
+def kind_facts(
     shape: "ModelConfig", tokenizer: "Tokenizer", languages: tuple[str, str]
 ) -> dict[str, Any]:
     """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
@@ -136,7 +133,7 @@ def own_facts(
     }
 
 
-def departures(values: dict[str, Any], paper: Any, ignored: Container[str]) -> dict[str, Any]:
+def list_departures(values: dict[str, Any], paper: Any, ignored: Container[str]) -> dict[str, Any]:
     """Return the settings that differ from the paper's, without those in ``ignored``."""
     return {
         name: value
@@ -160,7 +157,7 @@ SIZES = {
     "dropout",
 }
 # These settings change what is measured and stored, or where a run computes, not the training.
-BOOKKEEPING = {
+NOT_A_DEPARTURE = {
     "micro_batch_tokens",
     "validate_every",
     "checkpoint_every",

@@ -1,7 +1,8 @@
 """The command ``headway``: run a verb, and report an error in one line.
 
 Nothing that is slow to import is imported before a verb runs, so that help is instant. Exit codes: 0,
-1 for an error, 2 for a mistake on the command line, 130 interrupted, 143 terminated.
+1 for an error, 2 for a mistake on the command line, 130 interrupted, 143 for a
+training that SIGTERM stopped.
 """
 
 import importlib
@@ -20,7 +21,6 @@ from headway.cli.verbs import TRAINING, VERBS, overview
 from headway.errors import HeadwayError, is_out_of_memory, suggest
 
 INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

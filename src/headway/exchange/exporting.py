@@ -8,10 +8,10 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.exchange.certificate import Certificate, certify
-from headway.exchange.creation import create_atomically
 from headway.exchange.formats import load_runner, load_writer
-from headway.inference.card import complete_card
+from headway.exchange.output import create_atomically
 from headway.inference.directory import Model
+from headway.inference.front_matter import complete_card
 
 CERTIFICATE, CARD = "certificate.json", "README.md"
 LICENSE = re.compile(r"[\w.+-]+( (AND|OR|WITH) [\w.+-]+)*")  # roughly an SPDX expression

@@ -11,7 +11,7 @@ from headway.inference import hub
 CACHE_VERSION = 1  # part of the name of a cached import; increase it if imports change
 
 
-def find_any(word: str | Path, say: hub.Notify = hub.log_notice) -> Path:
+def download_and_import(word: str | Path, say: hub.Notify = hub.log_notice) -> Path:
     """Return a directory of a Headway model for a path or a name, whoever made the model.
 
     `headway.inference.hub.find_model` finds Headway's own models. This function also finds Marian and

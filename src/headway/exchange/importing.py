@@ -7,12 +7,12 @@ from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.exchange.creation import create_atomically
 from headway.exchange.exporting import CARD
 from headway.exchange.formats import read_foreign_model
-from headway.exchange.shared import UNKNOWN_LANGUAGE
-from headway.inference.card import front_matter, split_card
+from headway.exchange.output import create_atomically
+from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 from headway.inference.directory import Model, save_model
+from headway.inference.front_matter import front_matter, split_card
 
 MAX_LISTED_FILES = 50
 MAX_CARD_BYTES = 1 << 20

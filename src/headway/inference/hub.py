@@ -31,7 +31,7 @@ def log_notice(line: str) -> None:
 def find_model(word: str | Path, notify: Notify = log_notice) -> Path:
     """Return the directory of a Headway model: a local one, or else a download from the hub.
 
-    A model of another program must be converted: `headway.exchange.hub.find_any` does so.
+    A model of another program must be converted: `headway.exchange.hub.download_and_import` does so.
 
     Args:
         word: A path, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
@@ -47,7 +47,7 @@ def find_model(word: str | Path, notify: Notify = log_notice) -> Path:
     if not is_headway_model(settings):
         raise HeadwayError(
             f"{word}: a model of another program: convert it with headway import {word} OUT, or with"
-            " headway.exchange.hub.find_any in Python"
+            " headway.exchange.hub.download_and_import in Python"
         )
     return download_files(word, settings, WEIGHTS)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from headway.config import Config, SearchConfig, TextConfig
 from headway.files import replace_bytes
 from headway.inference import shortlist
-from headway.inference.card import complete_card
 from headway.inference.directory import CARD, save_model
+from headway.inference.front_matter import complete_card
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 
@@ -19,7 +19,7 @@ def save_translator(
     search: SearchConfig,
     languages: tuple[str, str],
     settings: Config | None,
-    own: Path | None,
+    source_directory: Path | None,
     licence: str,
 ) -> None:
     """Write a model directory whose card has all fields of the Hugging Face hub.
@@ -31,7 +31,7 @@ def save_translator(
         search: Stored as the model's search settings.
         languages: Codes of source and target.
         settings: The settings of the training; None: not known.
-        own: The directory that the model was read from; its card and its shortlist are copied.
+        source_directory: The directory that the model was read from; its card and its shortlist are copied.
         licence: For the card; empty: as the copied card says, or unknown.
     """
     if settings is None:
@@ -39,10 +39,12 @@ def save_translator(
         settings = Config(model=model.config, text=TextConfig(max_tokens=longest))
     settings = replace(settings, model=model.config, search=search)
     card = f"\n# Translation from {languages[0]} to {languages[1]}\n"
-    if own and (own / CARD).is_file():
-        card = (own / CARD).read_text("utf-8", "replace")
+    if source_directory and (source_directory / CARD).is_file():
+        card = (source_directory / CARD).read_text("utf-8", "replace")
     save_model(
         directory, model, tokenizer, settings, languages, complete_card(card, languages, licence)
     )
-    if own and (own / shortlist.FILE).is_file():
-        replace_bytes(Path(directory) / shortlist.FILE, (own / shortlist.FILE).read_bytes())
+    if source_directory and (source_directory / shortlist.FILE).is_file():
+        replace_bytes(
+            Path(directory) / shortlist.FILE, (source_directory / shortlist.FILE).read_bytes()
+        )

@@ -1,21 +1,21 @@
-"""The paper's Figure 1, drawn from the configuration of a model; Figure 2 is in `inside.py`."""
+"""The paper's Figure 1, drawn from the configuration of a model; Figure 2 is in `attention_figure.py`."""
 
 from itertools import pairwise
 
 from headway.config import ModelConfig
-from headway.pictures.inside import inside_attention
+from headway.pictures.attention_figure import attention_figure
+from headway.pictures.box_column import COLORS, GAP, LOW, WIDTH, BoxColumn, Inputs
+from headway.pictures.diagram_parts import OUTLINE, Parts
 from headway.pictures.layout import Anchor, Box, Label, Layout
-from headway.pictures.parts import OUTLINE, Parts
 from headway.pictures.picture import Picture
-from headway.pictures.tower import COLORS, GAP, LOW, WIDTH, Inputs, Tower
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "swish": "Swish"}
 
 
 def diagram(config: ModelConfig) -> Picture:
     """Draw Figures 1 and 2 for a model: its layers, heads, sizes, norms and mixers."""
-    encoder = Tower(0.0, -1)
-    decoder = Tower(300.0, 1)
+    encoder = BoxColumn(0.0, -1)
+    decoder = BoxColumn(300.0, 1)
     _add_foot(encoder, config, "Inputs", config.source_vocab_size, "Input embedding")
     memory, _ = _add_stack(encoder, config, is_decoder=False)
     outputs = "Outputs (shifted right)"
@@ -27,7 +27,7 @@ def diagram(config: ModelConfig) -> Picture:
     parts = Parts()
     parts.add(encoder.parts, -left, -top)
     parts.add(decoder.parts, -left, -top)
-    inner, inner_width, inner_height = inside_attention(config)
+    inner, inner_width, inner_height = attention_figure(config)
     right = decoder.x + WIDTH / 2 + 76 - left + 24
     parts.add(inner, right)
     bottom = max(-top, inner_height) + 30
@@ -42,7 +42,7 @@ def diagram(config: ModelConfig) -> Picture:
     )
 
 
-def _connect_memory(encoder: Tower, decoder: Tower, top: float, bottom: float) -> None:
+def _connect_memory(encoder: BoxColumn, decoder: BoxColumn, top: float, bottom: float) -> None:
     """Draw the memory from the top of the encoder to the keys and values of the decoder."""
     between = (encoder.x + decoder.x) / 2 + 6
     ends = decoder.x - WIDTH * 0.36, decoder.x - WIDTH * 0.15
@@ -60,77 +60,81 @@ def _connect_memory(encoder: Tower, decoder: Tower, top: float, bottom: float) -
     encoder.y = min(encoder.y, top - 16)
 
 
-def _add_foot(tower: Tower, config: ModelConfig, name: str, vocab_size: int, label: str) -> None:
+def _add_foot(
+    column: BoxColumn, config: ModelConfig, name: str, vocab_size: int, label: str
+) -> None:
     """Draw the embedding and the positions."""
-    tower.parts.text(name, tower.x, tower.y, 13)
-    tower.y -= 12
-    tower.extend(18, is_arrow=True)
+    column.parts.text(name, column.x, column.y, 13)
+    column.y -= 12
+    column.extend(18, is_arrow=True)
     width = config.d_embedding or config.d_model
     scale = f", times sqrt({config.d_model})" if config.scale_embeddings else ""
     mapped = f", mapped to {config.d_model}" if width != config.d_model else ""
-    tower.box(label, f"{vocab_size:,} x {width}{scale}{mapped}", "embedding")
-    tower.extend(14, is_arrow=True)
+    column.box(label, f"{vocab_size:,} x {width}{scale}{mapped}", "embedding")
+    column.extend(14, is_arrow=True)
     if config.positions != "none":
         radius = 9.0
-        tower.y -= 2 * radius
-        middle, side = tower.y + radius, tower.side
-        circle = Box(tower.x - radius, tower.y, 2 * radius, 2 * radius, "#ffffff",
+        column.y -= 2 * radius
+        middle, side = column.y + radius, column.side
+        circle = Box(column.x - radius, column.y, 2 * radius, 2 * radius, "#ffffff",
                      outline=OUTLINE, radius=radius, role="sum")  # fmt: skip
-        tower.parts.boxes.append(circle)
-        tower.parts.text("+", tower.x, middle, 15)
-        start = tower.x + side * 62
-        tower.parts.arrow(start, middle, tower.x + side * radius, middle, role="positions")
+        column.parts.boxes.append(circle)
+        column.parts.text("+", column.x, middle, 15)
+        start = column.x + side * 62
+        column.parts.arrow(start, middle, column.x + side * radius, middle, role="positions")
         kind = "sinusoidal" if config.positions == "sinusoidal" else "learned"
         for row, word in enumerate((kind, "positions")):
             y = middle - 7 + 14 * row
-            tower.parts.text(word, start + side * 6, y, 11, "end" if side < 0 else "start")
-    tower.extend(GAP)
+            column.parts.text(word, start + side * 6, y, 11, "end" if side < 0 else "start")
+    column.extend(GAP)
 
 
-def _add_stack(tower: Tower, config: ModelConfig, *, is_decoder: bool) -> tuple[float, float]:
+def _add_stack(column: BoxColumn, config: ModelConfig, *, is_decoder: bool) -> tuple[float, float]:
     """Draw the layers; returns the y of the top and of the bottom of the cross-attention."""
     is_pre_norm = config.norm == "pre"
-    start, first = tower.y, len(tower.parts.boxes)
+    start, first = column.y, len(column.parts.boxes)
     mixer = config.decoder_mixer if is_decoder else config.encoder_mixer
     label, detail = describe_mixer(config, mixer, is_causal=is_decoder)
     inputs: Inputs = "three" if mixer == "attention" else "one"
-    tower.sublayer(label, detail, "attention", is_pre_norm=is_pre_norm, inputs=inputs)
+    column.sublayer(label, detail, "attention", is_pre_norm=is_pre_norm, inputs=inputs)
     bottom = 0.0
     if is_decoder:
         label, detail = "Multi-head attention", describe_heads(config)
-        bottom = tower.sublayer(label, detail, "attention", is_pre_norm=is_pre_norm, inputs="query")
+        bottom = column.sublayer(
+            label, detail, "attention", is_pre_norm=is_pre_norm, inputs="query"
+        )
     kind = "two convolutions of 1" if config.feed_forward == "convolution" else ""
     detail = f"{config.d_model} to {config.d_ff} to {config.d_model}"
     detail += f", {kind or ACTIVATIONS[config.activation]}"
-    tower.sublayer("Feed forward", detail, "feed", is_pre_norm=is_pre_norm)
-    top = tower.y - GAP
-    frame = Box(tower.x - WIDTH / 2 - 24, top, WIDTH + 48, start - top, COLORS["stack"],
+    column.sublayer("Feed forward", detail, "feed", is_pre_norm=is_pre_norm)
+    top = column.y - GAP
+    frame = Box(column.x - WIDTH / 2 - 24, top, WIDTH + 48, start - top, COLORS["stack"],
                 outline="#999999", radius=8, role="stack")  # fmt: skip
-    tower.parts.boxes.insert(first, frame)
+    column.parts.boxes.insert(first, frame)
     count = config.num_decoder_layers if is_decoder else config.num_encoder_layers
-    x = tower.x + tower.side * (WIDTH / 2 + 32)
-    anchor: Anchor = "end" if tower.side < 0 else "start"
-    tower.parts.labels.append(
+    x = column.x + column.side * (WIDTH / 2 + 32)
+    anchor: Anchor = "end" if column.side < 0 else "start"
+    column.parts.labels.append(
         Label(f"{count} ×", x, (top + start) / 2, 16, anchor, is_bold=True, role="count")
     )
-    tower.extend(GAP)
+    column.extend(GAP)
     if is_pre_norm:
-        tower.extend(GAP, is_arrow=True)
-        tower.box("Layer norm", "", "norm", LOW)
-    return tower.y, bottom
+        column.extend(GAP, is_arrow=True)
+        column.box("Layer norm", "", "norm", LOW)
+    return column.y, bottom
 
 
-def _add_output(tower: Tower, config: ModelConfig) -> None:
+def _add_output(column: BoxColumn, config: ModelConfig) -> None:
     """Draw what turns the decoder's output into probabilities."""
-    tower.extend(18, is_arrow=True)
+    column.extend(18, is_arrow=True)
     width = config.d_embedding or config.d_model
-    tower.box("Linear", f"{width} to {config.target_vocab_size:,}", "linear")
-    tower.extend(14, is_arrow=True)
-    tower.box("Softmax", "", "softmax", LOW)
-    tower.extend(18, is_arrow=True)
-    tower.y -= 12
-    tower.parts.text("Output probabilities", tower.x, tower.y, 13)
-    tower.y -= 10
+    column.box("Linear", f"{width} to {config.target_vocab_size:,}", "linear")
+    column.extend(14, is_arrow=True)
+    column.box("Softmax", "", "softmax", LOW)
+    column.extend(18, is_arrow=True)
+    column.y -= 12
+    column.parts.text("Output probabilities", column.x, column.y, 13)
+    column.y -= 10
 
 
 def describe_heads(config: ModelConfig) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.files import name_in_errors, write_atomically
+from headway.files import add_path_to_errors, write_atomically
 from headway.text.class_labels import LabelledText
 from headway.text.lines import read_lines
 from headway.text.prepare import FORMAT, PreparedData, check_new, fingerprint
@@ -164,7 +164,7 @@ def _write(
 ) -> PreparedData:
     out = Path(out)
     check_new(out)
-    with name_in_errors(out), write_atomically(out) as temporary:
+    with add_path_to_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
         tokenizer.save(temporary)
         sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
-from headway.files import name_in_errors, write_atomically
+from headway.files import add_path_to_errors, write_atomically
 from headway.text.class_labels import load_tokenizer
 from headway.text.cleaning import TOKENS, Report, clean, digest_held_out
 from headway.text.corpora import origins
@@ -135,7 +135,7 @@ def prepare(
         read_pairs(paths, languages)  # opens no file yet, but checks that the names can be pairs
     codes = languages or languages_from_names(train)
     _check_names(train, valid, *tests)
-    with name_in_errors(out), write_atomically(out) as temporary:
+    with add_path_to_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
         _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer)
     return PreparedData.open(out)

@@ -8,7 +8,7 @@ from typing import Any
 
 from headway.config import Config, to_toml
 from headway.evaluation.measures import pick_measures
-from headway.inference.card import front_matter
+from headway.inference.front_matter import front_matter
 from headway.training.record import RunRecord
 from headway.training.validation import ValidationReport
 

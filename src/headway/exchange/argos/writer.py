@@ -8,9 +8,9 @@ from headway import __version__
 from headway.errors import HeadwayError
 from headway.exchange.argos.package import add_files, pack
 from headway.exchange.argos.splitter import write_splitter
-from headway.exchange.creation import create_atomically
 from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.exchange.ctranslate2.writer import PRECISIONS, find_refusals
+from headway.exchange.output import create_atomically
 from headway.inference.directory import Model
 from headway.text.languages import name_of
 

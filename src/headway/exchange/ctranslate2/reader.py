@@ -8,7 +8,6 @@ import torch
 
 from headway.config import Config, ModelConfig, TextConfig
 from headway.errors import HeadwayError
-from headway.exchange.assembly import build_transformer
 from headway.exchange.ctranslate2.binary import read_variables
 from headway.exchange.ctranslate2.layers import convert_variables
 from headway.exchange.ctranslate2.vocabulary import (
@@ -20,9 +19,10 @@ from headway.exchange.ctranslate2.vocabulary import (
     read_start,
     reorder_weights,
 )
+from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object
+from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 from headway.exchange.sentencepiece_file import SentencePieceFile
-from headway.exchange.shared import UNKNOWN_LANGUAGE
 from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD

@@ -18,7 +18,7 @@ from torch import Tensor
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_json
-from headway.exchange.shared import IMPOSSIBLE_LOGIT
+from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.text.vocabulary import PAD
 
 MAX_BYTES = 1 << 27

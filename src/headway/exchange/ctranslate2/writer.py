@@ -7,9 +7,9 @@ stored, because CTranslate2's own sinusoids are others, and the decoder starts f
 from pathlib import Path
 
 from headway.config import ModelConfig
-from headway.exchange.creation import add_files, create_atomically
 from headway.exchange.ctranslate2.reader import SETTINGS_FILE
 from headway.exchange.ctranslate2.spec import MIN_POSITIONS, build_spec
+from headway.exchange.output import add_files, create_atomically
 from headway.inference.directory import Model, write_config
 from headway.text.tokenizer import Tokenizer
 

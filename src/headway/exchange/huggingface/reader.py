@@ -4,10 +4,10 @@ from pathlib import Path
 
 from headway.config import Config, TextConfig
 from headway.errors import HeadwayError
-from headway.exchange.assembly import build_transformer
 from headway.exchange.huggingface.from_marian import expected_shapes, find_tables, from_marian
 from headway.exchange.huggingface.settings import MarianSettings, find_languages, read_search
 from headway.exchange.huggingface.vocabulary import make_tokenizer, read_entries
+from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object, read_optional_json_object
 from headway.exchange.weights_file import read_weights
 from headway.inference.directory import Model

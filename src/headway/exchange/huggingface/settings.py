@@ -9,7 +9,7 @@ from headway.config import ModelConfig, SearchConfig
 from headway.config.model import LARGEST
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_optional_json_object
-from headway.exchange.shared import UNKNOWN_LANGUAGE
+from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
 MAX_LAYERS = 1000

@@ -7,7 +7,7 @@ from typing import Any
 from headway.config import ModelConfig
 from headway.exchange.huggingface.names import NORM_EPSILON
 from headway.exchange.huggingface.to_marian import is_shared, is_tied
-from headway.exchange.shared import IMPOSSIBLE_LOGIT
+from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
 

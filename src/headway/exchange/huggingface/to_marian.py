@@ -18,7 +18,7 @@ from headway.exchange.huggingface.names import (
     layer_weights,
     marian_order,
 )
-from headway.exchange.shared import IMPOSSIBLE_LOGIT
+from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.model import Transformer
 
 

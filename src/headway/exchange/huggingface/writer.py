@@ -10,9 +10,9 @@ import torch
 from safetensors.torch import save_file
 
 from headway.errors import HeadwayError
-from headway.exchange.creation import add_files, create_atomically
 from headway.exchange.huggingface.text_files import notes, vocabularies, write_text_files
 from headway.exchange.huggingface.to_marian import find_refusals, to_marian
+from headway.exchange.output import add_files, create_atomically
 from headway.inference.directory import Model
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]

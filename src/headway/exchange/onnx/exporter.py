@@ -19,7 +19,7 @@ import torch
 from headway.config import ModelConfig
 from headway.exchange.huggingface.to_marian import add_rows
 from headway.exchange.onnx.graph import BOOL, Graph
-from headway.exchange.shared import IMPOSSIBLE_LOGIT
+from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.model import MultiHeadAttention, SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
 

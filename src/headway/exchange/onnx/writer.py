@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from headway.config import ModelConfig
-from headway.exchange.creation import add_files, create_atomically
 from headway.exchange.huggingface.text_files import (
     notes,
     position_rows,
@@ -12,6 +11,7 @@ from headway.exchange.huggingface.text_files import (
 )
 from headway.exchange.onnx.exporter import Exporter
 from headway.exchange.onnx.program import import_program
+from headway.exchange.output import add_files, create_atomically
 from headway.inference.directory import Model
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]

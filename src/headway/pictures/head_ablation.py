@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Place = tuple[str, int, int]  # kind, layer and head, from 0
 
 
-def without_heads(translator: Translator, places: Collection[Place]) -> Translator:
+def remove_heads(translator: Translator, places: Collection[Place]) -> Translator:
     """Return a copy of a translator whose model lacks these heads."""
     model = copy.deepcopy(translator.model)
     with torch.no_grad():
@@ -41,7 +41,7 @@ def without_heads(translator: Translator, places: Collection[Place]) -> Translat
 
 
 @dataclass(frozen=True)
-class Loss:
+class BleuLoss:
     """The BLEU lost without the aligning heads, and without others.
 
     Attributes:
@@ -60,7 +60,7 @@ class Loss:
         return fmean(self.others) if self.others else 0.0
 
 
-class Switchboard:
+class HeadAblation:
     """Measures the BLEU of translations with heads switched off.
 
     Args:
@@ -89,14 +89,14 @@ class Switchboard:
 
     def lost(self, places: Collection[Place]) -> float:
         """Return the fall of BLEU without these heads; a negative number is a rise."""
-        return self.whole - self._bleu(without_heads(self.translator, places))
+        return self.whole - self._bleu(remove_heads(self.translator, places))
 
     def try_each(self, heads: Iterable[Head]) -> Iterator[Head]:
         """Measure `Head.bleu_lost` of each head."""
         for head in heads:
             yield replace(head, bleu_lost=self.lost([head.place]))
 
-    def try_aligning(self, heads: Sequence[Head], draws: int = 5, seed: int = 1) -> Loss | None:
+    def try_aligning(self, heads: Sequence[Head], draws: int = 5, seed: int = 1) -> BleuLoss | None:
         """Compare the aligning heads with others drawn at random; None if no head can align."""
         able = [head for head in heads if head.aligns is not None]
         if not able:
@@ -107,4 +107,4 @@ class Switchboard:
         random = Random(seed)
         count = min(len(aligning), len(rest))
         others = [self.lost(random.sample(rest, count)) for _ in range(draws if count else 0)]
-        return Loss(aligning, self.lost(aligning), others)
+        return BleuLoss(aligning, self.lost(aligning), others)

@@ -1,6 +1,6 @@
-"""All heads of a model as a board: a field for each head, colored by what the head does.
+"""All heads of a model as a table: a field for each head, colored by what the head does.
 
-Layers and heads count from 1 on the board.
+Layers and heads count from 1 in the table.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ NOTE = (
 )
 
 
-def board(heads: Sequence[Head], title: str) -> Picture:
+def draw_head_table(heads: Sequence[Head], title: str) -> Picture:
     """Draw the role of every head, its share of queries, and the BLEU lost without the head."""
     boxes: list[Box] = []
     labels: list[Label] = []

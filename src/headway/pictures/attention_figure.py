@@ -1,8 +1,8 @@
 """The paper's Figure 2, drawn from a configuration: one head, and all heads of an attention."""
 
 from headway.config import ModelConfig
+from headway.pictures.diagram_parts import Parts
 from headway.pictures.layout import text_width
-from headway.pictures.parts import Parts
 
 HEIGHT = 24.0  # of a box
 STEP = 46.0  # from box to box
@@ -10,7 +10,7 @@ PINK, YELLOW, GREEN, VIOLET = "#fbdde2", "#f3f5c4", "#cfe9cd", "#dde0f1"
 BLUE, ORANGE = "#c6e9f7", "#fde3be"
 
 
-def inside_attention(config: ModelConfig) -> tuple[Parts, float, float]:
+def attention_figure(config: ModelConfig) -> tuple[Parts, float, float]:
     """Return the parts of Figure 2, from (0, 0) on, with their width and height."""
     one, height = _one_head(config)
     many, many_height = _many_heads(config)

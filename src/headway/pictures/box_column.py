@@ -1,12 +1,12 @@
 """A column of boxes with residual lines, as in the paper's Figure 1, built from the bottom up.
 
-A tower starts at y = 0 and grows upwards: its y is negative.
+The column starts at y = 0 and grows upwards: its y is negative.
 """
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from headway.pictures.parts import Parts
+from headway.pictures.diagram_parts import Parts
 
 WIDTH = 196.0  # of a box
 HEIGHT = 38.0
@@ -26,14 +26,14 @@ Inputs = Literal["one", "three", "query"]
 
 
 @dataclass
-class Tower:
+class BoxColumn:
     """A column of boxes, built from the bottom up.
 
     Attributes:
         x: Its middle.
         side: -1 if residual lines pass on the left, 1 on the right.
-        y: The upper end of the tower so far.
-        parts: The tower so far.
+        y: The upper end of the column so far.
+        parts: The column so far.
     """
 
     x: float
@@ -42,7 +42,7 @@ class Tower:
     parts: Parts = field(default_factory=Parts)
 
     def extend(self, by: float, *, is_arrow: bool = False) -> None:
-        """Draw the line on top of the tower further up."""
+        """Draw the line on top of the column further up."""
         self.parts.line(self.x, self.y, self.x, self.y - by, is_arrow=is_arrow)
         self.y -= by
 
