@@ -34,6 +34,14 @@ def test_commands_are_understood(command: str) -> None:
     parse(verb, importlib.import_module(f"headway.cli.{verb}"), words)
 
 
+def test_no_page_has_an_unfilled_placeholder() -> None:
+    pages = [*ROOT.glob("*.md")]
+    for room in ("benchmarks", "deploy", "docs", "src", "tests"):
+        pages += (ROOT / room).rglob("*.md")
+    assert ROOT / "docs" / "library.md" in pages
+    assert [str(page) for page in pages if "<!--" in page.read_text(encoding="utf-8")] == []
+
+
 @pytest.mark.slow
 def test_your_own_translator(tmp_path: Path) -> None:
     """The first commands a reader copies, in a shell, on a text of their own; only smaller."""

@@ -131,7 +131,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("verb", ["translate", "evaluate", "check", "info", "serve"])
+@pytest.mark.parametrize("verb", ["translate", "evaluate", "check", "serve"])
 def test_verbs_say_why_native_code_is_missing(
     verb: str,
     model_directory: Path,
@@ -150,7 +150,7 @@ def test_verbs_say_why_native_code_is_missing(
     with text.open() as file:
         monkeypatch.setattr("sys.stdin", file)
         words = [verb, str(model_directory), *options.get(verb, ())]
-        assert dispatch([*words, *(["--device=cpu"] if verb != "info" else [])]) == 0
+        assert dispatch([*words, "--device=cpu"]) == 0
     first, *_ = capsys.readouterr().err.splitlines()
     assert first.endswith("no decoding today")
 
@@ -173,3 +173,14 @@ main.dispatch(sys.argv[1:])
     command = [sys.executable, "-c", code, *words]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.stderr == "set\n"
+
+
+def test_info_compiles_nothing(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(build, "failure_reason", asked.append)
+    monkeypatch.setattr("headway.kernels.decoding.load_library", asked.append)
+    assert dispatch(["info", str(model_directory)]) == 0
+    assert asked == []
+    assert capsys.readouterr().err == ""
