@@ -31,7 +31,7 @@ from headway.cli.main import main
 from headway.errors import HeadwayError
 from headway.inference import load_model
 from headway.training.checkpoint import read_checkpoint
-from headway.training.loop import train
+from headway.training.loop import run_to_end
 from headway.training.rehearsal import rehearse  # noqa: F401  imported here, children have it
 from headway.training.trainer import StepReport
 from support.runs import digest, opened, write_corpus
@@ -89,7 +89,7 @@ def train_undisturbed(path: Path, arguments: list[str]) -> None:
     run = opened(path, ["train", str(path), *arguments])
     assert run is not None
     hashes = {0: digest(run.tensors())}
-    for event in train(run):
+    for event in run_to_end(run):
         if isinstance(event, StepReport):
             hashes[event.step] = digest(run.tensors())
     (path.parent / "hashes.json").write_text(json.dumps(hashes))
