@@ -25,7 +25,7 @@ def padded_batch(lengths, vocab_size, seed=7):
             real[row, : pair[side]] = 1
         sides += [torch.from_numpy(ids), torch.from_numpy(real)]
     tokens = sum(target for _, target in lengths)
-    return Batch(*sides, rows=np.arange(len(lengths)), target_tokens=tokens)
+    return Batch(*sides, pair_indices=np.arange(len(lengths)), target_tokens=tokens)
 
 
 @pytest.fixture
