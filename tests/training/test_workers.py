@@ -1,6 +1,7 @@
 """Processes that share a step: together they are one, and the same each time."""
 
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ CONFIG = ModelConfig(source_vocab_size=31, target_vocab_size=31, d_model=16, d_f
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch):
     before = torch.get_num_threads()
-    monkeypatch.setattr(workers, "SMALLEST_PART", 1)
+    monkeypatch.setattr(workers, "MIN_TOKENS_PER_WORKER", 1)
     yield
     torch.set_num_threads(before)
 
@@ -37,14 +38,14 @@ def small_shares(monkeypatch):
 def test_no_thread_is_left_idle(threads):
     torch.set_num_threads(threads)
     found = workers.Workers(Transformer(CONFIG), TrainingConfig(), threads, False)
-    dealt = [found._threads_of(number) for number in range(found.most_parts)]
+    dealt = [found._threads_of(number) for number in range(found.max_workers)]
     assert sum(dealt) == threads
     assert max(dealt) - min(dealt) <= 1
-    assert threads % found.most_parts <= 1 + threads // 9  # more than the slowest process can use
-    assert found.most_parts == min(threads, 8) or threads > 9
+    assert threads % found.max_workers <= 1 + threads // 9  # more than the slowest process can use
+    assert found.max_workers == min(threads, 8) or threads > 9
 
 
-def steps(threads, pieces, dropout=0.0, attention_dropout=0.0, count=3):
+def steps(threads, micro_batches, dropout=0.0, attention_dropout=0.0, count=3):
     torch.set_num_threads(threads)
     torch.manual_seed(5)
     model = Transformer(
@@ -58,15 +59,17 @@ def steps(threads, pieces, dropout=0.0, attention_dropout=0.0, count=3):
     torch.manual_seed(6)
     reports = []
     for step in range(count):
-        batches = [random_batch(31, rows=7, longest=11, seed=10 * step + i) for i in range(pieces)]
+        batches = [
+            random_batch(31, rows=7, longest=11, seed=10 * step + i) for i in range(micro_batches)
+        ]
         reports.append(trainer.step(batches))
     return reports, {n: p.detach().clone() for n, p in model.named_parameters()}
 
 
-@pytest.mark.parametrize(("threads", "pieces"), [(2, 1), (3, 2), (2, 3)])
-def test_several_take_the_step_of_one(threads, pieces):
-    one, weights = steps(1, pieces)
-    several, shared = steps(threads, pieces)
+@pytest.mark.parametrize(("threads", "micro_batches"), [(2, 1), (3, 2), (2, 3)])
+def test_several_take_the_step_of_one(threads, micro_batches):
+    one, weights = steps(1, micro_batches)
+    several, shared = steps(threads, micro_batches)
     for a, b in zip(one, several, strict=True):
         assert a.tokens == b.tokens
         assert b.loss == pytest.approx(a.loss, rel=1e-6)
@@ -155,9 +158,9 @@ def test_parts_make_up_the_batch_and_are_alike(count, seed):
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
 def test_a_mistake_is_not_lost_and_leaves_no_gradient(place):
     trainer = small_trainer()
-    # Two batches: an answer to the first, if it is left lying, is none to the second.
+    # A result of the first batch, if it stays in the pipe, must not count as that of the second.
     good, bad = (random_batch(31, rows=4, longest=5, seed=seed) for seed in (4, 5))
-    bad.source[place, 0] = 31  # no such piece, in the one's share or in the other's
+    bad.source[place, 0] = 31  # no such subword, in either share
     with pytest.raises(IndexError):
         trainer.step([bad])
     assert all(p.grad is None for p in trainer.model.parameters())
@@ -235,7 +238,7 @@ def test_without_workers_one_process_does_it_all(error, monkeypatch):
     def fail(*_args):
         raise error
 
-    monkeypatch.setattr(worker_module.os, "memfd_create", fail)
+    monkeypatch.setattr(os, "memfd_create", fail)
     batch = random_batch(31, rows=6, longest=9, seed=4)
     trainer, twin = small_trainer(), small_trainer(threads=1)
     torch.set_num_threads(2)

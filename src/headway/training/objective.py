@@ -4,7 +4,7 @@ Shapes: B batch, T target length, N target positions of a batch, D d_model, V vo
 Paper: section 5.4, "Label Smoothing".
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -193,3 +193,21 @@ def _find_parameters(logits: Callable[[Tensor], Tensor], model: Network) -> list
     hidden = like.new_zeros(1, model.config.d_model, requires_grad=True)
     grads = torch.autograd.grad(logits(hidden).sum(), [hidden, *parameters], allow_unused=True)
     return [p for p, grad in zip(parameters, grads[1:], strict=True) if grad is not None]
+
+
+def add_gradient(
+    objective: Objective, batches: Sequence[Batch], tokens: int, low_precision: bool
+) -> Tensor:
+    """Add the gradient of the batches' loss, divided by ``tokens``, to the objective's model.
+
+    Returns:
+        The smoothed loss and the nll, summed over target tokens, [2].
+    """
+    device = next(objective.model.parameters()).device
+    sums = torch.zeros(2, device=device)
+    for batch in batches:
+        with torch.autocast(device.type, torch.bfloat16, enabled=low_precision):
+            smoothed, nll = objective(batch)
+        (smoothed / tokens).backward()
+        sums += torch.stack((smoothed.detach(), nll))
+    return sums

@@ -1,8 +1,9 @@
-"""The gradient of a step, computed on all processor cores by several processes.
+"""The gradient of a step, computed on all processor cores by several workers.
 
-A small model consists of many short operations, in which threads wait for each other. Processes do
-not: each takes a part of the sentences. The gradients are summed in a fixed order, and each process
-draws its dropout masks from a seed of its own, so a step gives the same result each time.
+A worker is a process with a share of the step's sentences; this process is the first worker. A small
+model consists of many short operations, in which threads of one process would wait for each other.
+The gradients are summed in a fixed order, and each worker draws its dropout masks from a seed of its
+own, so a step gives the same result each time.
 """
 
 import warnings
@@ -15,24 +16,25 @@ from headway.config import TrainingConfig
 from headway.model import Network
 from headway.text.batches import Batch, split
 from headway.training.machine import thread_count
-from headway.training.objective import Objective
-from headway.training.worker import SharedTensors, Worker, WorkerEnded, add_gradient
+from headway.training.objective import Objective, add_gradient
+from headway.training.shared_tensors import SharedTensors
+from headway.training.worker import Worker, WorkerEnded
 
-# With fewer target tokens a part's matrix products are too small to be worth a process.
-SMALLEST_PART = 500
-# Each process has gradients of its own, which must be summed. Further threads join the processes.
-MOST_PARTS = 8
+# With fewer target tokens a share's matrix products are too small to be worth a worker.
+MIN_TOKENS_PER_WORKER = 500
+# Each worker has gradients of its own, which must be summed. Further threads join the workers.
+MAX_WORKERS = 8
 
 
 class Workers:
     """Computes the gradient of a step on all cores of the processor.
 
-    This process computes the first part of each step; a worker process computes each other part.
+    This process computes the first share of each step; a worker process computes each other share.
 
     Args:
         model: Gradients are added to its parameters, which move into shared memory.
         config: The settings of the objective.
-        threads: Threads of all processes together.
+        threads: Threads of all workers together.
         low_precision: Whether matrix products are in bfloat16.
     """
 
@@ -49,7 +51,7 @@ class Workers:
         shareable = all(
             p.device.type == "cpu" and p.dtype == torch.float32 for p in self.parameters
         )
-        self.most_parts = choose_parts(threads) if shareable else 1
+        self.max_workers = choose_worker_count(threads) if shareable else 1
         self.workers: list[Worker] = []  # they start at the first step that is large enough
         self.weights: SharedTensors | None = None
 
@@ -93,7 +95,7 @@ class Workers:
             ) from None
 
     def _accumulate(self, micro_batches: Sequence[Batch], tokens: int) -> Tensor:
-        if self.most_parts > 1 and not self.workers and self._is_worth_workers(micro_batches):
+        if self.max_workers > 1 and not self.workers and self._is_worth_workers(micro_batches):
             try:
                 self._start_workers()
             except Exception as error:  # a system without shared memory, or an unpicklable model
@@ -101,8 +103,8 @@ class Workers:
                     f"training is slower, because no worker process can start: {error}",
                     stacklevel=3,
                 )
-                self.workers, self.most_parts = [], 1
-        own, *others = divide(micro_batches, self.most_parts)
+                self.workers, self.max_workers = [], 1
+        own, *others = divide(micro_batches, self.max_workers)
         if not others:
             with thread_count(self.threads):
                 return add_gradient(self.objective, own, tokens, self.low_precision)
@@ -110,8 +112,8 @@ class Workers:
         seeds = torch.empty(len(others), dtype=torch.int64).random_().tolist()
         workers = self.workers[: len(others)]
         try:
-            for worker, part, seed in zip(workers, others, seeds, strict=True):
-                worker.start(part, tokens, seed)
+            for worker, share, seed in zip(workers, others, seeds, strict=True):
+                worker.start(share, tokens, seed)
             with thread_count(self._threads_of(0)):
                 sums = [add_gradient(self.objective, own, tokens, self.low_precision)]
             sums += [worker.finish() for worker in workers]
@@ -127,13 +129,13 @@ class Workers:
         return torch.stack(sums).sum(0)
 
     def _is_worth_workers(self, micro_batches: Sequence[Batch]) -> bool:
-        return len(divide(micro_batches, self.most_parts)) > 1
+        return len(divide(micro_batches, self.max_workers)) > 1
 
     def _start_workers(self) -> None:
-        """Start a worker for every part but the first; earlier workers end."""
+        """Start a worker process for every share but the first; earlier ones end."""
         self.workers = []
         self.weights = self.weights or SharedTensors(p.shape for p in self.parameters)
-        for number in range(1, self.most_parts):
+        for number in range(1, self.max_workers):
             threads = self._threads_of(number)
             self.workers.append(
                 Worker(self.model, self.weights, self.config, threads, self.low_precision)
@@ -142,8 +144,8 @@ class Workers:
             worker.finish()
 
     def _threads_of(self, number: int) -> int:
-        """Return the threads of a process; number 0 is this one, which has the most work."""
-        return self.threads // self.most_parts + (number < self.threads % self.most_parts)
+        """Return the threads of a worker; number 0 is this process, which has the most work."""
+        return self.threads // self.max_workers + (number < self.threads % self.max_workers)
 
     def _share_weights(self) -> None:
         """Move the weights into shared memory; they stay there unless a caller replaces them."""
@@ -154,17 +156,17 @@ class Workers:
                 parameter.data = shared
 
 
-def choose_parts(threads: int) -> int:
-    """Choose how many processes divide the threads: a second thread is worth 0.6 of a process."""
-    return max(range(1, min(threads, MOST_PARTS) + 1), key=lambda n: n * (threads // n) ** 0.7)
+def choose_worker_count(threads: int) -> int:
+    """Choose how many workers divide the threads: a second thread is worth 0.6 of a worker."""
+    return max(range(1, min(threads, MAX_WORKERS) + 1), key=lambda n: n * (threads // n) ** 0.7)
 
 
-def divide(micro_batches: Sequence[Batch], most: int) -> list[list[Batch]]:
-    """Divide micro-batches into parts: whole ones if that is even, else each is cut evenly."""
+def divide(micro_batches: Sequence[Batch], max_workers: int) -> list[list[Batch]]:
+    """Divide micro-batches into shares: whole ones if that is even, else each is cut evenly."""
     tokens = sum(batch.target_tokens for batch in micro_batches)
     rows = min((len(batch.pair_indices) for batch in micro_batches), default=1)
-    count = max(1, min(most, tokens // SMALLEST_PART))
+    count = max(1, min(max_workers, tokens // MIN_TOKENS_PER_WORKER))
     if len(micro_batches) % count == 0:
         return [list(micro_batches[i::count]) for i in range(count)]
     count = min(count, rows)
-    return [list(part) for part in zip(*(split(b, count) for b in micro_batches), strict=True)]
+    return [list(share) for share in zip(*(split(b, count) for b in micro_batches), strict=True)]
