@@ -39,6 +39,7 @@ PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
 PACKAGES_playwright := "playwright==1.65.2"
 PACKAGES_argos := "argos-translate-lt==1.12.1"
+PACKAGES_optimum := "optimum-onnx[onnxruntime]==0.1.0" "transformers==4.57.6" sentencepiece "$(TORCH)"
 PACKAGES_transformers4 := "transformers==4.57.6" sentencepiece "$(TORCH)"
 .PHONY: $(PARTS:%=outside-%)
 
@@ -76,16 +77,19 @@ outside-browser: $(VENV)/.installed $(TOOLS)/playwright/.installed
 	$(TOOLS)/playwright/bin/python tests/outside/browser.py --python $(BIN)/python --browser $(BROWSER) \
 		--model $(MODEL)
 
-outside-exchange: $(VENV)/.installed $(TOOLS)/argos/.installed $(TOOLS)/transformers4/.installed
+outside-exchange: $(VENV)/.installed $(TOOLS)/argos/.installed $(TOOLS)/transformers4/.installed \
+		$(TOOLS)/optimum/.installed
 	for name in ctranslate2 huggingface onnx; do \
 		$(BIN)/python tests/outside/exchange_configurations.py $$name || exit 1; done
 	$(BIN)/python tests/outside/exchange_argos.py $(MODEL) --lines $(LINES) --argos $(TOOLS)/argos/bin/python
-	rm -rf $(TOOLS)/marian
+	rm -rf $(TOOLS)/marian $(TOOLS)/onnx
 	$(BIN)/headway export $(MODEL) --to huggingface $(TOOLS)/marian
+	$(BIN)/headway export $(MODEL) --to onnx $(TOOLS)/onnx
 	$(BIN)/python tests/outside/exchange_huggingface.py ask $(MODEL) $(LINES) $(TOOLS)/answers.json
 	for python in $(BIN) $(TOOLS)/transformers4/bin; do \
 		$$python/python tests/outside/exchange_huggingface.py compare $(TOOLS)/marian $(TOOLS)/answers.json \
 			|| exit 1; done
+	$(TOOLS)/optimum/bin/python tests/outside/exchange_huggingface.py compare $(TOOLS)/onnx $(TOOLS)/answers.json onnx
 
 .PRECIOUS: $(TOOLS)/%/.installed
 $(TOOLS)/%/.installed:
