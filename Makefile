@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 # Installed first and by number: a range would admit newer builds, which bring gigabytes of CUDA.
 TORCH ?= torch==2.13.0
 
-# Two processes run the tests; a file's tests stay together, because they share fixtures.
+# Two processes of one thread each run the tests; a file's tests stay together, because they share fixtures.
 PARALLEL := --numprocesses 2 --dist loadfile
+ONE_THREAD := OMP_NUM_THREADS=1
 
 .PHONY: demo test fast lint types test-outside clean
 
@@ -14,10 +15,10 @@ demo: $(VENV)/.installed
 	$(BIN)/headway demo
 
 test: lint types $(VENV)/.installed
-	$(BIN)/python -m pytest --durations=10 $(PARALLEL)
+	$(ONE_THREAD) $(BIN)/python -m pytest --durations=10 $(PARALLEL)
 
 fast: $(VENV)/.installed
-	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)
+	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff format --check src tests benchmarks
