@@ -30,6 +30,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -283,15 +284,20 @@ async def memory(server: Server, size: float, figures: Figures) -> None:
     points: list[tuple[int, float]] = []
     files = set()
     total = int(100_000 * size)
+    statuses: Counter[int] = Counter()
     for number in range(20):
         for _ in range(total // 20 // 16):
-            await asyncio.gather(
+            answers = await asyncio.gather(
                 *(ask(server.port, server.body(sentence(chooser))) for _ in range(16))
             )
+            statuses.update(status for status, _, _ in answers)
         found = server.metrics()
         points.append((number * total // 20, found["process_resident_memory_bytes"]))
         files.add(found["process_open_fds"])
         figures.add(f"memory after {(number + 1) * total // 20:,}, MB", points[-1][1] / 1e6)
+    figures.add(
+        "requests without a translation", statuses.total() - statuses[200], set(statuses) == {200}
+    )
     slope = statistics.linear_regression(*zip(*points[4:], strict=True)).slope
     figures.add("memory, bytes a request (target <= 100)", slope, slope <= 100)
     late = statistics.linear_regression(*zip(*points[10:], strict=True)).slope

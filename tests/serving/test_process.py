@@ -272,6 +272,9 @@ def test_it_listens_on_this_machine_only_and_names_wrong_options(
     assert (
         "--server.char-limits is not a setting (did you mean --server.char-limit?)" in wrong.stderr
     )
+    beam = headway("serve", "nowhere", "--search.beam", "none")  # before a model is looked for
+    assert beam.returncode == 2
+    assert "search.beam" in beam.stderr
     twice = headway("serve", str(model_directory), str(model_directory))
     assert twice.returncode == 1
     assert "translates en to de, as" in twice.stderr

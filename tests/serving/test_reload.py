@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+from pathlib import Path
 
 import pytest
 
 from headway.config import ServerConfig
 from headway.serving import reload
 from headway.serving.metrics import Metrics
+from headway.serving.models import file_versions
 
 
 class FakeServer:
@@ -51,3 +53,11 @@ def test_any_failure_leaves_the_models_and_the_watch_goes_on(
     assert server.models == "old"
     assert server.metrics.value("headway_reloads_total", outcome="failed") == 2
     assert "the models stay as they are: RuntimeError: can't allocate memory" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["target.model", "shortlist.safetensors", "config.json"])
+def test_a_change_of_any_file_of_a_model_is_seen(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"one")
+    before = file_versions([tmp_path])
+    (tmp_path / name).write_bytes(b"other")
+    assert file_versions([tmp_path]) != before

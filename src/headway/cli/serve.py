@@ -54,6 +54,8 @@ def run(args: argparse.Namespace) -> None:
             sections=("server",),
             variables=read_variables(os.environ),
         ).server
+        # A wrong search setting fails before a model is read; the models' own settings come later.
+        config.merge_overrides(config.Config(), search)
     except HeadwayError as error:
         usage_error(str(error))
     set_threads(threads)
@@ -72,8 +74,8 @@ def run(args: argparse.Namespace) -> None:
 
     keys = Keys(args.keys) if args.keys else None
     reserved = reserve_address(host, port)  # before the models: a port in use fails at once
-    report_native_code("decoding", resolve_device(args.device))
     models = load_models(args.models, args.pivot, args.device, search)
+    report_native_code("decoding", resolve_device(args.device))
     workers = (threads or available_cores()) if models.is_parallel else 1
     server = Server(models, settings, keys, workers)
     reloader = Reloader(server, args.models, args.pivot, args.device, search)

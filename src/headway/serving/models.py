@@ -11,6 +11,11 @@ from headway.serving.languages import LanguageDetector, normalize_code
 from headway.serving.rejection import Rejection
 from headway.text.languages import name_of
 
+# The files of a model that a translation depends on.
+FILES = (
+    "config.json", "model.safetensors", "tokenizer.model", "source.model", "target.model",
+    "shortlist.safetensors",
+)  # fmt: skip
 FileVersions = tuple[tuple[str, int, int], ...]
 
 
@@ -136,7 +141,7 @@ def file_versions(paths: Sequence[str | Path]) -> FileVersions:
     """Return the names, sizes and times of models' files, which change when a model does."""
     found = []
     for path in paths:
-        for name in ("config.json", "model.safetensors", "tokenizer.model", "source.model"):
+        for name in FILES:
             try:
                 status = (Path(path) / name).stat()
             except OSError:
