@@ -48,7 +48,7 @@ def test_accumulated_is_one_batch():
     for rows_of_half in (slice(0, 2), slice(2, 5)):
         tensors = {
             name: getattr(rows, name)[rows_of_half]
-            for name in ("source", "source_segments", "target", "target_segments", "rows")
+            for name in ("source", "source_segments", "target", "target_segments", "pair_indices")
         }
         tokens = int(tensors["target_segments"].sum())
         halves.append(type(rows)(**tensors, target_tokens=tokens))
