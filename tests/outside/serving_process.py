@@ -110,6 +110,18 @@ async def ask(port: int, body: bytes, path: bytes = b"/translate") -> tuple[int,
     return status, answer, time.perf_counter() - started
 
 
+async def require_answer(port: int, body: bytes, path: bytes = b"/translate") -> bytes:
+    """Send one request that has to succeed, and return its answer.
+
+    Raises:
+        SystemExit: If the status is not 200: the campaign would measure nothing.
+    """
+    status, answer, _ = await ask(port, body, path)
+    if status != 200:
+        raise SystemExit(f"{path.decode()}: status {status}, not 200: {answer[:200]!r}")
+    return answer
+
+
 def sentence(chooser: random.Random) -> str:
     return " ".join(chooser.choices(WORDS, k=chooser.randrange(4, 14)))
 
