@@ -87,6 +87,7 @@ class Admission:
             Rejection: 429.
         """
         self.queue.check_room()
+        # A request holds at least one text: the queue is full when as many requests have been read.
         if self.pending >= self.config.queue_texts:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))

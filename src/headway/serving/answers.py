@@ -3,14 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from headway.errors import HeadwayError
-from headway.serving.rejection import Rejection
+from headway.serving.rejection import CLIENT_LEFT, Rejection
 
 T = TypeVar("T")
 
@@ -54,43 +53,53 @@ async def run_while_connected(
 class EventStream(Response):
     """Server-sent events: ``token`` for each part of a text, then ``done``, or ``error``.
 
+    The status is sent with the first part, so that a request that is rejected before keeps the
+    status of its rejection. Later the stream ends with an ``error`` event.
+
     Args:
-        parts: The parts; closed when the client leaves or the deadline passes.
-        deadline: Seconds.
+        admitted: Admits the request and gives the parts. It is left when the stream ends, so that
+            the request counts as pending, and has one deadline, from its beginning to its end.
     """
 
     media_type = "text/event-stream"
 
-    def __init__(self, parts: AsyncGenerator[str, None], deadline: float) -> None:
+    def __init__(self, admitted: AbstractAsyncContextManager[AsyncGenerator[str, None]]) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self.parts, self.deadline = parts, deadline
+        self.admitted = admitted
+        self.is_started = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events as they come."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        await run_while_connected(self._send_events(send), receive)
+        """Send the events as they come.
 
-    async def _send_events(self, send: Send) -> None:
-        async def send_event(name: str, values: Mapping[str, str], is_last: bool = False) -> None:
-            text = f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
-            body = text.encode("utf-8", "replace")
-            await send({"type": "http.response.body", "body": body, "more_body": not is_last})
-
-        text = ""
+        Raises:
+            Rejection: If the request is rejected before the first part.
+        """
         try:
-            async with asyncio.timeout(self.deadline), aclosing(self.parts) as parts:
-                async for part in parts:
-                    if part:
-                        text += part
-                        await send_event("token", {"text": part})
-        except TimeoutError:
-            message = f"This took more than {self.deadline:g} seconds"
+            async with self.admitted as parts:
+                task = await run_while_connected(self._send_parts(parts, send), receive)
         except Rejection as error:
-            message = error.message
-        except HeadwayError as error:
-            message = str(error).splitlines()[0]
+            if not self.is_started:
+                raise
+            await self._send_event(send, "error", {"error": error.message}, is_last=True)
         else:
-            await send_event("done", {"translatedText": text}, is_last=True)
-            return
-        await send_event("error", {"error": message}, is_last=True)
+            if task is None and not self.is_started:
+                await Response(status_code=CLIENT_LEFT)(scope, receive, send)
+
+    async def _send_parts(self, parts: AsyncGenerator[str, None], send: Send) -> None:
+        text = ""
+        async for part in parts:
+            if part:
+                text += part
+                await self._send_event(send, "token", {"text": part})
+        await self._send_event(send, "done", {"translatedText": text}, is_last=True)
+
+    async def _send_event(
+        self, send: Send, name: str, values: Mapping[str, str], is_last: bool = False
+    ) -> None:
+        if not self.is_started:
+            self.is_started = True
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        text = f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
+        body = text.encode("utf-8", "replace")
+        await send({"type": "http.response.body", "body": body, "more_body": not is_last})

@@ -2,8 +2,8 @@
 
 import hmac
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
@@ -151,10 +151,15 @@ def _post(server: Server, handler: Handler) -> Endpoint:
 def _stream(server: Server) -> Endpoint:
     kind = next(iter(get_type_hints(routes.stream).values()))
 
-    async def stream(request: Request) -> Response:
+    @asynccontextmanager
+    async def admit(request: Request) -> AsyncIterator[AsyncGenerator[str, None]]:
         async with server.admission.admit(request) as fields:
             parts = await routes.stream(parse_request(kind, fields, server.config), server.context)
-        return EventStream(parts, server.config.deadline)
+            async with aclosing(parts):
+                yield parts
+
+    async def stream(request: Request) -> Response:
+        return EventStream(admit(request))
 
     return stream
 

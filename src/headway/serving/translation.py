@@ -123,23 +123,22 @@ class TextTranslator:
             return
         translator = route[-1]
         [split] = await self._split(translator, translator.search, [text], is_admitted)
+        if not is_admitted:  # as a whole, so that it is not rejected halfway
+            self.queue.check_room(sum(len(segment.ids) for segment in split.segments))
         gaps = split.passage.target_gaps(translator.languages[1])
         yield gaps[0]
         for segments, gap in zip(split.lines, gaps[1:], strict=True):
             for number, segment in enumerate(segments):
-                async with aclosing(
-                    self._stream_segment(translator, segment, is_admitted)
-                ) as parts:
+                async with aclosing(self._stream_segment(translator, segment)) as parts:
                     async for part in parts:
                         yield part
-                is_admitted = True
                 following = segments[number + 1].text if number + 1 < len(segments) else ""
                 if following and (segment.text[-1:].isspace() or following[:1].isspace()):
                     yield " "
             yield gap
 
     async def _stream_segment(
-        self, translator: Translator, segment: Segment, is_admitted: bool
+        self, translator: Translator, segment: Segment
     ) -> AsyncGenerator[str, None]:
         """Yield the parts of a segment's translation while a worker thread finds them."""
         loop = asyncio.get_running_loop()
@@ -152,7 +151,7 @@ class TextTranslator:
                     return
                 loop.call_soon_threadsafe(parts.put_nowait, part)
 
-        task = asyncio.ensure_future(self.queue.run([search], [len(segment.ids)], is_admitted))
+        task = asyncio.ensure_future(self.queue.run([search], [len(segment.ids)], is_admitted=True))
         task.add_done_callback(lambda _task: parts.put_nowait(None))
         try:
             while (part := await parts.get()) is not None:
