@@ -118,7 +118,9 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(
     finally:
         server.stop()
     found = {tuple(event) for event in events(heard)}
-    # When it starts, the server connects to itself once, to learn that it listens.
+    # The HTTP server opens its socket in native code and does not report when it listens. Before
+    # the server logs its address, it therefore connects to itself until a connection is accepted
+    # (`_wait_until_listening`). This is the only reason for a connection, and goes to this machine.
     assert {("socket.bind", "127.0.0.1")} <= found
     assert found <= {("socket.bind", "127.0.0.1"), ("socket.connect", "127.0.0.1")}
     assert server.text().count("POST /translate ") == 7

@@ -1,5 +1,6 @@
 """The configurations of nginx and Caddy that Headway ships."""
 
+import http.client
 import json
 import subprocess
 import urllib.error
@@ -15,6 +16,7 @@ from support.proxies import DEPLOY, FILES, PROXIES, Proxy, check_command
 from support.server import SHORT, Running
 
 pytestmark = pytest.mark.slow
+REQ_LIMIT = 50  # texts a minute for each client
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -37,7 +39,7 @@ def proxy(
     if request.param not in PROXIES:
         pytest.skip(f"{request.param} is not installed")
     folder = tmp_path_factory.mktemp("proxy")
-    options = ("--server.trusted-proxies", "127.0.0.1", "--server.req-limit", "50")
+    options = ("--server.trusted-proxies", "127.0.0.1", "--server.req-limit", str(REQ_LIMIT))
     server = Running(folder / "log", str(model_directory), *SHORT, *options)
     found = Proxy(request.param, server.port, folder)
     yield server, f"http://127.0.0.1:{found.port}"
@@ -53,6 +55,27 @@ def post(url: str, **fields: Any) -> tuple[int, bytes, Any]:
             return answer.status, answer.read(), answer.headers
     except urllib.error.HTTPError as error:
         return error.code, error.read(), error.headers
+
+
+def post_from(client: str, url: str, pretended: str = "") -> int:
+    """Send as many texts as a client may send in a minute; return the status.
+
+    Args:
+        client: Address of this machine that the connection comes from.
+        url: Of the proxy.
+        pretended: An address that the client itself writes into X-Forwarded-For.
+    """
+    host, _, port = url.removeprefix("http://").partition(":")
+    connection = http.client.HTTPConnection(host, int(port), 30, source_address=(client, 0))
+    headers = {"Content-Type": "application/json"}
+    if pretended:
+        headers["X-Forwarded-For"] = pretended
+    body = json.dumps({"q": ["a"] * REQ_LIMIT, "source": "en", "target": "de"})
+    try:
+        connection.request("POST", "/translate", body, headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
 
 
 def test_answers_and_errors_pass_through(proxy: tuple[Running, str]) -> None:
@@ -80,10 +103,16 @@ def test_the_inside_and_large_bodies_are_closed(proxy: tuple[Running, str]) -> N
 
 
 def test_the_server_sees_the_client_and_not_the_proxy(proxy: tuple[Running, str]) -> None:
-    """Rates count the address in X-Forwarded-For, which a client cannot choose."""
+    """Rates count the address in X-Forwarded-For, which a client cannot choose.
+
+    Linux gives this machine all addresses that begin with 127. If rates counted the proxy, the
+    second client would be rejected for the texts of the first.
+    """
     _, url = proxy
-    statuses = [post(f"{url}/translate", q=["a"] * 50)[0] for _ in range(2)]
-    assert statuses[-1] == 429
+    first, second = "127.0.0.2", "127.0.0.3"
+    assert [post_from(client, url) for client in (first, first, second)] == [200, 429, 200]
+    assert post_from(first, url, pretended="127.0.0.4") == 429
+    assert post_from("127.0.0.4", url) == 200
 
 
 def test_a_server_that_is_gone_gives_503(proxy: tuple[Running, str]) -> None:
