@@ -61,7 +61,12 @@ def run(args: argparse.Namespace) -> None:
     set_threads(threads)
     try:
         from headway.serving.app import Server
-        from headway.serving.process import configure_process, log, reserve_address, run_server
+        from headway.serving.process import (
+            configure_server_process,
+            log,
+            reserve_address,
+            run_server,
+        )
         from headway.serving.reload import Reloader
     except ImportError as error:
         raise HeadwayError(
@@ -79,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
     workers = (threads or available_cores()) if models.is_parallel else 1
     server = Server(models, settings, keys, workers)
     reloader = Reloader(server, args.models, args.pivot, args.device, search)
-    configure_process(settings)
+    configure_server_process(settings)
     if ignored := unused_variables(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))
     run_server(server, reserved, reloader)

@@ -30,7 +30,7 @@ SECONDS_BETWEEN_COLLECTIONS = 10
 SWITCH_INTERVAL = 0.0001  # seconds after which a translating thread lets the event loop run
 
 
-def configure_process(config: ServerConfig) -> None:
+def configure_server_process(config: ServerConfig) -> None:
     """Set what belongs to the whole process; only the command calls this.
 
     Garbage is collected at set times: Python would do it every few hundred requests, and with
