@@ -109,7 +109,7 @@ def write_sentences(text: Path, tokenizer: Tokenizer, path: Path) -> list[str]:
 
 def write_pieces(tokenizer: Tokenizer, path: Path) -> None:
     """Write the subwords of the vocabulary in the order of their ids, ``<pad>`` included."""
-    pieces = tokenizer.target_pieces(range(tokenizer.target_vocab_size))
+    pieces = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
     path.write_text(json.dumps(pieces, ensure_ascii=False), encoding="utf-8")
 
 

@@ -206,7 +206,7 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
     again = read(out)
     assert again.languages == ("und", "und")
     spelled = [
-        found.tokenizer.source_pieces(found.tokenizer.encode_source(["the cat sees a tree"])[0])
+        found.tokenizer.source_subwords(found.tokenizer.encode_source(["the cat sees a tree"])[0])
         for found in (model, again)
     ]
     assert spelled[0] == spelled[1]
@@ -215,7 +215,7 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
     sources = again.tokenizer.encode_source(sentences(7, 2))
     targets = [[*source[2:-1], 1] for source in sources]
     ids = {piece: i for i, piece in enumerate(runner.source)}
-    pieces = again.tokenizer.source_pieces
+    pieces = again.tokenizer.source_subwords
     theirs = runner.log_probs(
         [[ids[piece] for piece in pieces(source)] for source in sources],
         [[ids[piece] for piece in pieces(target)] for target in targets],

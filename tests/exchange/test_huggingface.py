@@ -59,8 +59,8 @@ def numbers(directory: Path, model: Model) -> tuple[list[int], list[int]]:
     other = json.loads(file.read_text()) if file.exists() else known
     tokenizer = model.tokenizer
     return (
-        [known[p] for p in tokenizer.source_pieces(range(tokenizer.source_vocab_size))],
-        [other[p] for p in tokenizer.target_pieces(range(tokenizer.target_vocab_size))],
+        [known[p] for p in tokenizer.source_subwords(range(tokenizer.source_vocab_size))],
+        [other[p] for p in tokenizer.target_subwords(range(tokenizer.target_vocab_size))],
     )
 
 

@@ -22,10 +22,10 @@ def test_another_order_splits_text_in_the_same_way(algorithm: str, tmp_path: Pat
     others = [piece for piece in file.pieces if piece not in ("<unk>", "<s>", "</s>")]
     entries = ["<unk>", "</s>", ">>deu<<", *reversed(others), "<pad>"]
     tokenizer = Tokenizer(file.reordered(entries))
-    assert tokenizer.source_pieces(range(tokenizer.source_vocab_size)) == entries
+    assert tokenizer.source_subwords(range(tokenizer.source_vocab_size)) == entries
     for text in sentences(9, 2):
         [ids] = tokenizer.encode_source([text])
-        assert tokenizer.source_pieces(ids[:-1]) == model.encode(text, out_type=str)
+        assert tokenizer.source_subwords(ids[:-1]) == model.encode(text, out_type=str)
 
 
 @pytest.mark.parametrize(

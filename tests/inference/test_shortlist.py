@@ -132,7 +132,7 @@ def test_a_translator_uses_the_one_beside_its_model(tokenizer: Tokenizer, tmp_pa
     Shortlist(candidates, np.array([only])).save(tmp_path)
     allowed = {only, tokenizer.eos, *tokenizer.encode_source([lines[0]])[0]}
     found = next(translator.stream([lines[0]], some))[0]
-    names = tokenizer.target_pieces(sorted(allowed))
+    names = tokenizer.target_subwords(sorted(allowed))
     assert set(found.tokens) <= set(names)
     assert [t[0].text for t in translator.stream(lines, some)] == [
         translator.translate(line, some) for line in lines

@@ -82,7 +82,7 @@ def test_a_score_is_what_the_search_reports(
 
 
 def tokenizer_ids(tokenizer: Tokenizer, pieces: list[str]) -> list[int]:
-    names = tokenizer.target_pieces(range(tokenizer.target_vocab_size))
+    names = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
     return [names.index(piece) for piece in pieces]
 
 

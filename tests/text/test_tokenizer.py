@@ -133,11 +133,11 @@ def test_lone_surrogates_are_replaced(tokenizer: Tokenizer) -> None:
 def test_sizes_and_control_symbols(tokenizer: Tokenizer) -> None:
     assert tokenizer.source_vocab_size == tokenizer.target_vocab_size == 331
     assert tokenizer.source_pad == 330
-    assert tokenizer.target_pieces([tokenizer.eos, 330]) == ["</s>", "<pad>"]
+    assert tokenizer.target_subwords([tokenizer.eos, 330]) == ["</s>", "<pad>"]
     ids = tokenizer.encode_target(["the cat"])[0]
     assert tokenizer.decode([*ids, 330, 5, 6]) == "the cat"
     assert tokenizer.decode([330, *ids]) == "the cat"
-    assert "".join(tokenizer.source_pieces(ids[:-1])).replace("\u2581", " ").strip() == "the cat"
+    assert "".join(tokenizer.source_subwords(ids[:-1])).replace("\u2581", " ").strip() == "the cat"
 
 
 @pytest.mark.parametrize("joint", [True, False])

@@ -70,7 +70,7 @@ def test_a_shortlist_is_learned_at_the_end(corpus, undisturbed, tmp_path):
     ids = few.tokenizer.encode_source([text])
     listed = found.pick(ids[0], 9, [*ids[0], few.tokenizer.eos]).tolist()
     assert len(listed) < 331
-    assert set(next(few.stream([text]))[0].tokens) <= set(few.tokenizer.target_pieces(listed))
+    assert set(next(few.stream([text]))[0].tokens) <= set(few.tokenizer.target_subwords(listed))
     # A shortlist of everything is none; a model trained without one says how to get it.
     assert few.translate(text, SearchConfig(shortlist=0)) == whole.translate(text)
     with pytest.raises(HeadwayError, match=r"train RUN --search\.shortlist N"):

@@ -95,7 +95,7 @@ class TextClassifier:
                 found[row] = Prediction(
                     label=self.tokenizer.labels[values.index(max(values))],
                     probabilities=dict(zip(self.tokenizer.labels, values, strict=True)),
-                    tokens=tuple(self.tokenizer.source_pieces(ids[row])) if attention else (),
+                    tokens=tuple(self.tokenizer.source_subwords(ids[row])) if attention else (),
                     attention=tuple(shares),
                 )
         return [found[row] for row in range(len(ids))]

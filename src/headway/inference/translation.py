@@ -51,7 +51,7 @@ def join_segments(
                 text=" ".join(LINE_ENDS.split(join_translations(sources, texts))).strip(),
                 score=sum(h.score for h in hypotheses),
                 log_probability=sum(h.log_probability for h in hypotheses),
-                tokens=[p for h in hypotheses for p in tokenizer.target_pieces(h.tokens[:-1])],
+                tokens=[s for h in hypotheses for s in tokenizer.target_subwords(h.tokens[:-1])],
                 alignment=None
                 if links is None
                 else _join_alignments(sources, texts, [of[rank] for of in links], named),

@@ -53,7 +53,7 @@ class Parser:
         self.tokenizer = tokenizer
         self.search = search or PAPER
         self.vocabulary = TreeVocabulary(
-            tokenizer.target_pieces(range(tokenizer.target_vocab_size)), tokenizer.eos
+            tokenizer.target_subwords(range(tokenizer.target_vocab_size)), tokenizer.eos
         )
         config = model.config
         self.max_positions = config.max_positions if config.positions == "learned" else None

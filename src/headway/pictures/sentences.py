@@ -119,8 +119,8 @@ def read_sentence(translator: "Translator", source: str, target: str | None) -> 
         pair_indices=np.zeros(1, np.int64),
         target_tokens=len(target_ids),
     )
-    read = readable(tokenizer.source_pieces(ids))
-    predicted = readable(tokenizer.target_pieces(target_ids))
+    read = readable(tokenizer.source_subwords(ids))
+    predicted = readable(tokenizer.target_subwords(target_ids))
     inputs = [START, *predicted[:-1]]
     labels = {"encoder": (read, read), "decoder": (inputs, inputs), "cross": (predicted, read)}
     return Sentence(source, target, batch.to(translator.device), labels)

@@ -143,10 +143,10 @@ class Tokenizer:
         """Return the text of source ids up to the first ``</s>``; ``<pad>`` is skipped."""
         return self._source.decode(ids)
 
-    def source_pieces(self, ids: Sequence[int]) -> list[str]:
+    def source_subwords(self, ids: Sequence[int]) -> list[str]:
         """Return the subwords of source ids; a subword that starts a word begins with U+2581."""
-        return self._source.pieces(ids)
+        return self._source.subwords(ids)
 
-    def target_pieces(self, ids: Sequence[int]) -> list[str]:
+    def target_subwords(self, ids: Sequence[int]) -> list[str]:
         """Return the subwords of target ids; a subword that starts a word begins with U+2581."""
-        return self._target.pieces(ids)
+        return self._target.subwords(ids)

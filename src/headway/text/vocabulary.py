@@ -88,7 +88,7 @@ class Vocabulary:
         before_end = takewhile(lambda i: i != EOS, (int(i) for i in ids))
         return str(self._processor.decode([i for i in before_end if i != self.pad]))
 
-    def pieces(self, ids: Sequence[int]) -> list[str]:
+    def subwords(self, ids: Sequence[int]) -> list[str]:
         """Return the subwords of ids; a subword that starts a word begins with U+2581."""
         return [PAD if i == self.pad else self._processor.id_to_piece(i) for i in ids]
 

@@ -62,7 +62,7 @@ class Feed:
         found = []
         for row in batch.pair_indices:
             source, target = self.data.train.pair(int(row))
-            subwords = "".join(tokenizer.source_pieces(source.tolist()[:-1]))
+            subwords = "".join(tokenizer.source_subwords(source.tolist()[:-1]))
             found.append((subwords.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))
         return found
 

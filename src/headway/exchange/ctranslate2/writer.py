@@ -69,8 +69,8 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
 
 def vocabularies(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
     """Return the entries of source and target in the order of their ids, ``<pad>`` last."""
-    source = tokenizer.source_pieces(range(tokenizer.source_vocab_size))
-    target = tokenizer.target_pieces(range(tokenizer.target_vocab_size))
+    source = tokenizer.source_subwords(range(tokenizer.source_vocab_size))
+    target = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
     for entries in (source, target):
         while entries[-1] in entries[:-1]:  # the corpus may have a subword of that name
             entries[-1] = f"<{entries[-1]}>"

@@ -43,8 +43,8 @@ def vocabularies(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
 
     transformers has one id of ``<pad>`` for both sides, so both lists have the same length.
     """
-    source = tokenizer.source_pieces(range(tokenizer.source_pad))
-    target = tokenizer.target_pieces(range(tokenizer.target_pad))
+    source = tokenizer.source_subwords(range(tokenizer.source_pad))
+    target = tokenizer.target_subwords(range(tokenizer.target_pad))
     pad = "<pad>"
     while pad in source or pad in target:  # the corpus may have a subword of that name
         pad = f"<{pad}>"
