@@ -1,13 +1,41 @@
-"""Fixtures of several rooms: a tokenizer, a small model with random weights, and its translator."""
+"""Fixtures of several rooms: a model with random weights, a small corpus, and a finished run on it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
+from headway.cli.main import dispatch
 from headway.config import TextConfig
 from headway.inference import Translator
 from headway.text.tokenizer import Tokenizer
+from support.runs import command, write_corpus
 from support.toy_models import sentences, translate_words, write_random_model
+
+
+@pytest.fixture(autouse=True)
+def _keep_threads() -> Iterator[None]:
+    """Restore torch's number of threads, which commands set for their process."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Arguments of `headway train` that name a small parallel corpus of digits."""
+    return write_corpus(tmp_path_factory.mktemp("corpus"), train=150, valid=7)
+
+
+@pytest.fixture(scope="session")
+def uninterrupted_run(corpus: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a run that was trained to its end at once."""
+    path = tmp_path_factory.mktemp("uninterrupted") / "run"
+    threads = torch.get_num_threads()
+    assert dispatch(command(path, corpus)) == 0
+    torch.set_num_threads(threads)
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +46,7 @@ def tokenizer() -> Tokenizer:
 
 @pytest.fixture(scope="session")
 def model_directory(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of them, English to German."""
+    """A translator from English to German with random weights."""
     return write_random_model(tmp_path_factory.mktemp("model"), tokenizer)
 
 

@@ -21,32 +21,15 @@ from headway.inference import Translator, load_model
 from headway.training import machine
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
-from support.runs import assert_equal_runs, command, write_corpus
-
-
-@pytest.fixture(autouse=True)
-def _keep_threads():
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    return write_corpus(tmp_path_factory.mktemp("corpus"), train=150, valid=7)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(corpus, tmp_path_factory):
-    path = tmp_path_factory.mktemp("undisturbed") / "run"
-    assert dispatch(command(path, corpus)) == 0
-    return path
+from support.runs import assert_equal_runs, command
 
 
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
 )
-def test_a_signal_saves_and_ends_the_run(number, code, corpus, undisturbed, tmp_path, monkeypatch):
+def test_a_signal_saves_and_ends_the_run(
+    number, code, corpus, uninterrupted_run, tmp_path, monkeypatch
+):
     path = tmp_path / "run"
     original = Display.show
     before = signal.signal(number, signal.default_int_handler)  # nohup may have it ignored
@@ -62,7 +45,7 @@ def test_a_signal_saves_and_ends_the_run(number, code, corpus, undisturbed, tmp_
     assert RunDirectory(path).steps()[-1] == 7
     monkeypatch.undo()
     assert dispatch(["train", str(path), "--quiet"]) == 0
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
 
 
 def test_a_second_signal_ends_the_process_at_once(monkeypatch):
@@ -125,20 +108,20 @@ def test_memory_that_ran_out_gives_one_line(error, said, monkeypatch, capsys):
     assert said is None or (said in found and found.count("\n") == 1)
 
 
-def test_average_is_what_training_does_at_its_end(undisturbed, tmp_path):
+def test_average_is_what_training_does_at_its_end(uninterrupted_run, tmp_path):
     out = tmp_path / "average"
-    dispatch(["average", str(undisturbed), str(out), "--last", "2"])
+    dispatch(["average", str(uninterrupted_run), str(out), "--last", "2"])
     name = "model.safetensors"
-    assert (out / name).read_bytes() == (undisturbed / "averaged" / name).read_bytes()
+    assert (out / name).read_bytes() == (uninterrupted_run / "averaged" / name).read_bytes()
     assert isinstance(Translator.load(out, "cpu").translate("1 2"), str)
     with pytest.raises(HeadwayError, match="is there already"):
-        dispatch(["average", str(undisturbed), str(out), "--checkpoints", "12"])
+        dispatch(["average", str(uninterrupted_run), str(out), "--checkpoints", "12"])
     shutil.rmtree(out)
-    dispatch(["average", str(undisturbed), str(out), "--checkpoints", "12"])
-    single = undisturbed / "checkpoints" / "step-00000012" / name
+    dispatch(["average", str(uninterrupted_run), str(out), "--checkpoints", "12"])
+    single = uninterrupted_run / "checkpoints" / "step-00000012" / name
     assert torch.equal(
         load_model(out).transformer.source_embedding.weight,
-        RunDirectory(undisturbed).load(12)[0]["model"]["source_embedding.weight"],
+        RunDirectory(uninterrupted_run).load(12)[0]["model"]["source_embedding.weight"],
     )
     assert single.exists()
 
@@ -151,9 +134,9 @@ def test_average_is_what_training_does_at_its_end(undisturbed, tmp_path):
         (["--last", "0"], "--last 0"),
     ],
 )
-def test_average_refuses_checkpoints_that_are_not_there(more, message, undisturbed, tmp_path):
+def test_average_refuses_checkpoints_that_are_not_there(more, message, uninterrupted_run, tmp_path):
     with pytest.raises(HeadwayError, match=message):
-        dispatch(["average", str(undisturbed), str(tmp_path / "out"), *more])
+        dispatch(["average", str(uninterrupted_run), str(tmp_path / "out"), *more])
 
 
 def headway(*arguments, **environment):
@@ -167,14 +150,14 @@ def headway(*arguments, **environment):
 
 
 @pytest.mark.slow
-def test_neither_directory_nor_hash_seed_matter(corpus, undisturbed, tmp_path):
+def test_neither_directory_nor_hash_seed_matter(corpus, uninterrupted_run, tmp_path):
     arguments = [word for word in command(tmp_path / "elsewhere", corpus) if word != "--quiet"]
     result = headway(*arguments, PYTHONHASHSEED="17")
     assert result.returncode == 0, result.stderr
     assert result.stdout == ""
     assert "target tokens/s" in result.stderr
     assert "BLEU" in result.stderr
-    assert_equal_runs(tmp_path / "elsewhere", undisturbed)
+    assert_equal_runs(tmp_path / "elsewhere", uninterrupted_run)
 
 
 @pytest.mark.slow

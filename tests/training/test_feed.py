@@ -9,8 +9,8 @@ from headway.training.feed import Feed
 
 
 @pytest.fixture
-def data(undisturbed):
-    return PreparedData.open(undisturbed / "data")
+def data(uninterrupted_run):
+    return PreparedData.open(uninterrupted_run / "data")
 
 
 def rows_of(feed, steps):

@@ -42,7 +42,7 @@ def test_the_library_leaves_the_process_as_it_is(corpus, tmp_path, monkeypatch):
 
 
 def test_a_run_draws_its_numbers_whatever_the_program_around_it_draws(
-    corpus, undisturbed, tmp_path
+    corpus, uninterrupted_run, tmp_path
 ):
     path = tmp_path / "run"
     torch.manual_seed(19)
@@ -50,7 +50,7 @@ def test_a_run_draws_its_numbers_whatever_the_program_around_it_draws(
     for _ in run_to_end(run):
         torch.rand(7)
     run.directory.unlock()
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
 
 
 def test_ranks_of_one_machine_divide_its_processors(monkeypatch):
@@ -114,10 +114,10 @@ def test_a_device_that_is_not_there_is_refused(device, message, monkeypatch):
 
 
 def test_a_run_from_a_better_machine_says_what_this_one_lacks(
-    undisturbed, tmp_path, monkeypatch, capsys
+    uninterrupted_run, tmp_path, monkeypatch, capsys
 ):
     path = tmp_path / "run"
-    shutil.copytree(undisturbed, path)
+    shutil.copytree(uninterrupted_run, path)
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.setattr(torch.cpu, name, lambda: False)
     monkeypatch.setattr(command_module, "follow", lambda run, display: 0)

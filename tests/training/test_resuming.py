@@ -30,7 +30,7 @@ def snapshots(path, corpus, folder, wanted):
     return sorted(folder.iterdir())
 
 
-def test_a_killed_run_resumes_with_the_same_result(corpus, undisturbed, tmp_path):
+def test_a_killed_run_resumes_with_the_same_result(corpus, uninterrupted_run, tmp_path):
     chosen = iter([StepReport, Progress, ValidationReport])
     kind = next(chosen)
 
@@ -44,27 +44,29 @@ def test_a_killed_run_resumes_with_the_same_result(corpus, undisturbed, tmp_path
     (tmp_path / "copies").mkdir()
     copies = snapshots(tmp_path / "run", corpus, tmp_path / "copies", wanted)
     assert len(copies) == 3
-    assert_equal_runs(tmp_path / "run", undisturbed)
+    assert_equal_runs(tmp_path / "run", uninterrupted_run)
     for copy in copies:
         assert dispatch(["train", str(copy), "--quiet"]) == 0
-        assert_equal_runs(copy, undisturbed)
+        assert_equal_runs(copy, uninterrupted_run)
 
 
 @pytest.mark.slow
-def test_a_run_killed_at_any_event_resumes_with_the_same_result(corpus, undisturbed, tmp_path):
+def test_a_run_killed_at_any_event_resumes_with_the_same_result(
+    corpus, uninterrupted_run, tmp_path
+):
     (tmp_path / "copies").mkdir()
     copies = snapshots(tmp_path / "run", corpus, tmp_path / "copies", lambda number, _: True)
     assert len(copies) > 20
     for copy in copies:
         assert dispatch(["train", str(copy), "--quiet"]) == 0
-        assert_equal_runs(copy, undisturbed)
+        assert_equal_runs(copy, uninterrupted_run)
 
 
 @pytest.mark.parametrize(
     ("kind", "step"), [(StepReport, 7), (StepReport, 9), (Progress, 10), (ValidationReport, 10)]
 )
 def test_a_run_that_the_caller_leaves_is_saved_and_resumes(
-    kind, step, corpus, undisturbed, tmp_path
+    kind, step, corpus, uninterrupted_run, tmp_path
 ):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -75,10 +77,12 @@ def test_a_run_that_the_caller_leaves_is_saved_and_resumes(
     run.directory.unlock()
     assert RunDirectory(path).steps()[-1] == step
     assert dispatch(["train", str(path), "--quiet"]) == 0
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
 
 
-def test_work_of_minutes_is_saved_beside_the_series(corpus, undisturbed, tmp_path, monkeypatch):
+def test_work_of_minutes_is_saved_beside_the_series(
+    corpus, uninterrupted_run, tmp_path, monkeypatch
+):
     monkeypatch.setattr(run_module, "MAX_UNSAVED_SECONDS", 0.0)
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -87,13 +91,13 @@ def test_work_of_minutes_is_saved_beside_the_series(corpus, undisturbed, tmp_pat
             assert RunDirectory(path).steps() == [3, 6, 8]
             shutil.copytree(path, tmp_path / "killed")
     run.directory.unlock()
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
     monkeypatch.undo()
     assert dispatch(["train", str(tmp_path / "killed"), "--quiet"]) == 0
-    assert_equal_runs(tmp_path / "killed", undisturbed)
+    assert_equal_runs(tmp_path / "killed", uninterrupted_run)
 
 
-def test_a_worker_that_ends_twice_costs_one_step(corpus, undisturbed, tmp_path, monkeypatch):
+def test_a_worker_that_ends_twice_costs_one_step(corpus, uninterrupted_run, tmp_path, monkeypatch):
     original = Workers.accumulate
 
     def accumulate(self, micro_batches, tokens):
@@ -101,7 +105,7 @@ def test_a_worker_that_ends_twice_costs_one_step(corpus, undisturbed, tmp_path, 
             raise WorkerEnded("a worker process of this training ended")
         return original(self, micro_batches, tokens)
 
-    wanted = next(line["tokens"] for line in metrics(undisturbed) if line["step"] == 8)
+    wanted = next(line["tokens"] for line in metrics(uninterrupted_run) if line["step"] == 8)
     monkeypatch.setattr(Workers, "accumulate", accumulate)
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -113,22 +117,22 @@ def test_a_worker_that_ends_twice_costs_one_step(corpus, undisturbed, tmp_path, 
     last = [line["step"] for line in metrics(path)][-1]
     assert 3 < last == RunDirectory(path).steps()[-1]
     assert dispatch(["train", str(path), "--quiet"]) == 0
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
 
 
-def test_a_finished_run_says_so_and_stays_as_it_is(undisturbed, corpus, capsys):
-    before = {p: p.read_bytes() for p in undisturbed.rglob("*") if p.is_file()}
-    for arguments in (["train", str(undisturbed)], command(undisturbed, corpus)):
+def test_a_finished_run_says_so_and_stays_as_it_is(uninterrupted_run, corpus, capsys):
+    before = {p: p.read_bytes() for p in uninterrupted_run.rglob("*") if p.is_file()}
+    for arguments in (["train", str(uninterrupted_run)], command(uninterrupted_run, corpus)):
         assert dispatch(arguments) == 0
         assert "finished" in capsys.readouterr().err
-    after = {p: p.read_bytes() for p in undisturbed.rglob("*") if p.is_file()}
+    after = {p: p.read_bytes() for p in uninterrupted_run.rglob("*") if p.is_file()}
     assert {p.name for p in before if before[p] != after.get(p)} <= {".lock"}
 
 
-def test_more_steps_are_the_longer_run(corpus, undisturbed, tmp_path):
+def test_more_steps_are_the_longer_run(corpus, uninterrupted_run, tmp_path):
     longer, extended = tmp_path / "longer", tmp_path / "extended"
     assert dispatch(command(longer, corpus, training__max_steps=20)) == 0
-    shutil.copytree(undisturbed, extended)
+    shutil.copytree(uninterrupted_run, extended)
     assert dispatch(["train", str(extended), "--quiet", "--training.max-steps", "20"]) == 0
     assert metrics(longer) == metrics(extended)
     name = "checkpoints/step-00000020/optimizer.safetensors"
@@ -137,9 +141,9 @@ def test_more_steps_are_the_longer_run(corpus, undisturbed, tmp_path):
         dispatch(["train", str(extended), "--training.max-steps", "19"])
 
 
-def test_a_longer_run_is_not_finished_until_it_is(undisturbed, tmp_path):
+def test_a_longer_run_is_not_finished_until_it_is(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
-    shutil.copytree(undisturbed, path)
+    shutil.copytree(uninterrupted_run, path)
     record = RunDirectory(path).record()
     record.installed = replace(record.installed, bleu=-1.0)  # any model is better, and is installed
     RunDirectory(path).write_record(record)
@@ -163,25 +167,27 @@ def test_a_longer_run_is_not_finished_until_it_is(undisturbed, tmp_path):
         (["--train", "VALID", "VALID"], "is another file than before"),
     ],
 )
-def test_other_settings_or_data_are_refused(change, message, undisturbed, corpus):
+def test_other_settings_or_data_are_refused(change, message, uninterrupted_run, corpus):
     change = [corpus[-1] if word == "VALID" else word for word in change]
     with pytest.raises(HeadwayError, match=message) as raised:
-        dispatch(["train", str(undisturbed), "--training.max-steps", "23", *change])
+        dispatch(["train", str(uninterrupted_run), "--training.max-steps", "23", *change])
     assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
     ("size", "valid", "what"), [(331, 8, "data"), (330, 7, "vocabulary")], ids=["data", "words"]
 )
-def test_data_that_was_prepared_otherwise_is_refused(size, valid, what, undisturbed, tmp_path):
+def test_data_that_was_prepared_otherwise_is_refused(
+    size, valid, what, uninterrupted_run, tmp_path
+):
     other = write_corpus(tmp_path, train=150, valid=valid)
     data = str(tmp_path / "data")
     dispatch(["prepare", data, *other, "--text.vocab-size", str(size)])
     with pytest.raises(HeadwayError, match=f"started with other {what}"):
-        dispatch(["train", str(undisturbed), "--training.max-steps", "23", "--data", data])
+        dispatch(["train", str(uninterrupted_run), "--training.max-steps", "23", "--data", data])
 
 
-def test_the_average_and_the_threads_of_a_run_may_change(corpus, undisturbed, tmp_path):
+def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
     with contextlib.closing(run_to_end(run)) as events:
@@ -198,15 +204,15 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, undisturbed, tm
     run.directory.unlock()
     assert (RunDirectory(path).steps(), (path / "averaged").exists()) == ([15, 17], False)
     # All but the validation of the average; another number of threads changes the last bits.
-    for line, other in zip(metrics(path), metrics(undisturbed)[:-1], strict=True):
+    for line, other in zip(metrics(path), metrics(uninterrupted_run)[:-1], strict=True):
         for key, value in line.items():
             is_number = isinstance(value, float)
             assert value == (pytest.approx(other[key], rel=1e-4) if is_number else other[key])
 
 
-def test_resuming_keeps_the_number_of_threads(undisturbed, tmp_path):
+def test_resuming_keeps_the_number_of_threads(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
-    shutil.copytree(undisturbed, path)
+    shutil.copytree(uninterrupted_run, path)
     facts = json.loads((path / "run.json").read_text())
     facts["machine"]["threads"] = 3  # as if begun on a machine with three cores
     (path / "run.json").write_text(json.dumps(facts))
@@ -217,9 +223,9 @@ def test_resuming_keeps_the_number_of_threads(undisturbed, tmp_path):
     assert torch.get_num_threads() == 1
 
 
-def test_a_damaged_checkpoint_is_named(undisturbed, tmp_path):
+def test_a_damaged_checkpoint_is_named(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
-    shutil.copytree(undisturbed, path)
+    shutil.copytree(uninterrupted_run, path)
     file = path / "checkpoints" / "step-00000017" / "optimizer.safetensors"
     file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(HeadwayError, match=r"step-00000017/optimizer.safetensors: not a readable"):

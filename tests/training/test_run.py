@@ -17,25 +17,25 @@ from headway.training.run_directory import RunDirectory
 from support.runs import assert_equal_runs, command, metrics
 
 
-def test_a_run_directory_is_a_whole_model(undisturbed, capsys):
-    found = load_model(undisturbed)
+def test_a_run_directory_is_a_whole_model(uninterrupted_run, capsys):
+    found = load_model(uninterrupted_run)
     assert found.languages == ("en", "de")
-    assert isinstance(Translator.load(undisturbed, "cpu").translate("1 2 3"), str)
-    card = (undisturbed / "README.md").read_text()
-    facts = json.loads((undisturbed / "run.json").read_text())
+    assert isinstance(Translator.load(uninterrupted_run, "cpu").translate("1 2 3"), str)
+    card = (uninterrupted_run / "README.md").read_text()
+    facts = json.loads((uninterrupted_run / "run.json").read_text())
     assert facts["data"]["fingerprint"] in card
     assert "version:2" in card  # sacreBLEU's signature
     assert facts["machine"] == {
         **asdict(Machine.resolve(TrainingConfig(device="cpu"))),
         "threads": 1,
     }
-    suffixes = {path.suffix for path in undisturbed.rglob("*") if path.is_file()}
+    suffixes = {path.suffix for path in uninterrupted_run.rglob("*") if path.is_file()}
     assert not suffixes & {".pt", ".pth", ".bin", ".pkl"}
     assert capsys.readouterr().out == ""
 
 
-def test_metrics_hold_every_step_and_validation_and_no_clock(undisturbed):
-    lines = metrics(undisturbed)
+def test_metrics_hold_every_step_and_validation_and_no_clock(uninterrupted_run):
+    lines = metrics(uninterrupted_run)
     steps = [line for line in lines if line["event"] == "step"]
     assert [line["step"] for line in steps] == list(range(1, 18))
     validations = [line for line in lines if line["event"] == "validation"]
@@ -45,20 +45,22 @@ def test_metrics_hold_every_step_and_validation_and_no_clock(undisturbed):
     assert {key for line in steps for key in line} == {
         "event", "step", "loss", "nll", "tokens", "gradient_norm", "rate", "skipped"
     }  # fmt: skip
-    assert RunDirectory(undisturbed).steps() == [12, 15, 17]
+    assert RunDirectory(uninterrupted_run).steps() == [12, 15, 17]
 
 
-def test_the_best_model_is_installed(undisturbed):
-    validations = [line for line in metrics(undisturbed) if line["event"] == "validation"]
+def test_the_best_model_is_installed(uninterrupted_run):
+    validations = [line for line in metrics(uninterrupted_run) if line["event"] == "validation"]
     best = max(validations, key=lambda v: (v["bleu"], -v["perplexity"]))
-    facts = json.loads((undisturbed / "run.json").read_text())
+    facts = json.loads((uninterrupted_run / "run.json").read_text())
     assert {key: best[key] for key in facts["installed"]} == facts["installed"]
     folder = "averaged" if best["averaged"] > 1 else "best"
     name = "model.safetensors"
-    assert (undisturbed / name).read_bytes() == (undisturbed / folder / name).read_bytes()
+    assert (uninterrupted_run / name).read_bytes() == (
+        uninterrupted_run / folder / name
+    ).read_bytes()
 
 
-def test_a_shortlist_is_learned_at_the_end(corpus, undisturbed, tmp_path):
+def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     assert dispatch(command(path, corpus, search__shortlist=9)) == 0
     found = Shortlist.load(path, (331, 331))
@@ -66,7 +68,7 @@ def test_a_shortlist_is_learned_at_the_end(corpus, undisturbed, tmp_path):
     for folder in (path, path / "averaged"):
         assert (folder / "shortlist.safetensors").is_file()
     text = Path(corpus[1]).read_text().splitlines()[3]
-    few, whole = Translator.load(path, "cpu"), Translator.load(undisturbed, "cpu")
+    few, whole = Translator.load(path, "cpu"), Translator.load(uninterrupted_run, "cpu")
     ids = few.tokenizer.encode_source([text])
     listed = found.pick(ids[0], 9, [*ids[0], few.tokenizer.eos]).tolist()
     assert len(listed) < 331
@@ -77,9 +79,9 @@ def test_a_shortlist_is_learned_at_the_end(corpus, undisturbed, tmp_path):
         whole.translate(text, SearchConfig(shortlist=9))
 
 
-def test_a_shortlist_is_learned_by_a_finished_run(corpus, undisturbed, tmp_path, capsys):
+def test_a_shortlist_is_learned_by_a_finished_run(corpus, uninterrupted_run, tmp_path, capsys):
     path = tmp_path / "run"
-    shutil.copytree(undisturbed, path)
+    shutil.copytree(uninterrupted_run, path)
     before = (path / "model.safetensors").read_bytes()
     for said in ("shortlist.safetensors: learned", "finished"):
         assert dispatch(["train", str(path), "--search.shortlist", "9"]) == 0
@@ -99,11 +101,11 @@ def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
 
 
 @pytest.mark.slow
-def test_tensorboard_gets_the_curves(corpus, undisturbed, tmp_path):
+def test_tensorboard_gets_the_curves(corpus, uninterrupted_run, tmp_path):
     reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     path = tmp_path / "run"
     assert dispatch(command(path, corpus, training__tensorboard="true")) == 0
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
     events = reader.EventAccumulator(str(path / "tensorboard"))
     events.Reload()
     losses = [(e.step, e.value) for e in events.Scalars("training/loss")]

@@ -25,22 +25,22 @@ def test_a_path_that_cannot_be_a_run_is_refused(corpus, tmp_path):
             dispatch(command(path, corpus))
 
 
-def test_a_second_trainer_is_refused(undisturbed):
-    directory = RunDirectory(undisturbed)
+def test_a_second_trainer_is_refused(uninterrupted_run):
+    directory = RunDirectory(uninterrupted_run)
     directory.lock()
     try:
         with pytest.raises(HeadwayError, match="training here already"):
-            dispatch(["train", str(undisturbed)])
+            dispatch(["train", str(uninterrupted_run)])
     finally:
         directory.unlock()
 
 
-def test_a_start_that_was_interrupted_is_repeated(corpus, undisturbed, tmp_path):
+def test_a_start_that_was_interrupted_is_repeated(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     dispatch(["prepare", str(path / "data"), *corpus, "--text.vocab-size", "331"])
     (path / ".tmp-17-data").mkdir()
     assert dispatch(command(path, corpus)) == 0
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
     assert not (path / ".tmp-17-data").exists()
 
 
@@ -73,7 +73,7 @@ def test_a_system_that_cannot_train_is_one_line(missing, monkeypatch):
         importlib.reload(training_package)
 
 
-def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):
+def test_the_rehearsal_changes_nothing(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
     before = digest(run.tensors())
@@ -85,10 +85,12 @@ def test_the_rehearsal_changes_nothing(corpus, undisturbed, tmp_path):
     for _ in run_to_end(run):
         pass
     run.directory.unlock()
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
 
 
-def test_settings_may_change_after_a_failed_rehearsal(corpus, undisturbed, tmp_path, monkeypatch):
+def test_settings_may_change_after_a_failed_rehearsal(
+    corpus, uninterrupted_run, tmp_path, monkeypatch
+):
     """What its message says to change can be changed, and a kill in it is no harm either."""
     path = tmp_path / "run"
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
@@ -99,7 +101,7 @@ def test_settings_may_change_after_a_failed_rehearsal(corpus, undisturbed, tmp_p
         dispatch(command(path, corpus, **larger))
     monkeypatch.undo()
     assert dispatch(command(path, corpus)) == 0
-    assert_equal_runs(path, undisturbed)
+    assert_equal_runs(path, uninterrupted_run)
 
 
 def test_a_rehearsal_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):

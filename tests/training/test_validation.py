@@ -13,8 +13,8 @@ from headway.training.validation import ValidationReport
 
 
 @pytest.fixture
-def data(undisturbed):
-    return PreparedData.open(undisturbed / "data")
+def data(uninterrupted_run):
+    return PreparedData.open(uninterrupted_run / "data")
 
 
 def finished(generator):
@@ -27,7 +27,7 @@ def finished(generator):
             return end.value, yielded
 
 
-def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, undisturbed, monkeypatch):
+def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, uninterrupted_run, monkeypatch):
     class Perfect:
         def __init__(self, model, tokenizer, search, device, languages):
             self.answers = dict(zip(data.valid_source, data.valid_target, strict=True))
@@ -38,7 +38,7 @@ def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, undisturbed,
 
     monkeypatch.setattr(validation, "Translator", Perfect)
     monkeypatch.setattr(validation, "GROUP", 3)
-    model = load_model(undisturbed).transformer
+    model = load_model(uninterrupted_run).transformer
     before = torch.get_rng_state()
     scores, progress = finished(
         validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70)
@@ -59,8 +59,8 @@ def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, undisturbed,
     assert scores[0] == pytest.approx(math.exp(sums / tokens), rel=1e-4)
 
 
-def test_validation_translates_the_first_sentences_only(data, undisturbed):
-    model = load_model(undisturbed).transformer
+def test_validation_translates_the_first_sentences_only(data, uninterrupted_run):
+    model = load_model(uninterrupted_run).transformer
     scores = [
         finished(
             validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70, sentences=n)

@@ -27,11 +27,8 @@ CONFIG = ModelConfig(source_vocab_size=31, target_vocab_size=31, d_model=16, d_f
 
 
 @pytest.fixture(autouse=True)
-def small_shares(monkeypatch):
-    before = torch.get_num_threads()
+def _small_shares(monkeypatch):
     monkeypatch.setattr(workers, "MIN_TOKENS_PER_WORKER", 1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("threads", range(1, 40))
