@@ -30,7 +30,7 @@ class Writer(Protocol):
         """Return the reasons why the format cannot express a model exactly; none: it can."""
 
     def write(self, model: Model, out: Path, precision: str) -> list[str]:
-        """Write an export; it appears complete or not at all.
+        """Write an export; `export_model` removes it if this fails.
 
         Args:
             model: A model that `find_refusals` accepts.

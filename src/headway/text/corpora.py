@@ -23,6 +23,7 @@ from headway.errors import HeadwayError
 from headway.files import TEMPORARY, cache_directory, remove, write_atomically
 from headway.text import fetching
 from headway.text.fetching import IDENTITY, Languages
+from headway.text.languages import CODE
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -65,7 +66,7 @@ def local_files(
     if languages is None:
         raise HeadwayError(f"{names[0]}: a corpus by name needs --languages SOURCE TARGET")
     for code in languages:
-        if not re.fullmatch(r"\w[\w-]{0,30}", code):
+        if not CODE.fullmatch(code):
             raise HeadwayError(f"--languages {code!r}: must be a language code, such as de")
     directory = _fetch_once([_complete_name(name, place) for name in names], languages, say)
     return [str(file) for file in _files(directory, languages)]

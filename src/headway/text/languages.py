@@ -1,4 +1,8 @@
-"""The names of languages."""
+"""Codes and names of languages."""
+
+import re
+
+CODE = re.compile(r"\w[\w-]{0,30}")  # such as de, pt-BR or zh_Hant
 
 # ISO 639-1 codes, and common codes with a script or country.
 NAMES = {

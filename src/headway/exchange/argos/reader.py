@@ -1,6 +1,5 @@
 """Reading Argos Translate packages."""
 
-import re
 import tempfile
 from pathlib import Path
 
@@ -9,8 +8,7 @@ from headway.exchange.argos.package import MAX_BYTES, unpack
 from headway.exchange.ctranslate2 import reader as ctranslate2_reader
 from headway.exchange.json_file import read_json_object
 from headway.inference.directory import Model
-
-LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([_-][A-Za-z0-9]{1,8})*")
+from headway.text.languages import CODE
 
 
 def read(path: Path) -> Model:
@@ -34,6 +32,6 @@ def _read_languages(path: Path, file: Path) -> tuple[str, str]:
         raise HeadwayError(f"{path}: metadata.json is missing or damaged") from None
     source, target = metadata.get("from_code"), metadata.get("to_code")
     for code in (source, target):
-        if not isinstance(code, str) or not LANGUAGE_CODE.fullmatch(code):
+        if not isinstance(code, str) or not CODE.fullmatch(code):
             raise HeadwayError(f"{path}: metadata.json names no from_code and to_code")
     return str(source), str(target)

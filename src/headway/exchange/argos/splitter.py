@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.errors import HeadwayError
+from headway.exchange.optional_package import import_package
 
 ENDS, CLOSINGS = ".!?…。！？", "\"'”’»)]"
 # The id of a character is its index here; all others have that of <UNK>.
@@ -27,11 +27,8 @@ def write_splitter(path: Path, language: str) -> None:
     Raises:
         HeadwayError: If onnx is not installed.
     """
-    try:
-        import onnx
-        from onnx import TensorProto, helper, numpy_helper
-    except ImportError:
-        raise HeadwayError('this needs onnx: pip install "headway[export]"') from None
+    onnx = import_package("onnx")
+    helper = onnx.helper
 
     def node(operation: str, reads: str, writes: str, **how: Any) -> Any:
         return helper.make_node(operation, reads.split(), [writes], **how)
@@ -87,11 +84,11 @@ def write_splitter(path: Path, language: str) -> None:
         nodes,
         "splitter",
         [
-            helper.make_tensor_value_info("units", TensorProto.INT64, ["B", "T"]),
-            helper.make_tensor_value_info("features", TensorProto.FLOAT, ["B", "T", "F"]),
+            helper.make_tensor_value_info("units", onnx.TensorProto.INT64, ["B", "T"]),
+            helper.make_tensor_value_info("features", onnx.TensorProto.FLOAT, ["B", "T", "F"]),
         ],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["B", "T", 5])],
-        [numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()],
+        [helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, ["B", "T", 5])],
+        [onnx.numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()],
     )
     opset = [helper.make_opsetid("", OPSET)]
     model = helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)

@@ -10,7 +10,6 @@ from headway.exchange.argos.package import add_files, pack
 from headway.exchange.argos.splitter import write_splitter
 from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.exchange.ctranslate2.writer import PRECISIONS, find_refusals
-from headway.exchange.output import create_atomically
 from headway.inference.directory import Model
 from headway.text.languages import name_of
 
@@ -37,7 +36,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
             "argos cannot express two vocabularies: a package has one sentencepiece model"
         )
     source, target = model.languages
-    with create_atomically(out) as package, tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "package"
         folder.mkdir()
         notes = ctranslate2.write(model, folder / "model", precision)
@@ -46,7 +45,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
         (folder / "minisbd").mkdir()
         write_splitter(folder / "minisbd" / f"{source}.onnx", source)
         version = PACKAGE_VERSION.replace(".", "_")
-        pack(folder, package, f"translate-{source}_{target}-{version}")
+        pack(folder, out, f"translate-{source}_{target}-{version}")
     return [
         "Argos Translate splits text into sentences and searches with a beam of 4 and length_penalty ="
         " 0.2, which divides by |Y|^0.2: the paper's penalty cannot be set there. ARGOS_BEAM_SIZE = 1"

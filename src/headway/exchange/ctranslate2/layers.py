@@ -1,7 +1,7 @@
 """The variables of CTranslate2 as the settings and weights of a Headway model.
 
 A variable of a part that Headway does not have is rejected by its name. Ids keep their order here;
-`headway.exchange.ctranslate2.vocabulary` puts them into Headway's.
+`headway.exchange.ctranslate2.entries` puts them into Headway's.
 
 Shapes: V vocabulary, D d_model, H heads, W width of a head.
 """

@@ -9,18 +9,17 @@ import torch
 from headway.config import Config, ModelConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.exchange.ctranslate2.binary import read_variables
-from headway.exchange.ctranslate2.layers import convert_variables
-from headway.exchange.ctranslate2.vocabulary import (
-    ADDED,
-    Order,
+from headway.exchange.ctranslate2.entries import (
     find_order,
     find_pad,
     read_entries,
     read_start,
     reorder_weights,
 )
+from headway.exchange.ctranslate2.layers import convert_variables
 from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object
+from headway.exchange.order import ADDED, Order
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 from headway.exchange.sentencepiece_file import SentencePieceFile
 from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config

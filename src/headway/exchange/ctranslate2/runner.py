@@ -6,8 +6,8 @@ from pathlib import Path
 import torch
 
 from headway.errors import HeadwayError
-from headway.exchange.ctranslate2.spec import import_ctranslate2
-from headway.exchange.ctranslate2.vocabulary import read_entries
+from headway.exchange.ctranslate2.entries import read_entries
+from headway.exchange.optional_package import import_package
 from headway.text.tokenizer import Tokenizer
 
 BATCH_TOKENS = 2000
@@ -25,7 +25,7 @@ class Runner:
     """
 
     def __init__(self, path: Path, threads: int = 0) -> None:
-        program = import_ctranslate2()
+        program = import_package("ctranslate2")
         self.source, self.target = (read_entries(path, side) for side in ("source", "target"))
         self.ids = {entry: i for i, entry in enumerate(self.target)}
         try:

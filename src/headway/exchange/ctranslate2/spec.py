@@ -13,26 +13,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
-from headway.errors import HeadwayError
+from headway.exchange.optional_package import import_package
+from headway.exchange.tables import embedding_table, output_table
 from headway.model import MultiHeadAttention, Positions, SelfAttention, Transformer
-from headway.model.embeddings import Embedding, sinusoids
+from headway.model.embeddings import sinusoids
 from headway.model.layers import Layer, Residual
 
 MIN_POSITIONS = 1026  # CTranslate2 limits a text to 1,024 tokens by default
 ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}  # 1 is an approximation of gelu
-
-
-def import_ctranslate2() -> Any:
-    """Import CTranslate2.
-
-    Raises:
-        HeadwayError: If it is not installed.
-    """
-    try:
-        import ctranslate2
-    except ImportError:
-        raise HeadwayError('this needs CTranslate2: pip install "headway[export]"') from None
-    return ctranslate2
 
 
 @torch.no_grad()
@@ -42,7 +30,7 @@ def build_spec(model: Transformer) -> Any:
     Args:
         model: A model that `headway.exchange.ctranslate2.writer.find_refusals` accepts.
     """
-    specs = import_ctranslate2().specs
+    specs = import_package("ctranslate2").specs
     config = model.config
     head_width = max(config.head_widths)
     shape = {
@@ -57,10 +45,10 @@ def build_spec(model: Transformer) -> Any:
         alignment_heads=0,  # alignments are the mean of all heads
         **shape,
     )
-    encoder.embeddings[0].weight = _embedding(model.source_embedding)
-    decoder.embeddings.weight = _embedding(model.target_table)
+    encoder.embeddings[0].weight = embedding_table(model.source_embedding)
+    decoder.embeddings.weight = embedding_table(model.target_table)
     decoder.start_from_zero_embedding = True
-    decoder.projection.weight = _projection(model)
+    decoder.projection.weight = output_table(model)
     if model.output.bias is not None:
         decoder.projection.bias = _copy(model.output.bias)
     if config.scale_logits:
@@ -81,21 +69,6 @@ def build_spec(model: Transformer) -> Any:
 def _copy(tensor: Tensor) -> Tensor:
     """Copy a tensor: CTranslate2 rounds weights in place."""
     return tensor.detach().cpu().clone()
-
-
-def _embedding(embedding: Embedding) -> Tensor:
-    if embedding.expand is None:
-        return _copy(embedding.weight)
-    return (embedding.weight.double() @ embedding.expand.weight.double().T).float().cpu()
-
-
-def _projection(model: Transformer) -> Tensor:
-    if model.output.reduce is None and model.output.weight is None:
-        return _embedding(model.target_table)
-    weight = model.target_table.weight if model.output.weight is None else model.output.weight
-    if model.output.reduce is None:
-        return _copy(weight)
-    return (weight.double() @ model.output.reduce.weight.double()).float().cpu()
 
 
 def _position_table(positions: Positions, config: ModelConfig) -> Tensor:

@@ -9,7 +9,8 @@ from pathlib import Path
 from headway.config import ModelConfig
 from headway.exchange.ctranslate2.reader import SETTINGS_FILE
 from headway.exchange.ctranslate2.spec import MIN_POSITIONS, build_spec
-from headway.exchange.output import add_files, create_atomically
+from headway.exchange.output import add_files
+from headway.exchange.refusals import find_other_attention
 from headway.inference.directory import Model, write_config
 from headway.text.tokenizer import Tokenizer
 
@@ -29,14 +30,7 @@ print(target.decode(results[0].hypotheses[0]))
 
 def find_refusals(config: ModelConfig) -> list[str]:
     """Return the reasons why CTranslate2 cannot express a model exactly; none: it can."""
-    reasons = []
-    for name in ("encoder_mixer", "decoder_mixer"):
-        if getattr(config, name) != "attention":
-            reasons.append(f"{name} = '{getattr(config, name)}': it knows attention only")
-    if config.compatibility != "dot":
-        reasons.append(f"compatibility = '{config.compatibility}': it knows dot products only")
-    if config.window:
-        reasons.append(f"window = {config.window}: it has no restricted self-attention in encoders")
+    reasons = find_other_attention(config)
     for name in ("num_encoder_layers", "num_decoder_layers"):
         if getattr(config, name) == 0:
             reasons.append(f"{name} = 0: it needs one layer at least")
@@ -59,11 +53,10 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     spec.config.layer_norm_epsilon = model.config.model.norm_epsilon
     spec.validate()
     spec.optimize(quantization=precision)
-    with create_atomically(out) as temporary:
-        temporary.mkdir()
-        spec.save(str(temporary))
-        model.tokenizer.save(temporary)
-        write_config(temporary, model.config, model.languages, name=SETTINGS_FILE)
+    out.mkdir()
+    spec.save(str(out))
+    model.tokenizer.save(out)
+    write_config(out, model.config, model.languages, name=SETTINGS_FILE)
     return _notes(model, precision)
 
 

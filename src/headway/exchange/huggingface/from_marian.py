@@ -23,6 +23,7 @@ from headway.exchange.huggingface.names import (
     headway_order,
     layer_weights,
 )
+from headway.exchange.order import Order
 from headway.model.embeddings import sinusoids
 
 PROJECTIONS = ("query", "key", "value", "output")
@@ -94,7 +95,7 @@ def from_marian(
     config: ModelConfig,
     weights: Mapping[str, Tensor],
     tables: Tables,
-    ids: tuple[Tensor, Tensor],
+    orders: tuple[Order, Order],
 ) -> tuple[ModelConfig, dict[str, Tensor]]:
     """Convert Marian weights into those of a Headway model.
 
@@ -102,22 +103,23 @@ def from_marian(
         config: The settings that config.json shows.
         weights: The weights by Marian's names, of the `expected_shapes`.
         tables: The result of `find_tables`.
-        ids: For source and target, Marian's id of each entry of Headway, ``<pad>`` last.
+        orders: Of source and target.
 
     Returns:
         The settings, completed by what the weights show, and the weights.
     """
-    order = headway_order(config.d_model)
+    columns = headway_order(config.d_model)
     own: dict[str, Tensor] = {}
     for names in layer_weights(config):
         value = weights[names.theirs]
-        own[names.ours] = value if names.axis is None else value.index_select(names.axis, order)
+        own[names.ours] = value if names.axis is None else value.index_select(names.axis, columns)
     biases = [name for name in own if name.split(".")[-2] in PROJECTIONS and name.endswith(".bias")]
     has_attention_bias = any(bool(own[name].any()) for name in biases)
     if not has_attention_bias:
         own = {name: value for name, value in own.items() if name not in biases}
     source, target, output = (
-        table[rows][:, order] for table, rows in zip(tables, (*ids, ids[1]), strict=True)
+        table[torch.tensor(order.rows)][:, columns]
+        for table, order in zip(tables, (*orders, orders[1]), strict=True)
     )
     source[-1] = 0  # the model never reads <pad> in a source
     tying: Literal["three-way", "target", "none"] = "none"
@@ -128,7 +130,9 @@ def from_marian(
         own["target_embedding.weight"] = target
     if tying == "none":
         own["output.weight"] = output
-    bias = weights[BIAS].flatten()[ids[1]] if BIAS in weights else torch.zeros(1)
+    bias = (
+        weights[BIAS].flatten()[torch.tensor(orders[1].rows)] if BIAS in weights else torch.zeros(1)
+    )
     if bias.any():
         own["output.bias"] = bias
     positions, position_tables = _find_positions(config, weights)

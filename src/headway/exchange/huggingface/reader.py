@@ -4,9 +4,9 @@ from pathlib import Path
 
 from headway.config import Config, TextConfig
 from headway.errors import HeadwayError
+from headway.exchange.huggingface.entries import make_tokenizer, read_orders
 from headway.exchange.huggingface.from_marian import expected_shapes, find_tables, from_marian
 from headway.exchange.huggingface.settings import MarianSettings, find_languages, read_search
-from headway.exchange.huggingface.vocabulary import make_tokenizer, read_entries
 from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object, read_optional_json_object
 from headway.exchange.weights_file import read_weights
@@ -37,8 +37,8 @@ def read(path: Path) -> Model:
     about = read_optional_json_object(path / "tokenizer_config.json")
     sizes = shape.source_vocab_size, shape.target_vocab_size
     is_separate = about.get("separate_vocabs") is True
-    source, target = read_entries(path, values, sizes, is_separate=is_separate)
-    tokenizer, subwords = make_tokenizer(path, (source, target))
+    orders = read_orders(path, values, sizes, is_separate=is_separate)
+    tokenizer, subwords = make_tokenizer(path, orders)
     weights_file = next((path / name for name in WEIGHTS if (path / name).is_file()), None)
     if weights_file is None:
         raise HeadwayError(f"{path}: no {' and no '.join(WEIGHTS)}")
@@ -48,7 +48,7 @@ def read(path: Path) -> Model:
         raise HeadwayError(
             f"{weights_file}: the decoder does not start from zeros, as Headway's does"
         )
-    shape, own = from_marian(shape, weights, tables, (source.ids, target.ids))
+    shape, own = from_marian(shape, weights, tables, orders)
     text = TextConfig(
         vocab_size=shape.target_vocab_size,
         joint_vocab=tokenizer.joint,

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import torch
 
-from headway.errors import HeadwayError
+from headway.exchange.optional_package import import_package
 from headway.inference.batching import batch_rows, pad_right
 from headway.text.tokenizer import Tokenizer
 
@@ -24,7 +24,7 @@ class Runner:
     """
 
     def __init__(self, path: Path) -> None:
-        program = _import_transformers()
+        program = import_package("transformers")
         with _without_progress_bar(program):
             self.model = program.AutoModelForSeq2SeqLM.from_pretrained(
                 path, dtype=torch.float32, local_files_only=True
@@ -70,18 +70,8 @@ class Runner:
         return log_probs
 
 
-def _import_transformers() -> Any:
-    try:
-        import transformers
-    except ImportError:
-        raise HeadwayError(
-            'to compare needs transformers: pip install "transformers>=4.57", or give --no-verify'
-        ) from None
-    return transformers
-
-
 @contextmanager
-def _without_progress_bar(program: Any) -> Iterator[None]:
+def _without_progress_bar(program: ModuleType) -> Iterator[None]:
     logging = program.utils.logging
     is_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

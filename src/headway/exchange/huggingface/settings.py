@@ -10,11 +10,11 @@ from headway.config.model import LARGEST
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_optional_json_object
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
+from headway.text.languages import CODE
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
 MAX_LAYERS = 1000
 MAX_BEAM = 16
-LANGUAGE_CODE = re.compile(r"\w[\w-]{0,30}")
 LANGUAGE_PAIR = re.compile(r"(?:opus-mt-(?:\w+-)*?|marian/)([a-z]{2,3})-([a-z]{2,3})$")
 
 
@@ -127,7 +127,7 @@ def find_languages(
         tokenizer: The content of tokenizer_config.json.
     """
     codes = tokenizer.get("source_lang"), tokenizer.get("target_lang")
-    if all(isinstance(code, str) and LANGUAGE_CODE.fullmatch(code) for code in codes):
+    if all(isinstance(code, str) and CODE.fullmatch(code) for code in codes):
         return cast("tuple[str, str]", codes)
     for name in (settings.values.get("_name_or_path"), path.resolve().name):
         if isinstance(name, str) and (match := LANGUAGE_PAIR.search(name)):

@@ -1,6 +1,6 @@
 """A Headway model's weights as those of a Marian model.
 
-Shapes: D d_model, E d_embedding, V vocabulary.
+Shapes: V vocabulary, D d_model.
 """
 
 import torch
@@ -19,6 +19,8 @@ from headway.exchange.huggingface.names import (
     marian_order,
 )
 from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
+from headway.exchange.refusals import find_other_attention
+from headway.exchange.tables import embedding_table, output_table
 from headway.model import Transformer
 
 
@@ -26,19 +28,11 @@ def find_refusals(config: ModelConfig) -> list[str]:
     """Return the reasons why Marian cannot express a model exactly; none: it can."""
     d_model, heads = config.d_model, config.num_heads
     head_width = d_model // heads
-    reasons = [
-        f"{name} = '{getattr(config, name)}': it knows attention only"
-        for name in ("encoder_mixer", "decoder_mixer")
-        if getattr(config, name) != "attention"
-    ]
+    reasons = find_other_attention(config)
     if config.norm != "post":
         reasons.append(f"norm = '{config.norm}': its layers normalize after the sum")
     if config.norm_epsilon != NORM_EPSILON:
         reasons.append(f"norm_epsilon = {config.norm_epsilon:g}: its is {NORM_EPSILON:g}")
-    if config.compatibility != "dot":
-        reasons.append(f"compatibility = '{config.compatibility}': it knows dot products only")
-    if config.window != 0:
-        reasons.append(f"window = {config.window}: its attention reads all positions")
     if d_model % heads or set(config.head_widths) != {head_width}:
         reasons.append("d_k or d_v: its heads are d_model / num_heads wide")
     if config.scale_logits and config.num_decoder_layers == 0:
@@ -71,7 +65,14 @@ def to_marian(model: Transformer, size: int) -> dict[str, Tensor]:
         for name in ("weight", "bias"):
             last = f"model.decoder.layers.{config.num_decoder_layers - 1}.final_layer_norm.{name}"
             weights[last] = weights[last] * config.d_model**-0.5
-    source, target, output = (add_rows(t[:, order], size) for t in _tables(model))
+    source, target, output = (
+        add_rows(table[:, order], size)
+        for table in (
+            embedding_table(model.source_embedding),
+            embedding_table(model.target_table),
+            output_table(model),
+        )
+    )
     if is_shared(config):
         weights[SHARED] = source
     else:
@@ -101,25 +102,9 @@ def add_rows(table: Tensor, size: int, fill: float = 0.0) -> Tensor:
     """Add rows before the last row, which is that of ``<pad>``.
 
     Args:
-        table: [V, E].
+        table: One row for each entry.
         size: The number of rows of the result.
         fill: The value of the added rows.
     """
     added = table.new_full((size - len(table), table.size(1)), fill)
     return torch.cat((table[:-1], added, table[-1:]))
-
-
-def _tables(model: Transformer) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the embeddings of source and target and the output matrix, each [V, D]."""
-
-    def multiply_out(weight: Tensor, map_DE: Tensor | None) -> Tensor:
-        weight = weight.detach().cpu()
-        return weight if map_DE is None else (weight.double() @ map_DE.double().T).float()
-
-    embeddings = []
-    for embedding in (model.source_embedding, model.target_table):
-        expand = None if embedding.expand is None else embedding.expand.weight.cpu()
-        embeddings.append(multiply_out(embedding.weight, expand))
-    output = model.target_table.weight if model.output.weight is None else model.output.weight
-    reduce = None if model.output.reduce is None else model.output.reduce.weight.cpu().T
-    return embeddings[0], embeddings[1], multiply_out(output, reduce)

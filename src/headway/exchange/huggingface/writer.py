@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from headway.errors import HeadwayError
 from headway.exchange.huggingface.text_files import notes, vocabularies, write_text_files
 from headway.exchange.huggingface.to_marian import find_refusals, to_marian
-from headway.exchange.output import add_files, create_atomically
+from headway.exchange.output import add_files
 from headway.inference.directory import Model
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
@@ -40,10 +40,9 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
         weights[name] = value.to(getattr(torch, precision))
         if not weights[name].isfinite().all():
             raise HeadwayError(f"{model.path}: {name} is too large for {precision}: use bfloat16")
-    with create_atomically(out) as temporary:
-        temporary.mkdir()
-        write_text_files(model, temporary, precision)
-        save_file(weights, temporary / "model.safetensors", metadata={"format": "pt"})
+    out.mkdir()
+    write_text_files(model, out, precision)
+    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
     found = notes(model)
     if precision != "float32":
         found.append(f"weights are stored as {precision}; transformers computes in {precision}")

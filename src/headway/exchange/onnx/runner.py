@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from headway.exchange.onnx.program import import_program
 from headway.exchange.onnx.writer import DECODER, DECODER_WITH_PAST, ENCODER
+from headway.exchange.optional_package import import_package
 from headway.inference.batching import batch_rows, pad_right
 from headway.text.tokenizer import Tokenizer
 
@@ -25,7 +25,7 @@ class Runner:
     """
 
     def __init__(self, path: Path) -> None:
-        program = import_program("onnxruntime")
+        program = import_package("onnxruntime")
         options = program.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
         options.inter_op_num_threads = 1

@@ -10,8 +10,9 @@ from headway.exchange.huggingface.text_files import (
     write_text_files,
 )
 from headway.exchange.onnx.exporter import Exporter
-from headway.exchange.onnx.program import import_program
-from headway.exchange.output import add_files, create_atomically
+from headway.exchange.optional_package import import_package
+from headway.exchange.output import add_files
+from headway.exchange.refusals import find_other_attention
 from headway.inference.directory import Model
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
@@ -35,15 +36,7 @@ print(tokenizer.batch_decode(found, skip_special_tokens=True))
 
 def find_refusals(config: ModelConfig) -> list[str]:
     """Return the reasons why the graphs cannot express a model exactly; none: they can."""
-    reasons = [
-        f"{name} = '{getattr(config, name)}': the cache of keys and values is for attention only"
-        for name in ("encoder_mixer", "decoder_mixer")
-        if getattr(config, name) != "attention"
-    ]
-    if config.compatibility != "dot":
-        reasons.append(f"compatibility = '{config.compatibility}': only dot products are written")
-    if config.window:
-        reasons.append(f"window = {config.window}: only full attention is written")
+    reasons = find_other_attention(config)
     if config.num_decoder_layers == 0:
         reasons.append("num_decoder_layers = 0: the decoder would have no cache")
     return reasons
@@ -55,16 +48,15 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     Raises:
         HeadwayError: If onnx is not installed, or a graph is too large for a file.
     """
-    import_program("onnx")
+    import_package("onnx")
     entries, _ = vocabularies(model.tokenizer)
     rows = position_rows(model.config.model)
     exporter = Exporter(model.transformer.cpu(), len(entries), rows, is_rounded=precision == "int8")
-    with create_atomically(out) as temporary:
-        temporary.mkdir()
-        (temporary / ENCODER).write_bytes(exporter.encoder())
-        (temporary / DECODER).write_bytes(exporter.decoder())
-        (temporary / DECODER_WITH_PAST).write_bytes(exporter.decoder_with_past())
-        write_text_files(model, temporary, "float32")
+    out.mkdir()
+    (out / ENCODER).write_bytes(exporter.encoder())
+    (out / DECODER).write_bytes(exporter.decoder())
+    (out / DECODER_WITH_PAST).write_bytes(exporter.decoder_with_past())
+    write_text_files(model, out, "float32")
     found = [
         *notes(model),
         f"positions are stored up to {rows}; longer text is an error",

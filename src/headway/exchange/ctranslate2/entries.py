@@ -1,4 +1,4 @@
-"""A vocabulary of CTranslate2 in Headway's order.
+"""The entries of a CTranslate2 vocabulary, put into Headway's order.
 
 The order is ``<unk>``, ``</s>``, the other entries, and at the end ``<pad>``: the entry from which the
 decoder starts. If the decoder starts from an ordinary entry, or from none, an entry is added that no
@@ -18,24 +18,11 @@ from torch import Tensor
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_json
+from headway.exchange.order import ADDED, Order
 from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.text.vocabulary import PAD
 
 MAX_BYTES = 1 << 27
-ADDED = -1  # the row of an entry that the original does not have
-
-
-@dataclass(frozen=True)
-class Order:
-    """A vocabulary in Headway's order.
-
-    Attributes:
-        names: The entries, ``<pad>`` last.
-        rows: The original row of each entry; the last one may be `ADDED`.
-    """
-
-    names: list[str]
-    rows: list[int]
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,12 @@
-"""The vocabulary of a Marian directory: two sentencepiece models, and the ids of their pieces."""
+"""The entries of a Marian vocabulary, put into Headway's order, and the tokenizer that they need."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-from torch import Tensor
-
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_json_object
+from headway.exchange.order import Order
 from headway.exchange.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD
@@ -18,22 +15,9 @@ EOS, UNK = "</s>", "<unk>"
 MAX_UNNAMED = 1024  # rows of an embedding that vocab.json does not name
 
 
-@dataclass(frozen=True)
-class Entries:
-    """The vocabulary of one side.
-
-    Attributes:
-        names: In Headway's order: ``<unk>``, ``</s>``, the others in their order, ``<pad>``.
-        ids: [V], Marian's id of each entry.
-    """
-
-    names: list[str]
-    ids: Tensor
-
-
-def read_entries(
+def read_orders(
     path: Path, settings: Mapping[str, Any], sizes: tuple[int, int], *, is_separate: bool
-) -> tuple[Entries, Entries]:
+) -> tuple[Order, Order]:
     """Read the vocabularies of source and target.
 
     Args:
@@ -63,7 +47,7 @@ def read_entries(
     return source, _read_side(path / "target_vocab.json", settings, sizes[1])
 
 
-def _read_side(file: Path, settings: Mapping[str, Any], size: int) -> Entries:
+def _read_side(file: Path, settings: Mapping[str, Any], size: int) -> Order:
     id_of = read_json_object(file)
     names = {number: name for name, number in id_of.items() if type(number) is int}
     if len(names) != len(id_of) or not all(0 <= number < size for number in names):
@@ -88,17 +72,17 @@ def _read_side(file: Path, settings: Mapping[str, Any], size: int) -> Entries:
     spelled = [names.get(number, f"<unnamed{number}>") for number in ids[:-1]]
     if len(set(spelled)) < len(spelled):
         raise HeadwayError(f"{file}: has entries called <unnamed...>")
-    return Entries([*spelled, PAD], torch.tensor(ids))
+    return Order([*spelled, PAD], ids)
 
 
 def make_tokenizer(
-    path: Path, entries: tuple[Entries, Entries]
+    path: Path, orders: tuple[Order, Order]
 ) -> tuple[Tokenizer, Literal["unigram", "bpe"]]:
     """Make a tokenizer of ``source.spm`` and ``target.spm``.
 
     Args:
         path: The directory.
-        entries: The result of `read_entries`.
+        orders: The result of `read_orders`.
 
     Returns:
         The tokenizer, and how it splits text.
@@ -107,17 +91,17 @@ def make_tokenizer(
         HeadwayError: Naming the file that is no sentencepiece model of these entries.
     """
     files = [SentencePieceFile(path / f"{side}.spm") for side in ("source", "target")]
-    source, target = (_reorder(file, side) for file, side in zip(files, entries, strict=True))
+    source, target = (_reorder(file, side) for file, side in zip(files, orders, strict=True))
     return Tokenizer(source, None if source == target else target), files[1].algorithm
 
 
-def _reorder(file: SentencePieceFile, entries: Entries) -> bytes:
-    """Return the sentencepiece model with its pieces in the order of the vocabulary."""
-    model = file.reordered(entries.names)
+def _reorder(file: SentencePieceFile, order: Order) -> bytes:
+    """Return the sentencepiece model with its pieces in another order."""
+    model = file.reordered(order.names)
     try:
         tokenizer = Tokenizer(model)
         # The id of <pad> follows the entries only if sentencepiece accepts all of them.
-        is_complete = tokenizer.source_vocab_size == len(entries.names)
+        is_complete = tokenizer.source_vocab_size == len(order.names)
         is_complete = is_complete and tokenizer.encode_source([""]) == [[Tokenizer.eos]]
     except (ValueError, RuntimeError, IndexError) as error:
         reason = str(error).splitlines()[0] if str(error) else "damaged"
