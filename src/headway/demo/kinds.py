@@ -43,13 +43,13 @@ def draw_integer(rng: Random) -> int:
     return rng.randrange(rng.choice((100, 1000, 1000, 10**4, 10**4, 10**4, 10**5, 10**6, 10**7)))
 
 
-def date(rng: Random, catalog: Catalog) -> Wordings:
+def make_date(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a day: "Tuesday, May 3, 2011", "May 3", "May 2011"."""
     day, style = draw_day(rng), rng.choice(("full", "long", "long", "medium", "MMMMd", "yMMMM"))
     return (lambda fmt: fmt.date(day, style)), (lambda fmt: fmt.date(day, "long"))
 
 
-def time(rng: Random, catalog: Catalog) -> Wordings:
+def make_time(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a time of day: "3:15 PM", "3:15:09 PM", "Mon 3:15 PM"."""
     clock, style = draw_clock(rng), rng.choice(("short", "medium", "weekday"))
     if style == "weekday":
@@ -58,7 +58,7 @@ def time(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: fmt.time(clock, style),)
 
 
-def datetime(rng: Random, catalog: Catalog) -> Wordings:
+def make_datetime(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a day and a time: "May 3, 2011, 3:15 PM"."""
     when, style = (
         dt.datetime.combine(draw_day(rng), draw_clock(rng)),
@@ -70,7 +70,7 @@ def datetime(rng: Random, catalog: Catalog) -> Wordings:
     )
 
 
-def interval(rng: Random, catalog: Catalog) -> Wordings:
+def make_interval(rng: Random, catalog: Catalog) -> Wordings:
     """Draw an interval: "May 3 – 8, 2011", "March – May 2011", "3:15 – 4:30 PM"."""
     what = rng.choice(("yMMMd", "yMMMd", "yMMMM", "hours"))
     if what == "hours":
@@ -82,14 +82,14 @@ def interval(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: fmt.date_interval(first, last, what),)
 
 
-def relative(rng: Random, catalog: Catalog) -> Wordings:
+def make_relative(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a time relative to now: "3 days ago", "in 12 weeks"."""
     unit, amount = rng.choice(catalog.relative_units), rng.randrange(1, rng.choice((30, 100, 1000)))
     signed = rng.choice((-1, 1)) * amount
     return (lambda fmt: fmt.relative(signed, unit),)
 
 
-def price(rng: Random, catalog: Catalog) -> Wordings:
+def make_price(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a sum of money: "$8.00", "8.50 US dollars", "8 US dollars"."""
     cents, style = rng.randrange(1, 10 ** rng.randrange(2, 7)), rng.choice(("standard", "name"))
     code = rng.choice(catalog.symbols if style == "standard" else catalog.currencies)
@@ -99,7 +99,7 @@ def price(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: fmt.price(value, code, style),)
 
 
-def number(rng: Random, catalog: Catalog) -> Wordings:
+def make_number(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a number: "one thousand and twenty-three", "1,023.5"."""
     if rng.random() < 0.2:
         amount = draw_amount(rng)
@@ -108,7 +108,7 @@ def number(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: fmt.spelled(value),)
 
 
-def ordinal(rng: Random, catalog: Catalog) -> Wordings:
+def make_ordinal(rng: Random, catalog: Catalog) -> Wordings:
     """Draw an ordinal: "twenty-third", "week 23 of 2011"."""
     if rng.random() < 0.2:
         week, within = rng.randint(1, 52), draw_day(rng).year
@@ -117,7 +117,7 @@ def ordinal(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: fmt.spelled(value, "ordinal"),)
 
 
-def year(rng: Random, catalog: Catalog) -> Wordings:
+def make_year(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a year or its quarter: "nineteen eighty-four", "44 BC", "3rd quarter 1984"."""
     what = rng.choice(("words", "era", "quarter"))
     if what == "words":
@@ -130,13 +130,13 @@ def year(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: fmt.date(day, "yQQQQ"),)
 
 
-def unit(rng: Random, catalog: Catalog) -> Wordings:
+def make_unit(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a measure: "120.9 acres"."""
     value, code = draw_amount(rng), rng.choice(catalog.units)
     return (lambda fmt: fmt.quantity(value, code),)
 
 
-def duration(rng: Random, catalog: Catalog) -> Wordings:
+def make_duration(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a duration: "4 hours, 19 minutes, and 16 seconds"."""
     limits = {"year": 99, "month": 11, "day": 30, "hour": 23, "minute": 59, "second": 59}
     first, length = rng.randrange(5), rng.choice((2, 2, 3))
@@ -147,7 +147,7 @@ def duration(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: fmt.join([fmt.quantity(*part) for part in parts]),)
 
 
-def territory(rng: Random, catalog: Catalog) -> Wordings:
+def make_territory(rng: Random, catalog: Catalog) -> Wordings:
     """Draw countries: "Kenya", "Kenya Time", "Kenya – Norway"."""
     what, code = rng.randrange(10), rng.choice(catalog.territories)
     if what == 0:
@@ -161,7 +161,7 @@ def territory(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: f"{fmt.territory(code)} – {fmt.territory(other)}",)
 
 
-def language(rng: Random, catalog: Catalog) -> Wordings:
+def make_language(rng: Random, catalog: Catalog) -> Wordings:
     """Draw languages: "Danish", "German (Austria)", "German – Danish"."""
     what, code = rng.randrange(10), rng.choice(catalog.languages)
     if what < 2:
@@ -173,21 +173,21 @@ def language(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: f"{fmt.language(code)} – {fmt.language(other)}",)
 
 
-def series(rng: Random, catalog: Catalog) -> Wordings:
+def make_list(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a list of two to four: "Kenya, Norway, and Peru", "Monday or Friday"."""
     size, style = rng.choice((2, 2, 3, 3, 4)), rng.choice(("standard", "or"))
-    draw_item = rng.choice(
+    make_item = rng.choice(
         (
-            _one_territory,
-            _one_territory,
-            _one_language,
-            _one_weekday,
-            _one_month,
-            _small_number,
-            unit,
+            _make_one_territory,
+            _make_one_territory,
+            _make_one_language,
+            _make_one_weekday,
+            _make_one_month,
+            _make_small_number,
+            make_unit,
         )
     )
-    items = [draw_item(rng, catalog)[0] for _ in range(size)]
+    items = [make_item(rng, catalog)[0] for _ in range(size)]
 
     def write(fmt: Formatter) -> str:
         texts = [item(fmt) for item in items]
@@ -198,7 +198,7 @@ def series(rng: Random, catalog: Catalog) -> Wordings:
     return (write,)
 
 
-def percent(rng: Random, catalog: Catalog) -> Wordings:
+def make_percent(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a percentage: "83%", "0.5%", "83 percent"."""
     value = draw_amount(rng)
     if rng.random() < 0.3:
@@ -206,14 +206,14 @@ def percent(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: fmt.percent(value),)
 
 
-def compact(rng: Random, catalog: Catalog) -> Wordings:
+def make_compact(rng: Random, catalog: Catalog) -> Wordings:
     """Draw a large round number: "2.3 billion", "2.3B"."""
     value = rng.randrange(1, 1000) * 10 ** rng.randrange(3, 10)
     style = rng.choice(("long", "long", "short"))
     return (lambda fmt: fmt.compact(value, style)), (lambda fmt: fmt.compact(value, "long"))
 
 
-def currency(rng: Random, catalog: Catalog) -> Wordings:
+def make_currency(rng: Random, catalog: Catalog) -> Wordings:
     """Draw currencies: "Swiss Franc", "Swiss Franc (CHF)", "1 euro = 0.97 Swiss francs"."""
     what, code = rng.randrange(10), rng.choice(catalog.currencies)
     other = rng.choice([c for c in catalog.currencies if c != code])
@@ -227,47 +227,47 @@ def currency(rng: Random, catalog: Catalog) -> Wordings:
     return (lambda fmt: f"{fmt.money(1, code)} = {fmt.money(rate, other)}",)
 
 
-def _one_territory(rng: Random, catalog: Catalog) -> Wordings:
+def _make_one_territory(rng: Random, catalog: Catalog) -> Wordings:
     code = rng.choice(catalog.territories)
     return (lambda fmt: fmt.territory(code),)
 
 
-def _one_language(rng: Random, catalog: Catalog) -> Wordings:
+def _make_one_language(rng: Random, catalog: Catalog) -> Wordings:
     code = rng.choice(catalog.languages)
     return (lambda fmt: fmt.language(code),)
 
 
-def _one_weekday(rng: Random, catalog: Catalog) -> Wordings:
+def _make_one_weekday(rng: Random, catalog: Catalog) -> Wordings:
     day = rng.randrange(7)
     return (lambda fmt: fmt.weekday(day),)
 
 
-def _one_month(rng: Random, catalog: Catalog) -> Wordings:
+def _make_one_month(rng: Random, catalog: Catalog) -> Wordings:
     month = rng.randint(1, 12)
     return (lambda fmt: fmt.month(month),)
 
 
-def _small_number(rng: Random, catalog: Catalog) -> Wordings:
+def _make_small_number(rng: Random, catalog: Catalog) -> Wordings:
     value = rng.randrange(100)
     return (lambda fmt: fmt.spelled(value),)
 
 
 KINDS: dict[str, Kind] = {
-    "date": date,
-    "time": time,
-    "datetime": datetime,
-    "interval": interval,
-    "relative": relative,
-    "price": price,
-    "number": number,
-    "ordinal": ordinal,
-    "year": year,
-    "unit": unit,
-    "duration": duration,
-    "territory": territory,
-    "language": language,
-    "list": series,
-    "percent": percent,
-    "compact": compact,
-    "currency": currency,
+    "date": make_date,
+    "time": make_time,
+    "datetime": make_datetime,
+    "interval": make_interval,
+    "relative": make_relative,
+    "price": make_price,
+    "number": make_number,
+    "ordinal": make_ordinal,
+    "year": make_year,
+    "unit": make_unit,
+    "duration": make_duration,
+    "territory": make_territory,
+    "language": make_language,
+    "list": make_list,
+    "percent": make_percent,
+    "compact": make_compact,
+    "currency": make_currency,
 }

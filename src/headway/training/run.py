@@ -12,22 +12,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.directory import load_model, save_model
-from headway.inference.shortlist import learn_shortlist
 from headway.model import Network, make_model
 from headway.text.batches import Batch
 from headway.text.prepare import PreparedData
 from headway.training import ranks
 from headway.training.averaging import average_weights
-from headway.training.card import model_card
-from headway.training.checkpoint import explain_write_errors
 from headway.training.feed import Feed
+from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import thread_count
+from headway.training.model_writer import ModelWriter
 from headway.training.random_stream import RandomStream
 from headway.training.record import RunRecord
 from headway.training.run_directory import RunDirectory
@@ -36,7 +33,6 @@ from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport, validate
 from headway.training.worker import WorkerEnded
 
-SHORTLIST_PAIRS = 100_000  # a shortlist is learned from at most so many pairs
 MAX_UNSAVED_SECONDS = 600.0  # of work that a crash may lose (paper: a checkpoint every 10 minutes)
 MAX_ROLL_BACKS = 3  # in a row, with less than a checkpoint's interval of good steps in between
 TIMING_STEPS = 10  # steps between two lines of timings.jsonl
@@ -59,6 +55,7 @@ class Run:
         self, directory: RunDirectory, data: PreparedData, config: Config, record: RunRecord
     ) -> None:
         self.directory, self.data, self.config, self.record = directory, data, config, record
+        self.models = ModelWriter(directory, data, config, record)
         self.machine = record.machine
         device = self.machine.torch_device
         seed = config.training.seed
@@ -108,8 +105,8 @@ class Run:
 
     def begin(self) -> None:
         """Write ``run.json``; a directory without ``run.json`` is not a run."""
-        if ranks.rank() == 0 and not self.directory.started:
-            self.directory.write_record(self.record)
+        if not self.directory.started:
+            self.models.write_record()
 
     def advance(self) -> list[Event]:
         """Take one optimizer step on the next data and log it.
@@ -174,10 +171,10 @@ class Run:
         self._log(event="validation", **asdict(report), best=is_better)
         if is_better:
             self.state.best, self.state.since_best = report, 0
-            self._write_model(self.directory.best, self.trainer.model, report)
+            self.models.write(self.directory.best, self.trainer.model, report)
         else:
             self.state.since_best += 1
-        self._install(self.trainer.model, report)
+        self.models.install(self.trainer.model, report)
         self.state.validated = self.step
         yield report
 
@@ -190,14 +187,13 @@ class Run:
             model.load_state_dict(average_weights([self.directory.weights(s) for s in steps]))
             report = yield from self._validate(model, averaged=len(steps))
             self._log(event="validation", **asdict(report), checkpoints=steps)
-            self._write_model(self.directory.averaged, model, report)
-            self._install(model, report)
+            self.models.write(self.directory.averaged, model, report)
+            self.models.install(model, report)
             yield report
         if wants_shortlist(self.config):
             write_shortlist(self.directory, self.data)
         self.record.finished = True
-        if ranks.rank() == 0:
-            self.directory.write_record(self.record)
+        self.models.write_record()
 
     def _series(self) -> list[int]:
         """Return the steps of checkpoints that are kept to be averaged; others only guard against loss."""
@@ -251,24 +247,6 @@ class Run:
             accuracy=accuracy,
         )
 
-    def _install(self, model: Network, report: ValidationReport) -> None:
-        """Install a model in the run directory if it is better than the one that is installed."""
-        if report.is_better_than(self.record.installed):
-            self._write_model(self.directory.path, model, report)
-            self.record.installed = report
-            if ranks.rank() == 0:
-                self.directory.write_record(self.record)
-
-    def _write_model(self, path: Path, model: Network, report: ValidationReport) -> None:
-        if ranks.rank() == 0:
-            languages, tokenizer = self.data.languages, self.data.tokenizer
-            many = report.averaged > 1
-            which = f"average of {report.averaged} checkpoints" if many else "weights"
-            which += f" at step {report.step}"
-            card = model_card(self.config, self.record, languages, which, report)
-            with explain_write_errors(path, sum(w.nbytes for w in model.state_dict().values())):
-                save_model(path, model, tokenizer, self.config, languages, card)
-
     def _write_bad_batch(self, micro_batches: list[Batch]) -> Path:
         pairs = [pair for batch in micro_batches for pair in self.feed.text(batch)]
         return self.directory.write_bad_batch(self.step, ranks.rank(), pairs)
@@ -289,23 +267,3 @@ class Run:
                 peak_memory_bytes=self.trainer.peak_memory,
             )
             self._seconds, self._tokens = 0.0, 0
-
-
-def wants_shortlist(config: Config) -> bool:
-    """Return whether this process should write a shortlist at the end of a run; one rank does."""
-    is_wanted = config.search.shortlist > 0 and config.model.kind == "translator"
-    return is_wanted and ranks.rank() == 0
-
-
-def write_shortlist(directory: RunDirectory, data: PreparedData) -> None:
-    """Learn a shortlist from pairs spread over the training text, with the installed model."""
-    corpus = data.train
-    rows = np.linspace(0, len(corpus) - 1, min(len(corpus), SHORTLIST_PAIRS)).astype(int)
-    model = load_model(directory.path).transformer
-    pairs = (corpus.pair(row) for row in rows.tolist())
-    shortlist = learn_shortlist(
-        model, ((source.tolist(), target.tolist()) for source, target in pairs)
-    )
-    for path in (directory.path, directory.averaged):
-        if path.is_dir():
-            shortlist.save(path)

@@ -1,0 +1,53 @@
+"""The models that a run offers: the best, the average, and the one installed in the run directory."""
+
+from pathlib import Path
+
+from headway.config import Config
+from headway.inference.directory import save_model
+from headway.model import Network
+from headway.text.prepare import PreparedData
+from headway.training import ranks
+from headway.training.card import model_card
+from headway.training.checkpoint import explain_write_errors
+from headway.training.record import RunRecord
+from headway.training.run_directory import RunDirectory
+from headway.training.validation import ValidationReport
+
+
+class ModelWriter:
+    """Writes a run's models with their cards; only the first rank writes.
+
+    Args:
+        directory: Of the run.
+        data: The prepared data.
+        config: The settings, with the vocabulary sizes.
+        record: What ``run.json`` holds; it names the scores of the installed model.
+    """
+
+    def __init__(
+        self, directory: RunDirectory, data: PreparedData, config: Config, record: RunRecord
+    ) -> None:
+        self.directory, self.data, self.config, self.record = directory, data, config, record
+
+    def install(self, model: Network, report: ValidationReport) -> None:
+        """Write a model into the run directory if it is better than the one that is installed."""
+        if report.is_better_than(self.record.installed):
+            self.write(self.directory.path, model, report)
+            self.record.installed = report
+            self.write_record()
+
+    def write(self, path: Path, model: Network, report: ValidationReport) -> None:
+        """Write a model directory."""
+        if ranks.rank():
+            return
+        languages = self.data.languages
+        which = f"average of {report.averaged} checkpoints" if report.averaged > 1 else "weights"
+        which += f" at step {report.step}"
+        card = model_card(self.config, self.record, languages, which, report)
+        with explain_write_errors(path, sum(w.nbytes for w in model.state_dict().values())):
+            save_model(path, model, self.data.tokenizer, self.config, languages, card)
+
+    def write_record(self) -> None:
+        """Write ``run.json``."""
+        if ranks.rank() == 0:
+            self.directory.write_record(self.record)
