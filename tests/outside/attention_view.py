@@ -49,7 +49,7 @@ def use_attention(page: Page, maps: dict[str, Any]) -> None:
     """Use every control of the view with the pointer."""
     kind = "cross"
     found = maps["maps"][kind]
-    layer = found["layers"] - (1 if found["layers"] < 6 else 2)
+    layer = maps["views"]["maps"][kind]["layer"]
     heads = list(range(found["heads"]))
     check_lines(page, found, layer, heads)
     buttons = page.locator(".head")

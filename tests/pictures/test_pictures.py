@@ -16,11 +16,12 @@ from headway.pictures.alignment import alignment_strip
 from headway.pictures.drawing import FORMATS
 from headway.pictures.head_view import head_view
 from headway.pictures.heat import grid, heat_map
-from headway.pictures.layout import Layout, Side, text_width
+from headway.pictures.layout import Layout, Side
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.page_layouts import layouts, view_json
 from headway.pictures.picture import Picture
 from headway.pictures.style import COLORS, FAINTEST, head_color
+from headway.pictures.text_width import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 LAYERS, HEADS, TARGETS, SOURCES = 3, 11, 5, 7
@@ -124,10 +125,20 @@ def test_one_words_view_has_its_lines_only(maps: AttentionMaps, orientation: str
     weights = maps.maps["encoder"].weights[0, :, 3]
     assert {link.query for link in picture.links} == {3}
     assert len(picture.links) == (weights >= FAINTEST).sum()
-    shares = {(share.head, share.key): share.weight for share in picture.shares}
-    assert shares == {(h, j): float(weights[h, j]) for h in range(HEADS) for j in range(SOURCES)}
-    areas = {picture.layout.share_area(s.key, s.head, HEADS) for s in picture.shares}
-    assert len(areas) == HEADS * SOURCES
+    # Behind each key the heads have boxes side by side, which together fill its area.
+    keys = picture.layout.keys
+    assert keys
+    assert len(picture.boxes) == len(picture.links)
+    for link, box in zip(picture.links, picture.boxes, strict=True):
+        assert link.head is not None
+        assert (box.fill, box.opacity) == (head_color(link.head), 0.6 * link.weight)
+        x, y, width, height = keys.areas[link.key]
+        part = link.head / HEADS
+        if orientation == "paper":
+            wanted = x, y + height * part, width, height / HEADS
+        else:
+            wanted = x + width * part, y, width / HEADS, height
+        assert (box.x, box.y, box.width, box.height) == pytest.approx(wanted)
     root = read(picture)
     bold = [
         number

@@ -10,9 +10,9 @@ import pytest
 from headway.cli.main import dispatch
 from headway.config import ModelConfig
 from headway.pictures.diagram import diagram
-from headway.pictures.elements import Line
-from headway.pictures.layout import text_width
+from headway.pictures.layout import Line
 from headway.pictures.picture import Picture
+from headway.pictures.text_width import text_width
 
 PAPER = ModelConfig(source_vocab_size=37000, target_vocab_size=37000)
 CONFIGS = {

@@ -3,47 +3,36 @@
 import numpy as np
 
 from headway.inference.alignment import usual_layer
-from headway.pictures.elements import Link
 from headway.pictures.labels import NAMES, display_labels
-from headway.pictures.layout import Area, Layout, Point, Side, cut, text_width
+from headway.pictures.layout import Area, Layout, LinkRule, Point, Side
+from headway.pictures.links import Choice, choose_links
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.picture import Picture
-from headway.pictures.style import (
-    ALIGNMENT_LEAST,
-    ALIGNMENT_LINK_WIDTH,
-    ALIGNMENT_LINKS,
-    LETTER_SIZE,
-)
+from headway.pictures.style import LETTER_SIZE
+from headway.pictures.text_width import cut, text_width
 
 GAP = 14.0  # between words
 LINE = 26.0  # the height of a line of words
 ACROSS = 100.0  # from one line to the other
+LINKS = LinkRule(least=0.1, width=3.0, most=3, is_mean=True)
 
 
 def alignment_strip(maps: AttentionMaps, *, layer: int | None = None) -> Picture:
     """Draw the words of both texts along two lines; link each target word to its source words.
 
     Weights are the mean over the heads of one layer of encoder-decoder attention, with subwords
-    merged to words. A target word is linked to at most `ALIGNMENT_LINKS` source words, the
-    strongest, each with a weight of at least `ALIGNMENT_LEAST`.
+    merged to words. A target word is linked to at most three source words, the strongest, each with
+    a weight of at least 0.1.
     """
     found = maps.pick("cross").words()
-    layers = len(found.weights)
+    layers, heads = found.weights.shape[:2]
     layer = usual_layer(layers) if layer is None else layer
-    mean = found.weights[layer].mean(0)
-    links = [
-        Link(i, j, None, float(row[j]))
-        for i, row in enumerate(mean)
-        for j in np.argsort(-row, kind="stable")[:ALIGNMENT_LINKS].tolist()
-        if row[j] >= ALIGNMENT_LEAST
-    ]
     return Picture(
         f"alignment: {NAMES['cross']}, layer {layer + 1} of {layers}, mean of heads",
         f"{maps.source} | {maps.target}. Above the source, below the target; the opacity of a line"
         " is the attention weight that a target word gives to a source word.",
         alignment_layout(found),
-        links=links,
-        link_width=ALIGNMENT_LINK_WIDTH,
+        links=choose_links(found, LINKS, Choice(layer, range(heads))),
     )
 
 
@@ -60,7 +49,8 @@ def alignment_layout(found: AttentionMap) -> Layout:
         )
     )
     heads = found.weights.shape[1]
-    return Layout(right, 2 * LINE + ACROSS, queries=below, keys=above, fan=[(0.0, 0.0)] * heads)
+    fan = [(0.0, 0.0)] * heads
+    return Layout(right, 2 * LINE + ACROSS, queries=below, keys=above, links=LINKS, fan=fan)
 
 
 def _line(texts: list[str], widths: list[float], top: float, port: float) -> Side:

@@ -2,7 +2,7 @@
 
 from headway.config import ModelConfig
 from headway.pictures.diagram_parts import Parts
-from headway.pictures.layout import text_width
+from headway.pictures.text_width import text_width
 
 HEIGHT = 24.0  # of a box
 STEP = 46.0  # from box to box

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
-from headway.pictures.elements import Line
-from headway.pictures.layout import Anchor, Box, Label, text_width
+from headway.pictures.layout import Anchor, Box, Label, Line
+from headway.pictures.text_width import text_width
 
 OUTLINE = "#555555"
 

@@ -6,9 +6,10 @@ Layers and heads count from 1 in the table.
 from collections.abc import Sequence
 
 from headway.pictures.labels import NAMES
-from headway.pictures.layout import CAPTION_SIZE, Box, Label, Layout, text_width
+from headway.pictures.layout import CAPTION_SIZE, Box, Label, Layout
 from headway.pictures.picture import Picture
 from headway.pictures.roles import Head
+from headway.pictures.text_width import text_width
 
 WIDTH, HEIGHT, GAP = 96.0, 40.0, 5.0
 # The colors of the roles. The role is also written in the field, so that no color must be known.

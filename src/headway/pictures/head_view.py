@@ -7,30 +7,28 @@ Paper: Figures 3 to 5.
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-
 from headway.inference.alignment import usual_layer
-from headway.pictures.elements import Link, Share
 from headway.pictures.labels import NAMES, SIDES, display_labels
 from headway.pictures.layout import (
     CAPTION_SIZE,
     Area,
     Label,
     Layout,
+    LinkRule,
     Point,
     Side,
-    cut,
-    text_width,
-    widest,
 )
+from headway.pictures.links import Choice, choose_links, head_boxes
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.picture import Picture
-from headway.pictures.style import FAINTEST, LINK_WIDTH
+from headway.pictures.style import FAINTEST
+from headway.pictures.text_width import cut, text_width, widest
 
 STEP = 22.0  # from token to token
 GAP = 8.0  # between a label and its links
 ACROSS = {"columns": 240.0, "paper": 190.0}  # from queries to keys
 CAPTION = 22.0  # the height of a caption
+LINKS = LinkRule(least=FAINTEST, width=1.6)
 Orientation = Literal["columns", "paper"]
 
 
@@ -60,31 +58,20 @@ def head_view(
     layers, count = found.weights.shape[:2]
     layer = usual_layer(layers) if layer is None else layer
     heads = list(range(count)) if heads is None else list(heads)
-    weights = found.weights[layer]
     title = f"{NAMES[kind]}, layer {layer + 1} of {layers}"
-    shares: list[Share] = []
     if query is not None:
         title += f", from {display_labels(found.queries)[query]}"
-        shares = [
-            Share(key, head, float(weights[head, query, key]))
-            for head in heads
-            for key in range(len(found.keys))
-        ]
-    links = [
-        Link(i, j, head, float(weights[head, i, j]))
-        for head in heads
-        for i, j in np.argwhere(weights[head] >= FAINTEST).tolist()
-        if query in (None, i)
-    ]
+    layout = head_layout(found, kind, orientation)
+    choice = Choice(layer, heads, query)
+    links = choose_links(found, LINKS, choice)
     return Picture(
         title,
         f"{maps.source} | {maps.target}. Each line goes from a query to a key. Its opacity is the"
         " attention weight; its color and dashes are those of the head.",
-        head_layout(found, kind, orientation),
+        layout,
         heads,
         links,
-        LINK_WIDTH,
-        shares,
+        head_boxes(layout, choice, links),
         query=query,
     )
 
@@ -129,6 +116,7 @@ def _columns(found: AttentionMap, kind: str) -> Layout:
         captions,
         queries=side(queries, start - GAP, start, (0, start - GAP / 2)),
         keys=side(keys, stop + GAP, stop, (stop + GAP / 2, right)),
+        links=LINKS,
         fan=[(0.0, aside) for aside in _fan(found.weights.shape[1])],
     )
 
@@ -159,6 +147,7 @@ def _rows(found: AttentionMap, kind: str) -> Layout:
         [_caption(before, 0, 8), _caption(after, 0, bottom + 8)],
         queries=side(queries, start - GAP, start, (CAPTION, start - GAP / 2)),
         keys=side(keys, stop + GAP, stop, (stop + GAP / 2, bottom)),
+        links=LINKS,
         fan=[(aside, 0.0) for aside in _fan(found.weights.shape[1])],
     )
 

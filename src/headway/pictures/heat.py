@@ -5,8 +5,6 @@ Heads and layers count from 0 in arguments, from 1 in what a reader sees.
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from headway.inference.alignment import usual_layer
 from headway.pictures.labels import NAMES, SIDES, display_labels
 from headway.pictures.layout import (
@@ -16,13 +14,12 @@ from headway.pictures.layout import (
     Layout,
     MapPlace,
     Side,
-    cut,
-    text_width,
-    widest,
 )
+from headway.pictures.links import Choice, choose_cells
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.picture import Picture
 from headway.pictures.style import LETTER_SIZE
+from headway.pictures.text_width import cut, text_width, widest
 
 FRAME = "#b5b5b5"
 DESCRIPTION = "The darker a cell, the larger the weight."
@@ -32,11 +29,12 @@ def grid(maps: AttentionMaps, kind: str) -> Picture:
     """Draw a small heat map of each head: a row for each layer, a column for each head."""
     found = maps.pick(kind)
     layers, heads = found.weights.shape[:2]
+    layout = grid_layout(found, kind)
     return Picture(
         f"{NAMES[kind]}: {layers} layers of {heads} heads",
         f"{maps.source} | {maps.target}. {DESCRIPTION}",
-        grid_layout(found, kind),
-        cells=[found.weights[layer, head] for layer in range(layers) for head in range(heads)],
+        layout,
+        cells=choose_cells(found, layout, Choice(0, ())),
     )
 
 
@@ -98,13 +96,13 @@ def heat_map(
         name = "mean of all heads"
     else:
         name = "mean of heads " + ", ".join(str(head + 1) for head in heads)
-    mean = found.weights[layer, heads].mean(0).astype(np.float32)
+    layout = heat_layout(found, kind)
     return Picture(
         f"{NAMES[kind]}, layer {layer + 1} of {layers}, {name}",
         f"{maps.source} | {maps.target}. {DESCRIPTION}",
-        heat_layout(found, kind),
+        layout,
         heads if len(heads) == 1 else (),
-        cells=[mean],
+        cells=choose_cells(found, layout, Choice(layer, heads)),
     )
 
 

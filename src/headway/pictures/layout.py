@@ -3,18 +3,15 @@
 Lengths are CSS pixels (1/96 inch), x to the right and y down. Heads, layers and tokens count from 0.
 """
 
-import unicodedata
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from headway.pictures.style import LETTER_SIZE
+from headway.pictures.style import INK, LETTER_SIZE
 
 Point = tuple[float, float]
 Area = tuple[float, float, float, float]  # x, y, width, height
 Anchor = Literal["start", "middle", "end"]
 CAPTION_SIZE = 11.0
-LONGEST_LABEL = 150.0  # pixels
 
 
 @dataclass(frozen=True)
@@ -70,6 +67,21 @@ class Box:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of a diagram or a legend, or an arrow to its second end."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    is_arrow: bool = False
+    color: str = INK
+    width: float = 1.0
+    dash: tuple[float, ...] = ()
+    role: str = "line"
+
+
+@dataclass(frozen=True)
 class Side:
     """The labels of all queries or of all keys, and where their links end.
 
@@ -90,6 +102,23 @@ class Side:
     size: float = LETTER_SIZE
     ports: list[Point] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class LinkRule:
+    """Which weights become links, and how wide these are.
+
+    Attributes:
+        least: The smallest weight that is drawn.
+        width: Of the links.
+        most: The number of keys that one query is linked to, the strongest; None: all.
+        is_mean: Whether a link shows the mean over the chosen heads; else each head has its own links.
+    """
+
+    least: float
+    width: float
+    most: int | None = None
+    is_mean: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,6 +147,7 @@ class Layout:
         boxes: Drawn before everything else.
         queries: The tokens that attend; None in a picture without them.
         keys: The tokens that are attended to.
+        links: Which links are drawn; None in a picture without links.
         fan: How far the links of each head are moved, so that heads run side by side.
         maps: The maps of cells.
     """
@@ -128,32 +158,25 @@ class Layout:
     boxes: list[Box] = field(default_factory=list)
     queries: Side | None = None
     keys: Side | None = None
+    links: LinkRule | None = None
     fan: list[Point] = field(default_factory=list)
     maps: list[MapPlace] = field(default_factory=list)
 
-    def link_ends(self, query: int, key: int, head: int) -> tuple[Point, Point]:
-        """Return both ends of the line that shows one weight."""
+    def link_ends(self, query: int, key: int, head: int | None) -> tuple[Point, Point]:
+        """Return both ends of the line that shows one weight; None: of the mean over heads."""
         assert self.queries is not None
         assert self.keys is not None
-        dx, dy = self.fan[head]
+        dx, dy = self.fan[head or 0]
         start, end = self.queries.ports[query], self.keys.ports[key]
         return (start[0] + dx, start[1] + dy), (end[0] + dx, end[1] + dy)
 
-    def share_area(self, key: int, place: int, count: int) -> Area:
-        """Return a head's part of the area of a key: the part at ``place`` of ``count`` heads."""
-        assert self.keys is not None
-        x, y, width, height = self.keys.areas[key]
-        if self.keys.is_turned:
-            return x, y + height * place / count, width, height / count
-        return x + width * place / count, y, width / count, height
-
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return JSON values, lengths rounded to a tenth of a pixel."""
-        rounded: dict[str, Any] = _round(asdict(self))
-        return rounded
+        values = {name: _round(part) for name, part in asdict(self).items() if name != "links"}
+        return values | {"links": self.links and asdict(self.links)}
 
 
-def _round(value: Any) -> Any:
+def _round(value: object) -> object:
     match value:
         case dict():
             return {name: _round(part) for name, part in value.items()}
@@ -162,41 +185,3 @@ def _round(value: Any) -> Any:
         case float():
             return round(value, 1)
     return value
-
-
-def text_width(text: str, size: float = LETTER_SIZE) -> float:
-    """Estimate the width of a text in pixels, rather too wide than too narrow.
-
-    No font is asked: the page's fonts are not known, and matplotlib may be missing.
-    """
-    return size * sum(_advance(character) for character in text)
-
-
-def _advance(character: str) -> float:
-    if unicodedata.combining(character):
-        return 0.0
-    if unicodedata.east_asian_width(character) in "WF":
-        return 1.05
-    if character in "iljtfrI.,;:'!|()[] -":
-        return 0.42
-    if character in "mwMW@%—…":
-        return 0.98
-    return 0.72 if character.isupper() else 0.63
-
-
-def widest(texts: Sequence[str], size: float = LETTER_SIZE) -> float:
-    """Return the width of the widest text."""
-    return max(text_width(text, size) for text in texts)
-
-
-def cut(text: str, width: float = LONGEST_LABEL) -> str:
-    """Cut a text that is wider than ``width`` pixels; an ellipsis marks the cut."""
-    if text_width(text) <= width:
-        return text
-    kept, room = "", width - text_width("…")
-    for character in text:
-        room -= LETTER_SIZE * _advance(character)
-        if room < 0:
-            break
-        kept += character
-    return f"{kept}…"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.pictures.elements import Line, Link
-from headway.pictures.layout import Box, Label, Layout, Side
+from headway.pictures.layout import Box, Label, Layout, Line, Side
+from headway.pictures.links import Link
 from headway.pictures.style import FAINTEST, INK, PALE, head_color, head_dash
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def draw_box(axes: "Axes", box: Box, cell_color: str) -> None:
 
 
 def draw_cells(
-    axes: "Axes", layout: Layout, cells: Sequence[NDArray[np.float32]], cell_color: str
+    axes: "Axes", layout: Layout, cells: Sequence[NDArray[np.float64]], cell_color: str
 ) -> None:
     """Draw each map as an image, without smoothing."""
     from matplotlib.colors import to_rgba
@@ -63,16 +63,16 @@ def draw_cells(
         )
 
 
-def draw_links(
-    axes: "Axes", layout: Layout, links: Sequence[Link], width: float, *, has_dashes: bool
-) -> None:
+def draw_links(axes: "Axes", layout: Layout, links: Sequence[Link], *, has_dashes: bool) -> None:
     """Draw all links at once: there may be a hundred thousand of them."""
-    segments = [layout.link_ends(link.query, link.key, link.head or 0) for link in links]
+    if layout.links is None:
+        return
+    segments = [layout.link_ends(link.query, link.key, link.head) for link in links]
     looks = [
         (head_color(link.head or 0), link.weight, head_dash(link.head or 0) if has_dashes else ())
         for link in links
     ]
-    _add_segments(axes, segments, looks, [width] * len(segments), "links")
+    _add_segments(axes, segments, looks, [layout.links.width] * len(links), "links")
 
 
 def draw_lines(axes: "Axes", lines: Sequence[Line]) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from headway.inference.alignment import usual_layer
 from headway.pictures.alignment import alignment_layout
 from headway.pictures.head_view import head_layout
 from headway.pictures.heat import grid_layout, heat_layout
@@ -16,7 +17,8 @@ def view_json(maps: AttentionMaps) -> dict[str, Any]:
     Returns:
         The fields of `AttentionMaps.to_json`, and two more. "words": the maps with subwords merged
         to words, in the form of "maps". "views": for "maps" and for "words", by kind, the labels
-        of "queries" and "keys" as they are shown, and "layouts", a `Layout` by the view's name.
+        of "queries" and "keys" as they are shown, the "layer" that is shown first, and "layouts", a
+        `Layout` by the view's name.
     """
     words = maps.words()
     return {
@@ -31,6 +33,7 @@ def _views(maps: AttentionMaps) -> dict[str, Any]:
         kind: {
             "queries": display_labels(found.queries),
             "keys": display_labels(found.keys),
+            "layer": usual_layer(len(found.weights)),
             "layouts": {name: view.to_json() for name, view in layouts(found, kind).items()},
         }
         for kind, found in maps.maps.items()

@@ -16,8 +16,8 @@ from headway.pictures.drawing import (
     require_matplotlib,
     save_figure,
 )
-from headway.pictures.elements import Line, Link, Share
-from headway.pictures.layout import CAPTION_SIZE, Box, Label, Layout, text_width
+from headway.pictures.layout import CAPTION_SIZE, Box, Label, Layout, Line
+from headway.pictures.links import Link
 from headway.pictures.marks import (
     draw_box,
     draw_cells,
@@ -26,7 +26,8 @@ from headway.pictures.marks import (
     draw_links,
     draw_side,
 )
-from headway.pictures.style import INK, SHARE_OPACITY, head_color, head_dash
+from headway.pictures.style import INK, head_color, head_dash
+from headway.pictures.text_width import text_width
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,8 +46,7 @@ class Picture:
         layout: Where everything is.
         heads: The heads that are drawn, in the order of the legend; empty: there is no legend.
         links: The lines between tokens.
-        link_width: Of these lines.
-        shares: The boxes behind keys.
+        boxes: The boxes that show weights, over those of the layout.
         cells: The weights [queries, keys] of each of the layout's maps.
         query: The query that is set in bold; None: all queries look the same.
         lines: Further lines, in the layout's coordinates.
@@ -57,9 +57,8 @@ class Picture:
     layout: Layout
     heads: Sequence[int] = ()
     links: Sequence[Link] = ()
-    link_width: float = 1.0
-    shares: Sequence[Share] = ()
-    cells: Sequence[NDArray[np.float32]] = ()
+    boxes: Sequence[Box] = ()
+    cells: Sequence[NDArray[np.float64]] = ()
     query: int | None = None
     lines: Sequence[Line] = ()
 
@@ -131,15 +130,10 @@ class Picture:
         axes.set_autoscale_on(False)
         layout = self.layout
         cell_color = head_color(self.heads[0]) if len(self.heads) == 1 else INK
-        for box in layout.boxes:
+        for box in [*layout.boxes, *self.boxes]:
             draw_box(axes, box, cell_color)
-        for share in self.shares:
-            place = list(self.heads).index(share.head)
-            area = layout.share_area(share.key, place, len(self.heads))
-            color = head_color(share.head)
-            draw_box(axes, Box(*area, color, SHARE_OPACITY * share.weight), color)
         draw_cells(axes, layout, self.cells, cell_color)
-        draw_links(axes, layout, self.links, self.link_width, has_dashes=len(self.heads) > 1)
+        draw_links(axes, layout, self.links, has_dashes=len(self.heads) > 1)
         labels, lines = self.header()
         draw_lines(axes, [*self.lines, *lines])
         for label in [*layout.labels, *labels]:

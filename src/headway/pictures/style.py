@@ -11,15 +11,11 @@ COLORS = (
 DASHES: tuple[tuple[float, ...], ...] = (
     (), (7, 2), (3, 2), (9, 2, 2, 2), (1.5, 1.5), (6, 2, 1.5, 2, 1.5, 2), (12, 3), (4, 1, 1, 1),
 )  # fmt: skip
-# Smaller weights are not drawn. Weights in JSON are bytes, and this limit lies between two bytes:
-# the page and a file draw the same lines.
+# Smaller weights are not drawn. Weights in JSON are bytes. The limit lies between two bytes, so that the
+# page and a file draw the same links.
 FAINTEST = 1.5 / 255
-ALIGNMENT_LINKS = 3  # at most so many source words are linked to a target word,
-ALIGNMENT_LEAST = 0.1  # each with this weight or more
-SHARE_OPACITY = 0.6  # of a head's box behind a token, for a weight of 1
+SHARE_OPACITY = 0.6  # of a head's box behind a token, if the weight is 1
 LETTER_SIZE = 13.0  # pixels
-LINK_WIDTH = 1.6
-ALIGNMENT_LINK_WIDTH = 3.0
 
 
 def head_color(head: int) -> str:
@@ -40,10 +36,5 @@ def style_json() -> dict[str, object]:
         "ink": INK,
         "paper": PAPER,
         "faintest": FAINTEST,
-        "alignmentLinks": ALIGNMENT_LINKS,
-        "alignmentLeast": ALIGNMENT_LEAST,
         "shareOpacity": SHARE_OPACITY,
-        "letterSize": LETTER_SIZE,
-        "linkWidth": LINK_WIDTH,
-        "alignmentLinkWidth": ALIGNMENT_LINK_WIDTH,
     }

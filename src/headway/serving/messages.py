@@ -126,10 +126,11 @@ class AttentionMap(TypedDict):
 
 
 class AttentionViews(TypedDict):
-    """The labels of a map, and the layout of each view by the view's name."""
+    """The labels of a map, the layer to show first, and the layout of each view by the view's name."""
 
     queries: list[str]
     keys: list[str]
+    layer: int
     layouts: dict[str, Any]
 
 

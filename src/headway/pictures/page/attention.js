@@ -271,8 +271,7 @@
     if (fragment)
       addEventListener("hashchange", () =>
         root.isConnected && set({ heads: [], pin: null, words: false, ...headway.readState(json.maps, VIEWS) }));
-    // Start with the layer that aligns best: the last but one in models of the paper's depth, else the last.
-    set({ layer: current().layers - (current().layers < 6 ? 1 : 2), ...(fragment ? headway.readState(json.maps, VIEWS) : {}) });
+    set({ layer: current().layer, ...(fragment ? headway.readState(json.maps, VIEWS) : {}) });
     return { set, tokens: current };
   }
 

@@ -37,54 +37,53 @@
     return rect(area, { class: "hit", fill: "currentColor", "fill-opacity": 0, ...Object.fromEntries(names) }, ...children);
   }
 
-  /** List the links to draw as {query, key, head, weight}, the strongest last. */
-  function listLinks(map, { view, layer, heads, spot }) {
+  /** List the links that the rule of the layout draws for what the reader chose, the strongest last.
+   * choose_links in links.py does the same for files; test_page_drawing.py compares both. */
+  function listLinks(map, { links: rule }, { layer, heads, spot }) {
     const found = [];
-    const add = (query, key, head, weight) => {
-      if ((spot?.query ?? query) === query && (spot?.key ?? key) === key) found.push({ query, key, head, weight });
-    };
+    if (!rule) return found;
+    const groups = rule.is_mean ? [heads] : heads.map((head) => [head]);
     map.queries.forEach((_, query) => {
-      if (view === "alignment") {
-        for (const [key, weight] of headway.strongest(map, layer, heads, query, style.alignmentLinks))
-          if (weight >= style.alignmentLeast) add(query, key, 0, weight);
-        return;
-      }
-      for (const head of heads)
+      if ((spot?.query ?? query) !== query) return;
+      for (const group of groups) {
+        const head = rule.is_mean ? undefined : group[0];
+        const row = [];
         map.keys.forEach((_, key) => {
-          const weight = headway.weight(map, layer, head, query, key);
-          if (weight >= style.faintest) add(query, key, head, weight);
+          const weight = headway.meanWeight(map, layer, group, query, key);
+          if (weight >= rule.least) row.push({ query, key, head, weight });
         });
+        if (rule.most) row.sort((a, b) => b.weight - a.weight).splice(rule.most);
+        for (const link of row) if ((spot?.key ?? link.key) === link.key) found.push(link);
+      }
     });
-    found.sort((a, b) => a.weight - b.weight);
-    return found;
+    return found.sort((a, b) => a.weight - b.weight);
   }
 
-  function drawLinks(layout, links, { view, heads }) {
-    const hasDashes = view !== "alignment" && heads.length > 1;
-    const width = view === "alignment" ? style.alignmentLinkWidth : style.linkWidth;
+  function drawLinks(layout, links, { heads }) {
     return links.map(({ query, key, head, weight }) => {
-      const [dx, dy] = layout.fan[head];
+      const [dx, dy] = layout.fan[head ?? 0];
       const [from, to] = [layout.queries.ports[query], layout.keys.ports[key]]
         .map(([x, y]) => [x + dx, y + dy]);
-      return line(from, to, head, hasDashes, {
-        "stroke-width": width, "stroke-opacity": weight.toFixed(3),
+      return line(from, to, head ?? 0, heads.length > 1, {
+        "stroke-width": layout.links.width, "stroke-opacity": weight.toFixed(3),
         "data-query": query, "data-key": key, "data-head": head,
       });
     });
   }
 
-  /** Draw a box for each head behind the tokens on the other side of the token under the pointer. */
+  /** Draw a box for each link of the token under the pointer, behind the token on the other side.
+   * head_boxes in links.py does the same for files. */
   function drawShares(layout, links, { heads, spot }) {
     if (!spot) return [];
     const name = spot.query !== undefined ? "key" : "query";
     const side = name === "key" ? layout.keys : layout.queries;
     return links.map((link) => {
       const [x, y, width, height] = side.areas[link[name]];
-      const [place, count] = [heads.indexOf(link.head), heads.length];
+      const [place, count] = link.head === undefined ? [0, 1] : [heads.indexOf(link.head), heads.length];
       const area = side.is_turned
         ? [x, y + (height * place) / count, width, height / count]
         : [x + (width * place) / count, y, width / count, height];
-      return rect(area, { fill: look(link.head).color, "fill-opacity": (link.weight * style.shareOpacity).toFixed(3) });
+      return rect(area, { fill: look(link.head ?? 0).color, "fill-opacity": (link.weight * style.shareOpacity).toFixed(3), class: "share" });
     });
   }
 
@@ -170,7 +169,7 @@
   /** Draw a view: state is {view, layer, heads, pin, spot}; returns {svg, left}, left counts links not drawn. */
   function draw(map, state, label) {
     const layout = map.layouts[state.view];
-    const all = layout.fan.length ? listLinks(map, state) : [];
+    const all = listLinks(map, layout, state);
     const links = all.slice(-MOST_LINKS);
     const margin = 6;
     const [width, height] = [Math.ceil(layout.width) + 2 * margin, Math.ceil(layout.height) + 2 * margin];
