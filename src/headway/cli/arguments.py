@@ -18,8 +18,8 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
     examples = "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines())
     note = ""
     if settings:
-        names = " ".join(f"--{section}.NAME" for section in settings)
-        note = f"settings, each with a value (headway config prints all):\n  {names}\n"
+        names = "  ".join(f"--{section}.NAME" for section in settings)
+        note = f"settings, each followed by its value (headway config prints all):\n  {names}\n\n"
     parser = Parser(
         prog=f"headway {verb}",
         description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",

@@ -15,11 +15,17 @@ EXAMPLE = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("run", metavar="RUN", help="a run directory")
-    parser.add_argument("out", metavar="OUT", help="the model directory to write")
+    parser.add_argument("out", metavar="OUT", help="model directory to create")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--last", type=int, metavar="N", help="the last N (default: all)")
     which.add_argument(
-        "--checkpoints", nargs="+", type=int, metavar="STEP", help="the checkpoints of these steps"
+        "--last", type=int, metavar="N", help="average the last N checkpoints (default: all)"
+    )
+    which.add_argument(
+        "--checkpoints",
+        nargs="+",
+        type=int,
+        metavar="STEP",
+        help="average the checkpoints of these steps",
     )
 
 

@@ -24,22 +24,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("work", choices=("train", "translate"), help="what to measure")
     parser.add_argument(
-        "--preset", metavar="NAME", help="tiny, quick, small, base or big (default base)"
+        "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
     parser.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
     parser.add_argument(
-        "--precision", metavar="NAME", help="auto, fp32 or bf16; translate: int8 too"
+        "--precision", metavar="NAME", help="auto, fp32 or bf16; translate also has int8"
     )
-    parser.add_argument("--threads", type=int, metavar="N", help="processor threads; 0: all cores")
+    parser.add_argument("--threads", type=int, metavar="N", help="processor threads (default: all)")
     parser.add_argument(
-        "--text", default="captions", choices=("captions", "news"), help="lengths of the sentences"
+        "--text",
+        default="captions",
+        choices=("captions", "news"),
+        help="sentence lengths of image captions (default) or of news",
     )
     parser.add_argument("--cells", nargs="+", default=["32x4", "32x1", "1x4", "1x1"],
-                        metavar="NxK", help="translate: batch size x beam")  # fmt: skip
-    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="repeats (default 5)")
+                        metavar="NxK", help="translate: batch sizes and beams to measure, such as 32x4")  # fmt: skip
     parser.add_argument(
-        "--json", metavar="FILE", help="also write JSON to FILE; - prints only JSON"
+        "--repeats", type=int, default=5, metavar="N", help="measure so many times (default: 5)"
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="also write JSON to FILE; -: print JSON instead of the table"
     )
 
 

@@ -9,8 +9,14 @@ EXAMPLE = "headway check runs/mine\nheadway check runs/mine --source some.en"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
-    parser.add_argument("--source", metavar="FILE", help="use the first 64 lines of this file")
+    parser.add_argument(
+        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
+    )
+    parser.add_argument(
+        "--source",
+        metavar="FILE",
+        help="check with the first 64 lines of this file (default: random subwords)",
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
 
 

@@ -26,18 +26,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--train",
         nargs="+",
         metavar="FILE",
-        help=".tsv (label, text, perhaps a second text), or .jsonl",
+        help=".tsv file (label, text, optional second text) or .jsonl file",
     )
-    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation texts, alike")
+    parser.add_argument(
+        "--valid", nargs="+", metavar="FILE", help="validation texts, in the same form"
+    )
     parser.add_argument(
         "--preset", metavar="NAME", help="quick, tiny (default), small, base or big"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
-    parser.add_argument("--score", metavar="FILE", help="say how many labels of a file are right")
-    parser.add_argument("--attention", action="store_true", help="also what was looked at; --json")
-    parser.add_argument("--device", default="auto", help="of labeling: auto, cpu, cuda or cuda:N")
-    parser.add_argument("--json", action="store_true", help="print JSON: all probabilities")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.add_argument("--score", metavar="FILE", help="print the accuracy on a file with labels")
+    parser.add_argument(
+        "--attention",
+        action="store_true",
+        help="with --json: also print how much attention each token receives",
+    )
+    parser.add_argument("--device", default="auto", help="for labeling: auto, cpu, cuda or cuda:N")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON, with the probability of each label"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -12,29 +12,36 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("a", metavar="A", help="translations of one system, raw, one a line")
-    parser.add_argument("b", metavar="B", help="translations of the other")
-    parser.add_argument("reference", metavar="REFERENCE", help="references, raw, one a line")
-    parser.add_argument("--source", metavar="FILE", help="source lines, shown with the sentences")
+    parser.add_argument("a", metavar="A", help="translations of one system, one on each line")
+    parser.add_argument("b", metavar="B", help="translations of the other system")
+    parser.add_argument("reference", metavar="REFERENCE", help="references, line by line")
+    parser.add_argument("--source", metavar="FILE", help="source text, shown beside the sentences")
     parser.add_argument(
         "--train",
         metavar="FILE",
-        help="target side of the training text, which shows what words are rare",
+        help="target side of the training text, by which rare words are found",
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="target language; default: the suffix of the reference"
+        "--language", metavar="CODE", help="target language (default: the suffix of REFERENCE)"
     )
     parser.add_argument(
-        "--only", metavar="MEASURE", nargs="+", default=["bleu", "chrf"], help="default: bleu chrf"
+        "--only",
+        metavar="MEASURE",
+        nargs="+",
+        default=["bleu", "chrf"],
+        help="measures to compute (default: bleu chrf)",
     )
     parser.add_argument(
-        "--sentences", type=int, default=3, help="sentences shown in each direction (default 3)"
+        "--sentences",
+        type=int,
+        default=3,
+        help="show so many sentences where A is better, and where B is (default: 3)",
     )
     parser.add_argument(
-        "--resamples", type=int, default=1000, help="bootstrap resamples (default 1000)"
+        "--resamples", type=int, default=1000, help="bootstrap resamples (default: 1000)"
     )
     parser.add_argument(
-        "--seed", type=int, default=12345, help="seed of the bootstrap (default 12345)"
+        "--seed", type=int, default=12345, help="seed of the bootstrap (default: 12345)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--only",
         metavar="SECTION",
         choices=(*SETTINGS, "server"),
-        help="print one section only; server has one too",
+        help="print only this section: text, model, training, search or server",
     )
 
 

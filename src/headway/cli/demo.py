@@ -36,17 +36,21 @@ RECIPE = {
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "run", metavar="RUN", nargs="?", default="runs/demo", help="default: runs/demo"
+        "run",
+        metavar="RUN",
+        nargs="?",
+        default="runs/demo",
+        help="run directory (default: runs/demo)",
     )
     parser.add_argument(
         "--languages",
         metavar="LOCALE",
         nargs=2,
         default=["en", "de"],
-        help="two CLDR locales; full sentences only between en, de and fr (default: en de)",
+        help="CLDR locales of source and target (default: en de); only en, de and fr have full sentences",
     )
     parser.add_argument(
-        "--pairs", type=int, default=100_000, help="sentence pairs of the corpus (default 100,000)"
+        "--pairs", type=int, default=100_000, help="sentence pairs to generate (default: 100,000)"
     )
 
 

@@ -13,13 +13,13 @@ headway encode runs/mine --layers all --out vectors.npy < text.en"""
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "model", metavar="MODEL", help="directory of a translation model or classifier"
+        "model", metavar="MODEL", help="run or model directory of a translator or classifier"
     )
     parser.add_argument(
         "--layers",
         choices=("last", "all"),
         default="last",
-        help="vectors of the last layer (default) or of all",
+        help="vectors of the last layer (default) or of all layers",
     )
     parser.add_argument(
         "--pooling",
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="write an array [lines, layers, d_model], .npy; default: print JSON lines",
+        help="write an array [lines, layers, d_model] to this .npy file (default: print JSON)",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")

@@ -18,17 +18,23 @@ SETTINGS = ("search",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
-    parser.add_argument("--source", metavar="FILE", required=True, help="raw source lines")
-    parser.add_argument("--reference", metavar="FILE", required=True, help="raw target lines")
+    parser.add_argument(
+        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
+    )
+    parser.add_argument(
+        "--source", metavar="FILE", required=True, help="source text, one sentence on each line"
+    )
+    parser.add_argument(
+        "--reference", metavar="FILE", required=True, help="reference translations, line by line"
+    )
     parser.add_argument("--output", metavar="FILE", help="write the translations to this file")
     parser.add_argument(
         "--per-line",
         action="store_true",
-        help="print the log-probability of each reference line instead",
+        help="do not translate; print the log-probability of each reference",
     )
     parser.add_argument(
-        "--comet", action="store_true", help="also run an installed comet-score on the result"
+        "--comet", action="store_true", help="also run comet-score, which must be installed"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")

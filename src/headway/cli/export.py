@@ -13,7 +13,9 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
+    parser.add_argument(
+        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
+    )
     parser.add_argument("out", metavar="OUT", help="file or directory to create")
     parser.add_argument(
         "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface, onnx or argos"
@@ -22,15 +24,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--precision",
         default="float32",
         metavar="TYPE",
-        help="of the weights: float32 (default), int8, float16 or bfloat16",
+        help="precision of the weights: float32 (default), int8, float16 or bfloat16",
     )
     parser.add_argument(
-        "--lines", metavar="FILE", help="text to compare on (default: random subwords)"
+        "--lines", metavar="FILE", help="text for the comparison (default: random subwords)"
     )
-    parser.add_argument("--reference", metavar="FILE", help="translations of --lines, for BLEU")
-    parser.add_argument("--no-verify", action="store_true", help="skip the comparison")
     parser.add_argument(
-        "--licence", default="", metavar="NAME", help="license for the model card, such as mit"
+        "--reference", metavar="FILE", help="reference translations of --lines, to compare BLEU"
+    )
+    parser.add_argument(
+        "--no-verify", action="store_true", help="do not compare the export with the original"
+    )
+    parser.add_argument(
+        "--licence", default="", metavar="NAME", help="license named in the model card, such as mit"
     )
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 

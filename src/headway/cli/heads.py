@@ -22,20 +22,26 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
-    parser.add_argument("--source", metavar="FILE", required=True, help="raw source lines")
-    parser.add_argument("--reference", metavar="FILE", required=True, help="raw target lines")
+    parser.add_argument(
+        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
+    )
+    parser.add_argument(
+        "--source", metavar="FILE", required=True, help="source text, one sentence on each line"
+    )
+    parser.add_argument(
+        "--reference", metavar="FILE", required=True, help="reference translations, line by line"
+    )
     parser.add_argument(
         "--alignment",
         metavar="FILE",
-        help="word pairs such as 0-0 1-2, one line for each sentence; default: measured by occlusion",
+        help="word pairs such as 0-0 1-2, one line for each sentence (default: found by occlusion)",
     )
     parser.add_argument(
         "--pairs",
         type=int,
         metavar="N",
         default=200,
-        help="measure on the first N pairs (default 200)",
+        help="measure on the first N sentence pairs (default: 200)",
     )
     parser.add_argument(
         "--no-bleu", action="store_true", help="do not measure the BLEU lost without each head"

@@ -17,7 +17,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("out", metavar="OUT", help="model directory to create")
     parser.add_argument(
-        "--languages", nargs=2, metavar="CODE", help="of source and target, if the model names none"
+        "--languages",
+        nargs=2,
+        metavar="CODE",
+        help="language codes of source and target, if the model has none",
     )
 
 

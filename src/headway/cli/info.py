@@ -17,13 +17,15 @@ EXAMPLE = "headway info runs/mine --settings --json\nheadway info runs/mine --di
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory, or a preset")
+    parser.add_argument(
+        "model", metavar="MODEL", help="run or model directory, hub name, or preset"
+    )
     parser.add_argument("--settings", action="store_true", help="also print all settings as TOML")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--diagram",
         metavar="FILE",
-        help="also draw its Figures 1 and 2 of the paper: .svg, .png or .pdf",
+        help="also draw the model like Figures 1 and 2 of the paper: .svg, .png or .pdf",
     )
 
 

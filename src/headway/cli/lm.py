@@ -16,24 +16,31 @@ SETTINGS = ("text", "model", "training", "search")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("run", metavar="RUN", help="run directory; an unfinished run is resumed")
-    parser.add_argument("--train", nargs="+", metavar="FILE", help="plain text, line by line")
-    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, likewise")
+    parser.add_argument(
+        "--train",
+        nargs="+",
+        metavar="FILE",
+        help="training text: plain text files, whose lines are independent",
+    )
+    parser.add_argument(
+        "--valid", nargs="+", metavar="FILE", help="validation text, in the same form"
+    )
     parser.add_argument(
         "--preset", metavar="NAME", help="quick, tiny (default), small, base or big"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
-    parser.add_argument("--score", metavar="FILE", help="print the perplexity of a text")
+    parser.add_argument("--score", metavar="FILE", help="print the perplexity of this text")
     parser.add_argument("--generate", type=int, metavar="N", help="generate N texts")
     parser.add_argument(
-        "--prompt", default="", metavar="TEXT", help="text that the generated texts start with"
+        "--prompt", default="", metavar="TEXT", help="start the generated texts with this text"
     )
     parser.add_argument(
         "--device",
         default="auto",
-        help="device of --score and --generate: auto, cpu, cuda or cuda:N",
+        help="for --score and --generate: auto, cpu, cuda or cuda:N",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def run(args: argparse.Namespace) -> int:

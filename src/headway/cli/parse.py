@@ -16,17 +16,17 @@ SETTINGS = ("search",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory of a parser")
+    parser.add_argument("model", metavar="MODEL", help="run or model directory of a parser")
     parser.add_argument(
         "--words",
         action="store_true",
-        help="split the input only at spaces: it is tokenized already",
+        help="the input is tokenized: split it only at spaces",
     )
     parser.add_argument(
         "--gold", metavar="FILE", help="parse the sentences of this treebank and print the F1"
     )
     parser.add_argument(
-        "--json", action="store_true", help="print JSON with tree and log probability"
+        "--json", action="store_true", help="print JSON with tree and log-probability"
     )
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 

@@ -23,28 +23,47 @@ SUFFIXES = (*DRAWN, ".json", ".html")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
-    parser.add_argument("sentence", metavar="SENTENCE", help="raw source text")
-    parser.add_argument("--target", metavar="TEXT", help="its translation; default: the model's")
-    parser.add_argument("--out", metavar="FILE", help="ends in .svg .png .pdf .json or .html")
+    parser.add_argument(
+        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
+    )
+    parser.add_argument("sentence", metavar="SENTENCE", help="sentence to translate")
+    parser.add_argument(
+        "--target", metavar="TEXT", help="translation of SENTENCE (default: the model translates)"
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help="file to write: .svg, .png, .pdf, .json or .html"
+    )
     parser.add_argument(
         "--view",
         choices=("head", "word", "grid", "heat", "alignment"),
         default="head",
-        help="default: head",
+        help="head (default): lines between tokens; word: the lines of --word; grid: a small map of"
+        " each head; heat: one large map; alignment: lines between words",
     )
-    parser.add_argument("--kind", choices=("encoder", "decoder", "cross"), help="default: cross")
     parser.add_argument(
-        "--layer", type=int, metavar="N", help="from 1; default: the layer that aligns best"
+        "--kind", choices=("encoder", "decoder", "cross"), help="which attention (default: cross)"
     )
-    parser.add_argument("--heads", metavar="N,N", help="from 1, such as 1,3; default: all")
     parser.add_argument(
-        "--word", metavar="WORD", help="draw this token only: its text or its number"
+        "--layer",
+        type=int,
+        metavar="N",
+        help="layer, from 1 (default: the one that usually aligns best)",
+    )
+    parser.add_argument("--heads", metavar="N,N", help="heads, from 1, such as 1,3 (default: all)")
+    parser.add_argument(
+        "--word", metavar="WORD", help="draw only this token, given by its text or its number"
     )
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
-    parser.add_argument("--orientation", choices=("columns", "paper"), default="columns")
     parser.add_argument(
-        "--explain", action="store_true", help="print how one head reads one token, in numbers"
+        "--orientation",
+        choices=("columns", "paper"),
+        default="columns",
+        help="view head: tokens in columns (default), or in rows as in the paper",
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="print the numbers by which one head attends from one token",
     )
 
 

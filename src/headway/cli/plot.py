@@ -9,12 +9,12 @@ DEFAULT_OUT = "curves.svg"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run directories, finished or not")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run directory, finished or not")
     parser.add_argument(
         "--out",
         metavar="FILE",
         default=DEFAULT_OUT,
-        help=f"the figure: .svg, .png or .pdf (default {DEFAULT_OUT})",
+        help=f"file to write: .svg, .png or .pdf (default: {DEFAULT_OUT})",
     )
     # Accepted only to name the replacement.
     parser.add_argument("--live", action="store_true", help=argparse.SUPPRESS)

@@ -12,31 +12,41 @@ SETTINGS = ("text",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("out", metavar="OUT", help="the directory to write")
+    parser.add_argument("out", metavar="OUT", help="directory to create")
     parser.add_argument(
         "--train", metavar="FILE", nargs="+", required=True,
-        help="two text files, or one .tsv, .jsonl or .tmx, plain, .gz, .xz or .zst; - for TSV on"
-        " standard input; or corpora by name: hf:NAME:CONFIG, mtdata:ID, sacrebleu:TESTSET",
+        help="source file and target file; or one .tsv, .jsonl or .tmx file; or - for TSV on standard"
+        " input; or corpora by name: hf:NAME, mtdata:ID, sacrebleu:TESTSET. Files may be .gz, .xz"
+        " or .zst",
     )  # fmt: skip
     parser.add_argument(
-        "--valid", metavar="FILE", nargs="+", required=True, help="validation pairs, likewise"
+        "--valid",
+        metavar="FILE",
+        nargs="+",
+        required=True,
+        help="validation text, in the same form",
     )
     parser.add_argument(
-        "--test", metavar="FILE", nargs="+", help="test pairs, which are dropped from training"
+        "--test",
+        metavar="FILE",
+        nargs="+",
+        help="test text; its pairs are dropped from the training text",
     )
     parser.add_argument(
         "--languages",
         metavar="CODE",
         nargs=2,
-        help="of source and target (default: suffixes of the files)",
+        help="language codes of source and target (default: from the file names)",
     )
     parser.add_argument(
-        "--vocabulary", metavar="MODEL", help="use a model's subwords, for train --init"
+        "--vocabulary",
+        metavar="MODEL",
+        help="use the vocabulary of this model, as train --init needs it",
     )
     parser.add_argument(
         "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
     )
-    parser.add_argument("--config", metavar="FILE", help="settings in TOML")
+    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -11,40 +11,56 @@ headway reproduce table3 --rows A,C --seeds 1    # only these rows"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("what", metavar="WHAT", nargs="*", help="names from --list, or all")
-    parser.add_argument("--list", action="store_true", help="print the names and titles")
-    parser.add_argument("--out", metavar="DIR", default="runs/paper", help="default: runs/paper")
+    parser.add_argument(
+        "what", metavar="WHAT", nargs="*", help="experiments (--list names them), or all"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="print names and titles of the experiments"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        default="runs/paper",
+        help="directory of results (default: runs/paper)",
+    )
     parser.add_argument(
         "--scale",
         choices=("toy", "minutes", "hours", "paper"),
         default="minutes",
-        help="toy: seconds, to see that it runs; minutes (default): an hour for all on two cores;"
-        " hours: on real text, with --train; paper: only write the paper's own settings",
+        help="toy: tries the code in seconds; minutes (default): all take an hour on two cores; hours:"
+        " trains on your text (--train); paper: only writes the paper's own settings",
     )
     parser.add_argument(
-        "--train", nargs="+", metavar="FILE", help="text to train on, as headway train takes it"
+        "--train", nargs="+", metavar="FILE", help="training text, as for headway train"
     )
     parser.add_argument(
         "--valid", nargs="+", metavar="FILE", help="validation text, in the same form"
     )
     parser.add_argument(
-        "--test", nargs="+", metavar="FILE", help="text to score on; default: --valid"
+        "--test", nargs="+", metavar="FILE", help="test text (default: the validation text)"
     )
     parser.add_argument(
-        "--seeds", nargs="+", type=int, default=(), metavar="N", help="default: 1 2 3"
+        "--seeds",
+        nargs="+",
+        type=int,
+        default=(),
+        metavar="N",
+        help="seeds of each training (default: 1 2 3)",
     )
     parser.add_argument(
-        "--rows", metavar="A,C,big", help="train only these rows of table3, and the base"
+        "--rows", metavar="A,C,big", help="train only these groups of rows of table3, and its base"
     )
     parser.add_argument(
         "--processes",
         type=int,
         default=0,
         metavar="N",
-        help="trainings at once; 0: one for each core",
+        help="trainings that run at the same time (default: one on each core)",
     )
     parser.add_argument(
-        "--again", action="store_true", help="repeat finished experiments, but not their trainings"
+        "--again",
+        action="store_true",
+        help="compute finished experiments again, from finished trainings",
     )
 
 

@@ -11,28 +11,35 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("hypothesis", metavar="HYPOTHESIS", help="translations, raw, one a line")
-    parser.add_argument("reference", metavar="REFERENCE", help="references, raw, one a line")
     parser.add_argument(
-        "--source", metavar="FILE", help="source lines, to find lines that were not translated"
+        "hypothesis", metavar="HYPOTHESIS", help="translations as plain text, one on each line"
+    )
+    parser.add_argument("reference", metavar="REFERENCE", help="references, line by line")
+    parser.add_argument(
+        "--source", metavar="FILE", help="source text, by which untranslated lines are found"
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="target language; default: the suffix of the reference"
+        "--language", metavar="CODE", help="target language (default: the suffix of REFERENCE)"
     )
     parser.add_argument(
-        "--only", metavar="MEASURE", nargs="+", help="only these, such as bleu chrf ter"
+        "--only",
+        metavar="MEASURE",
+        nargs="+",
+        help="compute only these measures, such as: bleu chrf ter",
     )
     parser.add_argument(
-        "--comet", action="store_true", help="also run an installed comet-score; needs --source"
+        "--comet",
+        action="store_true",
+        help="also run comet-score, which must be installed; needs --source",
     )
     parser.add_argument(
         "--resamples",
         type=int,
         default=1000,
-        help="bootstrap resamples for each interval (default 1000)",
+        help="bootstrap resamples for each confidence interval (default: 1000)",
     )
     parser.add_argument(
-        "--seed", type=int, default=12345, help="seed of the bootstrap (default 12345)"
+        "--seed", type=int, default=12345, help="seed of the bootstrap (default: 12345)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -13,15 +13,27 @@ SETTINGS = ("server", "search")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="run or model directories")
-    parser.add_argument("--host", help="address (default: 127.0.0.1, this machine only)")
-    parser.add_argument("--port", help="port (default: 5000; 0: any free)")
     parser.add_argument(
-        "--pivot", default="", metavar="CODE", help="language that joins two directions to a third"
+        "models",
+        nargs="+",
+        metavar="MODEL",
+        help="run or model directory, or hub name, for each direction",
     )
-    parser.add_argument("--config", metavar="FILE", help="TOML file with a table [server]")
     parser.add_argument(
-        "--keys", metavar="FILE", help="API keys, one a line; every request then needs one"
+        "--host", help="address to listen on (default: 127.0.0.1, for this machine only)"
+    )
+    parser.add_argument("--port", help="port to listen on (default: 5000; 0: any free port)")
+    parser.add_argument(
+        "--pivot",
+        default="",
+        metavar="CODE",
+        help="translate through this language if no model translates directly",
+    )
+    parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [server]")
+    parser.add_argument(
+        "--keys",
+        metavar="FILE",
+        help="file of API keys, one on each line; each request must then send one",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", help="processor threads (default: all)")

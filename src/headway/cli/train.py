@@ -15,23 +15,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="run directory; an existing run is resumed")
     parser.add_argument(
         "--train", nargs="+", metavar="FILE",
-        help="source and target text; or one .tsv .jsonl .tmx; or names: hf: mtdata: sacrebleu:",
+        help="source file and target file; or one .tsv, .jsonl or .tmx file; or corpora by name:"
+        " hf:NAME, mtdata:ID, sacrebleu:TESTSET",
     )  # fmt: skip
-    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation text, likewise")
     parser.add_argument(
-        "--data", metavar="DIR", help="a directory of `headway prepare`, in place of text"
+        "--valid", nargs="+", metavar="FILE", help="validation text, in the same form"
     )
     parser.add_argument(
-        "--languages", nargs=2, metavar="CODE", help="of source and target, such as: de en"
+        "--data", metavar="DIR", help="a directory that headway prepare wrote, instead of text"
     )
     parser.add_argument(
-        "--init", metavar="MODEL", help="start from a model's weights and vocabulary: fine-tuning"
+        "--languages",
+        nargs=2,
+        metavar="CODE",
+        help="language codes of source and target (default: from the file names)",
+    )
+    parser.add_argument(
+        "--init",
+        metavar="MODEL",
+        help="fine-tune: start from the weights and the vocabulary of this model",
     )
     parser.add_argument(
         "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def run(args: argparse.Namespace) -> int:

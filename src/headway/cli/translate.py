@@ -18,20 +18,26 @@ SETTINGS = ("search",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="a run or model directory")
     parser.add_argument(
-        "--scores", action="store_true", help="print score TAB translation on each line"
+        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
+    )
+    parser.add_argument(
+        "--scores",
+        action="store_true",
+        help="print SCORE TAB TRANSLATION; the score is log-probability / length penalty",
     )
     parser.add_argument(
         "--alignment",
         action="store_true",
-        help="print translation TAB pairs of source and target words",
+        help="print TRANSLATION TAB word pairs such as 0-0 1-2 (source-target, from 0)",
     )
     parser.add_argument(
-        "--prefix", default="", metavar="TEXT", help="text that every translation starts with"
+        "--prefix", default="", metavar="TEXT", help="start every translation with this text"
     )
     parser.add_argument(
-        "--json", action="store_true", help="print one JSON object a line, with all results"
+        "--json",
+        action="store_true",
+        help="print a JSON object for each line, with scores, tokens and n-best list",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")

@@ -11,12 +11,16 @@ SETTINGS = ("text",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("out", metavar="DIR", help="output directory; new or empty")
+    parser.add_argument("out", metavar="DIR", help="directory to create")
     parser.add_argument(
-        "--train", nargs="+", metavar="FILE", required=True, help="training trees, one a line"
+        "--train", nargs="+", metavar="FILE", required=True, help="training trees, one on each line"
     )
     parser.add_argument(
-        "--valid", nargs="+", metavar="FILE", required=True, help="validation trees"
+        "--valid",
+        nargs="+",
+        metavar="FILE",
+        required=True,
+        help="validation trees, one on each line",
     )
     parser.add_argument(
         "--parts",
@@ -24,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also train on every constituent as a sentence of its own",
     )
     parser.add_argument(
-        "--preset", metavar="NAME", help="preset for the vocabulary size (default tiny)"
+        "--preset", metavar="NAME", help="preset that gives the vocabulary size (default: tiny)"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [text]")
 
