@@ -16,8 +16,9 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from headway.config import ServerConfig
-from headway.serving.admission import Admission, AdmissionMiddleware
+from headway.serving.admission import Admission
 from headway.serving.metrics import Metrics
+from headway.serving.middleware import ServerMiddleware
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from support.server import Running
@@ -64,7 +65,7 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body() -> None:
     with pytest.raises(Rejection) as caught:
         admit(admission)
     assert caught.value.headers["Retry-After"] == "16"
-    queue.tokens_per_second = 40.0  # 10 seconds: less than 40 % of the deadline
+    queue.tokens_per_second = 50.0  # 8 seconds: less than 30 % of the deadline
     assert admit(admission, b"{}") == {}
     assert admission.metrics.value("headway_rejected_total") == 2
     assert admission.pending == 0
@@ -98,6 +99,22 @@ def test_requests_that_are_still_read_count_as_load() -> None:
     assert admission.pending == 0
 
 
+def test_requests_that_are_still_read_take_the_place_of_a_usual_text_each() -> None:
+    admission = make_admission(queue_texts=MOST_TEXTS)
+    queue = admission.queue
+    queue.jobs.append(None)  # type: ignore[arg-type]
+    queue.tokens, queue.tokens_per_second, queue.typical_text = 100, 100.0, 20.0
+    admission.pending = 40  # 1 second in the queue, and 8 of 30 more that are being read
+    admission.check_load()
+    queue.texts = 20  # 20 of the 40 requests are in the queue
+    queue.tokens = 600
+    with pytest.raises(Rejection) as caught:
+        admission.check_load()
+    assert caught.value.headers["Retry-After"] == "10"
+    queue.texts = 40
+    admission.check_load()
+
+
 def test_an_overloaded_server_answers_before_the_application_sees_the_request() -> None:
     admission = make_admission(queue_texts=MOST_TEXTS)
     sent: list[Any] = []
@@ -111,7 +128,7 @@ def test_an_overloaded_server_answers_before_the_application_sees_the_request() 
     async def send(message: Message) -> None:
         sent.append(message)
 
-    middleware = AdmissionMiddleware(application, admission, admission.metrics, {"/translate"})
+    middleware = ServerMiddleware(application, admission, admission.metrics, {"/translate"})
     admission.queue.texts = MOST_TEXTS
     for method in ("POST", "GET"):
         scope = {"type": "http", "method": method, "path": "/translate", "headers": []}

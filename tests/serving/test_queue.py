@@ -242,7 +242,7 @@ def test_a_full_queue_rejects_at_once() -> None:
         model.open.set()
         await asyncio.gather(*some)
 
-    run(work, queue_tokens=100, batch_tokens=10, deadline=4.0)
+    run(work, queue_tokens=100, batch_tokens=10, deadline=5.4)
 
 
 def test_other_calls_take_their_turn_and_stop_too() -> None:

@@ -15,17 +15,19 @@ from starlette.routing import Route
 
 from headway.config import ServerConfig
 from headway.serving import routes
-from headway.serving.admission import Admission, AdmissionMiddleware
+from headway.serving.admission import Admission
 from headway.serving.answers import EventStream, json_response, run_while_connected
 from headway.serving.clients import Keys
-from headway.serving.messages import parse_request
+from headway.serving.messages import StreamRequest
 from headway.serving.metrics import Metrics
+from headway.serving.middleware import ServerMiddleware
 from headway.serving.models import Models
 from headway.serving.openapi import Handler, OpenAPI
 from headway.serving.page import page_files
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import CLIENT_LEFT, Rejection
 from headway.serving.routes import Context
+from headway.serving.validation import RequestParser
 
 log = logging.getLogger("headway.serving")
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -84,7 +86,7 @@ class Server:
         return Context(self.models, self.queue, self.config, self.keys is not None)
 
 
-def make_app(server: Server) -> AdmissionMiddleware:
+def make_app(server: Server) -> ServerMiddleware:
     """Return the application."""
 
     @asynccontextmanager
@@ -113,7 +115,7 @@ def make_app(server: Server) -> AdmissionMiddleware:
     )
     starlette.router.redirect_slashes = False
     paths = {route.path for route in table}
-    app = AdmissionMiddleware(starlette, server.admission, server.metrics, paths)
+    app = ServerMiddleware(starlette, server.admission, server.metrics, paths)
     return app
 
 
@@ -137,11 +139,11 @@ def _route(path: str, endpoint: Endpoint, method: str) -> Route:
 
 
 def _post(server: Server, handler: Handler) -> Endpoint:
-    kind = next(iter(get_type_hints(handler).values()))
+    parser = RequestParser(next(iter(get_type_hints(handler).values())), server.config)
 
     async def post(request: Request) -> Response:
         async with server.admission.admit(request) as fields:
-            work = handler(parse_request(kind, fields, server.config), server.context)
+            work = handler(parser.parse(fields), server.context)
             task = await run_while_connected(work, request.receive)
         return Response(status_code=CLIENT_LEFT) if task is None else json_response(task.result())
 
@@ -149,12 +151,12 @@ def _post(server: Server, handler: Handler) -> Endpoint:
 
 
 def _stream(server: Server) -> Endpoint:
-    kind = next(iter(get_type_hints(routes.stream).values()))
+    parser = RequestParser(StreamRequest, server.config)
 
     @asynccontextmanager
     async def admit(request: Request) -> AsyncIterator[AsyncGenerator[str, None]]:
         async with server.admission.admit(request) as fields:
-            parts = await routes.stream(parse_request(kind, fields, server.config), server.context)
+            parts = await routes.stream(parser.parse(fields), server.context)
             async with aclosing(parts):
                 yield parts
 

@@ -22,7 +22,7 @@ from headway.serving.metrics import Metrics
 from headway.serving.rejection import overloaded, too_long
 
 T = TypeVar("T")
-LONGEST_WAIT = 0.4  # of the deadline: a request that would wait longer is rejected
+LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejected
 LARGEST_BATCH = 64  # segments: larger batches gain little, and all wait for the slowest
 WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
 SHORT_REQUEST = 2_000  # characters that the event loop splits itself: about a millisecond
@@ -50,6 +50,7 @@ class TranslationQueue:
         self.texts = 0  # waiting or being translated
         self.turn = 0.0  # of the job that started last
         self.typical_batch = 1.0  # segments in recent batches, on average
+        self.typical_text = 0.0  # tokens of recent texts, on average
         self.tokens_per_second = 0.0  # of all workers together; 0: unknown
         self._recent_tokens = self._recent_seconds = 0.0
         self._batch_ended: float | None = None  # when the last batch ended, if others waited then
@@ -131,6 +132,14 @@ class TranslationQueue:
         """
         if tokens > self.config.queue_tokens:
             raise too_long(tokens, self.config.queue_tokens)
+        self.check_load(tokens)
+
+    def check_load(self, tokens: int = 0) -> None:
+        """Reject a request if so many tokens find no room in the queue now, or no time.
+
+        Raises:
+            Rejection: 429.
+        """
         if self.is_overloaded(tokens):
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens)))))
@@ -153,8 +162,10 @@ class TranslationQueue:
 
     async def _finish(self, jobs: list[Job], texts: int) -> None:
         """Queue jobs and wait until all are done."""
+        tokens = sum(job.tokens for job in jobs)
+        self.typical_text = 0.95 * self.typical_text + 0.05 * tokens / texts
         self.jobs += jobs
-        self.tokens += sum(job.tokens for job in jobs)
+        self.tokens += tokens
         self.texts += texts
         self._start_batches()
         try:

@@ -1,0 +1,104 @@
+"""What surrounds the application: the check for overload, and headers, metrics and log of each answer."""
+
+import logging
+import time
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headway.serving.admission import Admission
+from headway.serving.answers import json_response
+from headway.serving.metrics import Metrics
+from headway.serving.rejection import Rejection
+
+log = logging.getLogger("headway.serving")
+HEADERS = (
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type"),
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-max-age", b"1728000"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (
+        b"content-security-policy",
+        b"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self';"
+        b" frame-ancestors 'none'",
+    ),
+)
+
+
+class ServerMiddleware:
+    """Wraps the application: overload, and headers, metrics and a log line for each answer.
+
+    Under overload a request is rejected before the application sees it. The log holds no texts and
+    no keys. Answers with 429 share one line a second.
+
+    Args:
+        app: The application.
+        admission: Knows whether the server is overloaded.
+        metrics: Counts answers.
+        paths: The addresses that are served; all others count as ``other``.
+    """
+
+    def __init__(
+        self, app: ASGIApp, admission: Admission, metrics: Metrics, paths: set[str]
+    ) -> None:
+        self.app, self.admission, self.metrics, self.paths = app, admission, metrics, paths
+        self.received = self.answered = 0
+        self._rejected = 0  # since the last line about rejections
+        self._last_line = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started, status = time.monotonic(), 0
+        self.received += 1
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        try:
+            if scope["method"] == "OPTIONS":
+                await Response(status_code=200)(scope, receive, send_with_headers)
+            else:
+                if scope["method"] == "POST":
+                    self.admission.check_load()
+                await self.app(scope, receive, send_with_headers)
+        except Rejection as error:  # the application answers its own
+            rejected = json_response({"error": error.message}, error.status, error.headers)
+            await rejected(scope, receive, send_with_headers)
+        except Exception as error:
+            # The message of the exception may hold a text: the log gets its type and place.
+            log.error("%s at %s", type(error).__name__, _place(error))
+            if not status:
+                failed = json_response({"error": "Internal Server Error"}, 500)
+                await failed(scope, receive, send_with_headers)
+        finally:
+            self.answered += bool(status)
+            self._record(scope, status, time.monotonic() - started)
+
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        path = scope["path"] if scope["path"] in self.paths else "other"
+        self.metrics.requests.labels(path, str(status)).inc()
+        self.metrics.request_seconds.labels(path).observe(seconds)
+        if status != 429:
+            log.info("%s %s %d %.1f ms", scope["method"][:10], path, status, 1000 * seconds)
+            return
+        self._rejected += 1
+        now = time.monotonic()
+        if now > self._last_line + 1:
+            log.info("%d requests rejected: too many at once", self._rejected)
+            self._rejected, self._last_line = 0, now
+
+
+def _place(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "?"
