@@ -49,7 +49,7 @@ def logits(model: Model) -> torch.Tensor:
 
 def test_an_export_translates_and_scores_as_the_model(model: Model, tmp_path: Path) -> None:
     notes = write(model, tmp_path / "out", "float32")
-    runner = Runner(tmp_path / "out", threads=1)
+    runner = Runner(tmp_path / "out")
     lines = random_lines(model, 23)
     found = certify(model, runner, "ctranslate2", "float32", notes, lines)
     assert not found.failures
@@ -86,10 +86,10 @@ def test_rounded_weights_are_read_as_the_values_they_represent(
     sizes = [(tmp_path / name / "model.bin").stat().st_size for name in ("whole", "out")]
     assert sizes[1] < 0.8 * sizes[0]
     # CTranslate2 loads the export, and its log-probabilities are close.
-    runner = Runner(tmp_path / "out", threads=1)
+    runner = Runner(tmp_path / "out")
     sources = model.tokenizer.encode_source(sentences(5, 7))
     targets = [[*source[:-1], 1] for source in sources]
-    exact = Runner(tmp_path / "whole", threads=1).log_probs(sources, targets)
+    exact = Runner(tmp_path / "whole").log_probs(sources, targets)
     for a, b in zip(exact, runner.log_probs(sources, targets), strict=True):
         assert max(abs(x - y) for x, y in zip(a, b, strict=True)) < 1.0
 
@@ -134,7 +134,7 @@ def test_a_wrong_position_table_fails_the_certificate(
     monkeypatch.setattr(spec, "sinusoids", halves)
     model = random_model(tmp_path / "model", tokenizer, SMALL)
     write(model, tmp_path / "out", "float32")
-    runner = Runner(tmp_path / "out", threads=1)
+    runner = Runner(tmp_path / "out")
     found = certify(model, runner, "ctranslate2", "float32", [], random_lines(model, 11))
     assert len(found.failures) == 2
 
@@ -211,7 +211,7 @@ def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokeni
     ]
     assert spelled[0] == spelled[1]
     # CTranslate2 runs the shuffled directory; subwords identify the ids on both sides.
-    runner = Runner(out, threads=1)
+    runner = Runner(out)
     sources = again.tokenizer.encode_source(sentences(7, 2))
     targets = [[*source[2:-1], 1] for source in sources]
     ids = {piece: i for i, piece in enumerate(runner.source)}

@@ -127,7 +127,7 @@ def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
     # The default is all rows, more than these.
     work = Work(tmp_path, "toy", seeds=(4,), show=(shown := []).append)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Work, "groups", lambda work, jobs: pytest.fail("trained"))
+        patch.setattr(Work, "run_groups", lambda work, planned: pytest.fail("trained"))
         with pytest.raises(pytest.fail.Exception):
             reproduce("table3", work)
     assert shown[0].startswith("table3: done again, because")

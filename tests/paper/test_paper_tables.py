@@ -153,7 +153,7 @@ def groups_with(change: float, base: float = 70.0) -> dict[str, Group]:
 def test_trends_follow_the_numbers() -> None:
     least = 50.0
     worse, better = (
-        {c.text: c.verdict for c in table3.judge(groups_with(change), least)}
+        {c.text: c.verdict for c in table3.statement_claims(groups_with(change), least)}
         for change in (-2.0, 2.0)
     )
     head, width = (
@@ -162,11 +162,11 @@ def test_trends_follow_the_numbers() -> None:
     )
     assert (worse[head], better[head]) == ("holds", "does not")
     assert (worse[width], better[width]) == ("does not", "holds")
-    equal = {c.text: c.verdict for c in table3.judge(groups_with(0.0), least)}
+    equal = {c.text: c.verdict for c in table3.statement_claims(groups_with(0.0), least)}
     assert equal[head] == "not decided"
     assert [v for t, v in equal.items() if "Learned" in t] == ["holds"]
     some = {label: t for label, t in groups_with(-2.0).items() if label[:3] in ("bas", "(A)")}
-    assert [c.text for c in table3.judge(some, least)] == [
+    assert [c.text for c in table3.statement_claims(some, least)] == [
         "A single head is worse than the base's", "Quality also drops with too many heads",
     ]  # fmt: skip
     assert len(table3.score_table(some).rows) == 5
@@ -180,7 +180,7 @@ def test_trends_follow_the_numbers() -> None:
     rows = {row[0]: row for row in table3.difference_table(mixed, least).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"
     assert rows["(A) h = 32"][3] == "holds"
-    assert {c.text: c.verdict for c in table3.judge(mixed, least)}[head] == "not decided"
+    assert {c.text: c.verdict for c in table3.statement_claims(mixed, least)}[head] == "not decided"
 
 
 def test_predictions_against_one_sentence_at_a_time(tokenizer: Tokenizer) -> None:

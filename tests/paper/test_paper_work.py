@@ -18,7 +18,7 @@ from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
 from headway.paper.running.rows import configure
 from headway.paper.running.scales import SMALL
-from headway.paper.running.work import Job, Work
+from headway.paper.running.work import PlannedTrial, Work
 from headway.paper.running.workers import run_together
 from headway.paper.verdicts import (
     Verdict,
@@ -124,7 +124,7 @@ def test_trials_are_kept_and_differ_by_all_that_matters(
 ) -> None:
     shown: list[str] = []
     work = Work(tmp_path, "toy", show=shown.append)
-    [first] = work.trials([Job("one", work.base)])
+    [first] = work.run_trials([PlannedTrial("one", work.base)])
     assert first.steps == 3
     assert [step for step, _ in first.loss] == [1, 2, 3]
     assert first.seconds > 0
@@ -140,35 +140,39 @@ def test_trials_are_kept_and_differ_by_all_that_matters(
 
     with monkeypatch.context() as patch:
         patch.setattr("headway.paper.running.work.run_trial", refuse)
-        assert Work(tmp_path, "toy").trials([Job("by another name", work.base)]) == [first]
+        assert Work(tmp_path, "toy").run_trials([PlannedTrial("by another name", work.base)]) == [
+            first
+        ]
         for other in (
-            Job("seed", work.base, seed=2),
-            Job("text", work.base, work.corpus.only("short", lambda s, t: len(s) < 12)),
-            Job("change", work.base, change=set_to_zero),
-            Job("rate", replace(work.base, training=replace(work.base.training, rate_scale=2.0))),
+            PlannedTrial("seed", work.base, seed=2),
+            PlannedTrial("text", work.base, work.corpus.only("short", lambda s, t: len(s) < 12)),
+            PlannedTrial("change", work.base, change=set_to_zero),
+            PlannedTrial(
+                "rate", replace(work.base, training=replace(work.base.training, rate_scale=2.0))
+            ),
         ):
             with pytest.raises(AssertionError, match="again"):
-                work.trials([other])
+                work.run_trials([other])
     assert len(shown) == 1
     # A network of zeros learns only biases, so that subwords stay about as likely.
-    [zeros] = work.trials([Job("zeros", work.base, change=set_to_zero)])
+    [zeros] = work.run_trials([PlannedTrial("zeros", work.base, change=set_to_zero)])
     assert zeros.scores["perplexity"] > first.scores["perplexity"] / 2
 
 
 def test_trials_run_together_as_they_run_alone(tmp_path: Path) -> None:
-    alone = Work(tmp_path / "a", "toy").trials(
-        [Job("x", Work(tmp_path, "toy").base, seed=n) for n in (1, 2)]
+    alone = Work(tmp_path / "a", "toy").run_trials(
+        [PlannedTrial("x", Work(tmp_path, "toy").base, seed=n) for n in (1, 2)]
     )
     work = Work(tmp_path / "b", "toy", processes=2)
-    together = work.trials([Job("x", work.base, seed=n) for n in (1, 2, 1)])
+    together = work.run_trials([PlannedTrial("x", work.base, seed=n) for n in (1, 2, 1)])
     assert [t.scores for t in together] == [t.scores for t in (*alone, alone[0])]
     assert together[0].scores != together[1].scores
 
 
 def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = Work(tmp_path / "b", "toy")
-    job = Job("base", work.base)
-    [whole] = Work(tmp_path / "a", "toy").trials([job])
+    plan = PlannedTrial("base", work.base)
+    [whole] = Work(tmp_path / "a", "toy").run_trials([plan])
     advance = trials.Run.advance
 
     def stop_at_two(run: trials.Run) -> object:
@@ -179,12 +183,12 @@ def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.Monk
     with monkeypatch.context() as patch:
         patch.setattr(trials.Run, "advance", stop_at_two)
         with pytest.raises(KeyboardInterrupt):
-            work.trials([job])
+            work.run_trials([plan])
     steps: list[int] = []
     monkeypatch.setattr(
         trials.Run, "advance", lambda run: (steps.append(run.step), advance(run))[1]
     )
-    [again] = work.trials([job])
+    [again] = work.run_trials([plan])
     assert steps == [2]
     assert again.loss == whole.loss
     assert again.scores == whole.scores
@@ -197,12 +201,15 @@ def test_equal_settings_written_differently_are_one_trial(tmp_path: Path) -> Non
     work = Work(tmp_path, "toy", show=(shown := []).append)
     rows = {row.label: configure(work.base, row) for row in TABLE3}
     wide = replace(work.base.model, num_heads=1)
-    jobs = [Job("one", replace(work.base, model=wide)), Job("two", rows["(A) h = 1"])]
-    one, two = work.trials(jobs)
+    planned = [
+        PlannedTrial("one", replace(work.base, model=wide)),
+        PlannedTrial("two", rows["(A) h = 1"]),
+    ]
+    one, two = work.run_trials(planned)
     assert one == two
     assert len([line for line in shown if "trial" in line]) == 1
     narrow = replace(wide, d_k=32)
-    [three] = work.trials([Job("three", replace(work.base, model=narrow))])
+    [three] = work.run_trials([PlannedTrial("three", replace(work.base, model=narrow))])
     assert three.parameters < one.parameters
 
 
@@ -247,7 +254,7 @@ def test_unknown_scales_and_missing_text_are_named(tmp_path: Path) -> None:
         Work(tmp_path, "days")
     work = Work(tmp_path, "hours")
     with pytest.raises(HeadwayError, match="--train"):
-        work.trials([Job("base", work.base)])
+        work.run_trials([PlannedTrial("base", work.base)])
 
 
 def test_trials_depend_on_the_code_that_trains_and_scores_them(

@@ -25,6 +25,7 @@ from headway.training.machine import Machine
 from headway.training.trainer import Trainer
 
 MAX_STEPS = 20  # of one repeat
+REPEAT_SECONDS = 2.0  # about as long as a repeat takes
 
 
 def bench_training(
@@ -33,7 +34,6 @@ def bench_training(
     text: str,
     *,
     repeats: int = 5,
-    seconds: float = 2.0,
 ) -> BenchResult:
     """Measure optimizer steps, as `headway train` takes them, on batches prepared beforehand.
 
@@ -42,7 +42,6 @@ def bench_training(
         machine: Device, precision and threads; the caller has configured the process for them.
         text: Key of `headway.checks.synthetic.TEXTS`.
         repeats: How often the same steps are repeated.
-        seconds: Approximate duration of a repeat, which has at most 20 steps.
     """
     device = machine.torch_device
     shape = with_vocabulary_size(config)
@@ -70,7 +69,7 @@ def bench_training(
             return time.perf_counter() - start
 
         take(1)
-        steps = max(1, min(MAX_STEPS, round(seconds / take(1))))
+        steps = max(1, min(MAX_STEPS, round(REPEAT_SECONDS / take(1))))
         # Warm up with every batch shape. On a GPU twice: code is compiled, then recorded.
         for _ in range(2 if device.type == "cuda" else steps > 1):
             take(steps)

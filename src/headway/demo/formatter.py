@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from types import ModuleType
 
 from headway.errors import HeadwayError, suggest
 
@@ -226,7 +226,7 @@ class Formatter:
         return str(self._lists.format_list(list(items), style, self.locale))
 
 
-def _import_extra(module: str) -> Any:
+def _import_extra(module: str) -> ModuleType:
     """Import a module of the extra ``demo``."""
     try:
         return importlib.import_module(module)

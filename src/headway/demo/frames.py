@@ -170,7 +170,7 @@ def _read_table(path: Path, languages: tuple[str, ...]) -> Table:
     return table
 
 
-def _forms(place: str, texts: Any) -> Iterator[tuple[str, str]]:
+def _forms(place: str, texts: object) -> Iterator[tuple[str, str]]:
     named = texts if isinstance(texts, dict) else {"": texts}
     for form, text in named.items():
         if not isinstance(text, str):
@@ -178,7 +178,7 @@ def _forms(place: str, texts: Any) -> Iterator[tuple[str, str]]:
         yield form, text
 
 
-def _check_languages(place: str, texts: Any, languages: tuple[str, ...]) -> None:
+def _check_languages(place: str, texts: object, languages: tuple[str, ...]) -> None:
     if not isinstance(texts, dict):
         raise HeadwayError(f'{place}: no texts by language, such as en = "..."')
     missing = [language for language in languages if not texts.get(language)]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from headway.errors import HeadwayError
 from headway.evaluation.bootstrap import (
@@ -89,7 +88,7 @@ class Comparison:
         """Return the difference by the measure ``key``, such as ``bleu``."""
         return next(difference for difference in self.differences if difference.key == key)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything as plain values for JSON."""
         return asdict(self)
 

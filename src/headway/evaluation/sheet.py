@@ -3,7 +3,6 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from headway.evaluation.bootstrap import RESAMPLES, SEED, interval
 from headway.evaluation.comet import CometScore
@@ -59,7 +58,7 @@ class ScoreSheet:
         """Return the score of the measure ``key``, such as ``bleu``."""
         return next(score for score in self.scores if score.key == key)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the sheet as plain values for JSON."""
         hypothesis, reference, _ = self.names
         return {

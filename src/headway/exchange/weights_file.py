@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -18,6 +18,14 @@ from headway.errors import HeadwayError
 MAX_PICKLE_BYTES = 1 << 24  # of a pickle that only lists tensors
 FLOAT_TYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 Shapes = Mapping[str, tuple[int, ...]]
+
+
+class _Slice(Protocol):
+    """A tensor in a safetensors file, whose values are read by ``[:]``."""
+
+    def get_shape(self) -> list[int]: ...
+
+    def __getitem__(self, everything: slice) -> Tensor: ...
 
 
 def read_weights(file: Path, required: Shapes, optional: Shapes) -> dict[str, Tensor]:
@@ -63,7 +71,7 @@ def _count(shapes: Shapes) -> int:
 
 
 @contextmanager
-def _open_safetensors(file: Path) -> Iterator[dict[str, Any]]:
+def _open_safetensors(file: Path) -> Iterator[dict[str, _Slice]]:
     try:
         with safe_open(file, framework="pt") as weights:
             yield {name: weights.get_slice(name) for name in weights.keys()}  # noqa: SIM118
@@ -85,7 +93,7 @@ class _TensorSlice:
 
 
 @contextmanager
-def _open_pickle(file: Path) -> Iterator[dict[str, Any]]:
+def _open_pickle(file: Path) -> Iterator[dict[str, _Slice]]:
     is_archive = zipfile.is_zipfile(file)
     if is_archive:
         _check_archive(file)

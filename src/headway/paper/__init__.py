@@ -3,7 +3,7 @@
 ``reproduction.py`` runs the modules of ``experiments/`` by name, keeps each `Result` as JSON and writes the
 report. An experiment is a module with ``TITLE``, ``SECTION`` and ``run(work) -> Result``. What experiments use:
 
-- ``running/``: `Work` trains jobs as trials that are kept, several at once, and groups them by seed.
+- ``running/``: `Work` trains several models at once, keeps the finished trials, and groups them by seed.
 - ``measuring/``: operations, time, memory, paths and parameters of a layer, without training.
 - ``results.py`` and ``verdicts.py``: tables, figures and claims, and how sure one may be of them.
 - ``charts.py`` and ``report.py``: figures as SVG, and one web page of all results.

@@ -4,7 +4,6 @@ These are the only results in this package that it did not measure itself.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 PAPER = "Vaswani et al., 'Attention Is All You Need', 2017"
 
@@ -60,8 +59,8 @@ class Row:
 
     group: str
     name: str
-    model: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
+    model: dict[str, str | int | float] = field(default_factory=dict)
+    training: dict[str, str | int | float] = field(default_factory=dict)
     perplexity: float = 0.0
     bleu: float = 0.0
     millions: float | None = None

@@ -122,7 +122,7 @@ class Result:
             raise HeadwayError(f"not a result of an experiment ({error})") from None
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -84,12 +84,12 @@ def t_interval(values: Sequence[float]) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
-def t_quantile(degrees: int, probability: float = 0.975) -> float:
-    """Return the quantile of Student's t distribution, by bisection of its distribution function."""
+def t_quantile(degrees: int) -> float:
+    """Return the 97.5 % quantile of Student's t distribution, by bisection of its distribution."""
     low, high = 0.0, 1e3
     while high - low > 1e-9 * max(1.0, low):
         middle = (low + high) / 2
-        low, high = (middle, high) if _t_below(middle, degrees) < probability else (low, middle)
+        low, high = (middle, high) if _t_below(middle, degrees) < 0.975 else (low, middle)
     return (low + high) / 2
 
 

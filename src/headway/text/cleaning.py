@@ -5,13 +5,13 @@ from array import array
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
 
 from headway.config import TextConfig
 from headway.text.lines import SURROGATE, Damaged
 from headway.text.readers import Pair
 
 SHOWN = 5  # line numbers in the report for each rule
+EXAMPLE_CHARACTERS = 60
 SLACK = 10  # characters added to both lengths of a ratio, because short sentences vary more
 
 FEW_WORDS = 4  # a shorter target is often a correct copy: a name, a title, an address
@@ -92,7 +92,7 @@ class Report:
             parts.append(f"{found.count} dropped: {rule}{where}")
         return "; ".join(parts)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the report as plain values, for JSON."""
         return {
             "read": self.read,
@@ -252,7 +252,7 @@ def _loose_digests(source: str, target: str) -> tuple[bytes, bytes, bytes]:
     return _digest(source, target), _digest(source, "\n"), _digest("\n", target)
 
 
-def _shortened(text: str, width: int = 60) -> str:
+def _shortened(text: str) -> str:
     """Return the beginning of a text, with control characters escaped."""
-    start = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:width])
-    return start + "..." * (len(text) > width)
+    start = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:EXAMPLE_CHARACTERS])
+    return start + "..." * (len(text) > EXAMPLE_CHARACTERS)

@@ -14,16 +14,17 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from headway.errors import HeadwayError
 from headway.files import TEMPORARY, cache_directory, remove, write_atomically
 from headway.text import fetching
 from headway.text.fetching import IDENTITY, Languages
 from headway.text.languages import CODE
+from headway.text.origins import FileFacts, Manifest, Origin
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -72,7 +73,7 @@ def local_files(
     return [str(file) for file in _files(directory, languages)]
 
 
-def origins(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
+def origins(paths: Iterable[str | Path]) -> list[Manifest]:
     """Return the manifests of the files that were fetched by name, each manifest once.
 
     A manifest has the name, the languages, the program that fetched the corpus, its revision if it is
@@ -121,13 +122,13 @@ def _fetch_once(names: Sequence[str], languages: Languages, say: Say) -> Path:
             remove(leftover)
         with write_atomically(out) as temporary:
             temporary.mkdir()
-            about = _fetch(names, languages, temporary, say)
-            _write_manifest(temporary, name, languages, about)
+            origin = _fetch(names, languages, temporary, say)
+            _write_manifest(temporary, name, languages, origin)
             remove(out)
     return out
 
 
-def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> dict[str, Any]:
+def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> Origin:
     """Write the two files of a corpus, and return the origin for its manifest."""
     files = _files(out, languages)
     kind, rest = names[0].split(":", 1)
@@ -149,9 +150,7 @@ def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> d
     return {"parts": origins(part / MANIFEST for part in parts)}
 
 
-def _write_manifest(
-    directory: Path, name: str, languages: Languages, about: Mapping[str, Any]
-) -> None:
+def _write_manifest(directory: Path, name: str, languages: Languages, origin: Origin) -> None:
     files = {file.name: _describe(file) for file in _files(directory, languages)}
     counts = [file["lines"] for file in files.values()]
     if counts[0] != counts[1] or not counts[0]:
@@ -159,12 +158,14 @@ def _write_manifest(
             f"{name}: has {counts[0]} lines in {languages[0]} and {counts[1]} in {languages[1]};"
             " both sides must have the same number of lines, and at least one"
         )
-    values = {"format": FORMAT, "name": name, "languages": languages, **about, "files": files}
-    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    manifest: Manifest = {
+        "format": FORMAT, "name": name, "languages": languages, **origin, "files": files,
+    }  # fmt: skip
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
     (directory / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def _describe(file: Path) -> dict[str, Any]:
+def _describe(file: Path) -> FileFacts:
     """Return the sha256 of a file and its number of lines."""
     digest, lines = hashlib.sha256(), 0
     with file.open("rb") as read:
@@ -174,12 +175,12 @@ def _describe(file: Path) -> dict[str, Any]:
     return {"sha256": digest.hexdigest(), "lines": lines}
 
 
-def _manifest(directory: Path) -> dict[str, Any]:
+def _manifest(directory: Path) -> Manifest | None:
     try:
         values = json.loads((directory / MANIFEST).read_bytes())
     except (OSError, ValueError, RecursionError):
-        return {}
-    return values if isinstance(values, dict) else {}
+        return None
+    return cast("Manifest", values) if isinstance(values, dict) else None
 
 
 def _is_whole(directory: Path, languages: Languages) -> bool:
@@ -188,7 +189,8 @@ def _is_whole(directory: Path, languages: Languages) -> bool:
         found = {file.name: _describe(file) for file in _files(directory, languages)}
     except OSError:
         return False
-    return _manifest(directory).get("files") == found
+    manifest = _manifest(directory)
+    return manifest is not None and manifest.get("files") == found
 
 
 @contextmanager

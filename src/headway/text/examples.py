@@ -15,7 +15,7 @@ from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
 from headway.text.class_labels import LabelledText
 from headway.text.lines import read_lines
-from headway.text.prepare import FORMAT, PreparedData, check_new, fingerprint
+from headway.text.prepare import CHUNK, FORMAT, PreparedData, check_new, fingerprint
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
@@ -39,7 +39,6 @@ def prepare_lines(
     valid: Sequence[str | Path],
     out: str | Path,
     config: TextConfig,
-    language: str = "text",
 ) -> PreparedData:
     """Write the prepared data of a language model; the directory appears whole or not at all.
 
@@ -50,7 +49,6 @@ def prepare_lines(
         valid: Plain text files.
         out: The directory, which must not exist yet.
         config: ``vocab_size``, how the vocabulary is learned, and ``max_tokens``.
-        language: The code of the language.
     """
     tokenizer = Tokenizer.learn(_sample(((line, "") for line in _lines(train)), config), config)
 
@@ -61,7 +59,7 @@ def prepare_lines(
 
     sides = [""] * sum(1 for _ in _lines(valid)), list(_lines(valid))
     return _write(
-        out, config, tokenizer, "language-model", (language, language),
+        out, config, tokenizer, "language-model", ("text", "text"),
         encoded(train, config.max_tokens), encoded(valid, 1 << 30), sides,
     )  # fmt: skip
 
@@ -146,9 +144,9 @@ def _sample(pairs: Iterable[tuple[str, str]], config: TextConfig) -> Iterator[tu
 
 
 def _tokenize(
-    encode: Callable[[list[str]], list[list[int]]], texts: Iterator[str], size: int = 10_000
+    encode: Callable[[list[str]], list[list[int]]], texts: Iterator[str]
 ) -> Iterator[list[int]]:
-    while chunk := list(islice(texts, size)):
+    while chunk := list(islice(texts, CHUNK)):
         yield from encode(chunk)
 
 

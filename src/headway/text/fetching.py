@@ -12,9 +12,9 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from headway.errors import HeadwayError, suggest
+from headway.text.origins import Origin
 from headway.text.readers import one_line
 
 Languages = tuple[str, str]
@@ -24,7 +24,7 @@ IDENTITY = re.compile(r"[^-:]+(-[^-:]+){4}")  # of mtdata: group, name, version,
 _COMMIT = re.compile(r"@([0-9a-f]{40})/")
 
 
-def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
+def from_hub(name: str, languages: Languages, files: Files) -> Origin:
     """Write a split of a data set of the Hugging Face hub.
 
     Args:
@@ -73,7 +73,7 @@ def from_hub(name: str, languages: Languages, files: Files) -> dict[str, Any]:
     return {"program": f"datasets {datasets.__version__}", "revision": revision or None}
 
 
-def _sides(row: Mapping[str, Any], languages: Languages, where: str) -> tuple[str, str]:
+def _sides(row: Mapping[str, object], languages: Languages, where: str) -> tuple[str, str]:
     """Return the two texts of a row; a missing text is empty, and cleaning drops the pair."""
     inner = row.get("translation")
     columns = inner if isinstance(inner, Mapping) else row
@@ -89,7 +89,7 @@ def _sides(row: Mapping[str, Any], languages: Languages, where: str) -> tuple[st
     )
 
 
-def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> dict[str, Any]:
+def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> Origin:
     """Write a test set of sacreBLEU: its source, and the first of its references.
 
     sacreBLEU checks the md5 of its downloads and keeps them in a cache of its own.
@@ -128,7 +128,7 @@ def from_sacrebleu(test_set: str, languages: Languages, files: Files) -> dict[st
     return {"program": program, "revision": None, "references": len(references)}
 
 
-def from_mtdata(identity: str, languages: Languages, files: Files) -> dict[str, Any]:
+def from_mtdata(identity: str, languages: Languages, files: Files) -> Origin:
     """Write a data set of mtdata.
 
     Args:
@@ -169,7 +169,7 @@ def recipe(name: str, part: str) -> list[str]:
     Raises:
         HeadwayError: If mtdata is missing, or there is no such recipe or part.
     """
-    recipes: dict[str, Any] = {}
+    recipes: dict[str, dict[str, list[str]]] = {}
     for line in _mtdata(f"{name}:{part}", "list-recipe", "-f", "json").splitlines():
         if line.startswith("{"):
             values = json.loads(line)

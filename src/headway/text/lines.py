@@ -13,11 +13,14 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 import zstandard
 
 from headway.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 LONGEST = 1_000_000  # bytes of a line; a longer line means that the file is not text
 PACKED = 2048  # bytes decompressed at once: zstd makes at most 64 MB of them
@@ -162,13 +165,14 @@ class _Stream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: "WriteableBuffer") -> int:
         while not self._rest:
             chunk = next(self._chunks, None)
             if chunk is None:
                 return 0
             self._rest = memoryview(chunk)
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
+        target = memoryview(buffer)
+        size = min(len(target), len(self._rest))
+        target[:size] = self._rest[:size]
         self._rest = self._rest[size:]
         return size

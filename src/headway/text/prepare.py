@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import cast, get_args
 
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
@@ -19,6 +19,7 @@ from headway.files import add_path_to_errors, write_atomically
 from headway.text.class_labels import load_tokenizer
 from headway.text.cleaning import TOKENS, Report, clean, digest_held_out
 from headway.text.corpora import origins
+from headway.text.origins import Manifest
 from headway.text.readers import Damaged, Pair, read_lines, read_pairs
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
@@ -54,7 +55,7 @@ class PreparedData:
     languages: tuple[str, str]
     fingerprint: str
     kind: Kind = "translator"
-    origins: list[dict[str, Any]] = field(default_factory=list)
+    origins: list[Manifest] = field(default_factory=list)
 
     @classmethod
     def open(cls, directory: str | Path) -> "PreparedData":
@@ -74,7 +75,7 @@ class PreparedData:
             found_print = str(facts["fingerprint"])
             kind: Kind = facts.get("kind", "translator")
             right = right and kind in get_args(Kind)
-            fetched = [dict(about) for about in facts.get("origins", [])]
+            fetched = [cast("Manifest", dict(manifest)) for manifest in facts.get("origins", [])]
         except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             right = False
         if not right:
@@ -205,7 +206,7 @@ def _prepare(
         json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
     (out / "report.txt").write_text(report.to_text() + "\n", encoding="utf-8")
-    facts: dict[str, Any] = {
+    facts = {
         "format": FORMAT,
         "languages": list(codes),
         "fingerprint": fingerprint(tokenizer, corpus, held),

@@ -7,9 +7,10 @@ uint32), ``source.ends`` and ``target.ends`` (the end of each sentence, int64) a
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,37 @@ Ids = npt.NDArray[np.unsignedinteger]
 Lengths = npt.NDArray[np.int32]
 IdPair = tuple[Sequence[int], Sequence[int]]
 
+Number = TypeVar("Number", bound=np.integer)
+
 FORMAT = 1
 FLUSH = 1 << 16  # pairs kept in memory before they are written
+SIDES = ("source", "target")
+DTYPES: dict[str, type[np.unsignedinteger]] = {"uint16": np.uint16, "uint32": np.uint32}
+
+
+@dataclass(kw_only=True)
+class Facts:
+    """The content of ``corpus.json``.
+
+    Attributes:
+        format: The version of the files.
+        dtype: A name in `DTYPES`: the type of an id.
+        pairs: Number of pairs.
+        source_tokens: Number of source ids.
+        target_tokens: Number of target ids.
+        sha256: Of all ids.
+    """
+
+    format: int = FORMAT
+    dtype: str
+    pairs: int = 0
+    source_tokens: int = 0
+    target_tokens: int = 0
+    sha256: str = ""
+
+    def tokens(self, side: str) -> int:
+        """Return the number of ids of a side."""
+        return self.source_tokens if side == "source" else self.target_tokens
 
 
 class Corpus:
@@ -36,12 +66,13 @@ class Corpus:
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
-        self._facts = _facts(self.directory)
+        self._facts = facts = _read_facts(self.directory)
         self._ids: dict[str, Ids] = {}
         self._ends: dict[str, npt.NDArray[np.int64]] = {}
-        for side in ("source", "target"):
-            self._ids[side] = self._map(f"{side}.ids", self._facts["dtype"], f"{side}_tokens")
-            self._ends[side] = self._map(f"{side}.ends", "int64", "pairs")
+        for side in SIDES:
+            tokens = facts.tokens(side)
+            self._ids[side] = _map(self.directory / f"{side}.ids", DTYPES[facts.dtype], tokens)
+            self._ends[side] = _map(self.directory / f"{side}.ends", np.int64, facts.pairs)
 
     @classmethod
     def open(cls, directory: str | Path) -> "Corpus":
@@ -64,11 +95,9 @@ class Corpus:
         """
         directory = Path(directory)
         directory.mkdir(parents=True)
-        dtype = "uint16" if vocab_size <= 1 << 16 else "uint32"
-        facts: dict[str, Any] = {"format": FORMAT, "dtype": dtype, "pairs": 0}
-        facts |= {"source_tokens": 0, "target_tokens": 0}
+        facts = Facts(dtype="uint16" if vocab_size <= 1 << 16 else "uint32")
         digest = hashlib.sha256()
-        names = [f"{side}.{part}" for side in ("source", "target") for part in ("ids", "ends")]
+        names = [f"{side}.{part}" for side in SIDES for part in ("ids", "ends")]
         files = {name: (directory / name).open("wb") for name in names}
         try:
             pending: list[IdPair] = []
@@ -80,27 +109,27 @@ class Corpus:
         finally:
             for file in files.values():
                 file.close()
-        facts["sha256"] = digest.hexdigest()
-        (directory / "corpus.json").write_text(json.dumps(facts, indent=2) + "\n")
+        facts.sha256 = digest.hexdigest()
+        (directory / "corpus.json").write_text(json.dumps(asdict(facts), indent=2) + "\n")
         return cls(directory)
 
     def __len__(self) -> int:
-        return int(self._facts["pairs"])
+        return self._facts.pairs
 
     @property
     def fingerprint(self) -> str:
         """A hash of all ids."""
-        return str(self._facts["sha256"])
+        return self._facts.sha256
 
     @property
     def source_tokens(self) -> int:
         """Number of source ids, ``</s>`` included."""
-        return int(self._facts["source_tokens"])
+        return self._facts.source_tokens
 
     @property
     def target_tokens(self) -> int:
         """Number of target ids, ``</s>`` included."""
-        return int(self._facts["target_tokens"])
+        return self._facts.target_tokens
 
     @cached_property
     def source_lengths(self) -> Lengths:
@@ -122,47 +151,49 @@ class Corpus:
         start = ends[index - 1] if index else 0
         return self._ids[side][start : ends[index]]
 
-    def _map(self, name: str, dtype: str, count: str) -> npt.NDArray[Any]:
-        path = self.directory / name
-        expected = self._facts[count] * np.dtype(dtype).itemsize
-        size = path.stat().st_size if path.is_file() else -1
-        if size != expected:
-            found = "is missing" if size < 0 else f"has {size} bytes, not {expected}"
-            raise HeadwayError(f"{path}: {found}: prepare the data again")
-        if not expected:
-            return np.zeros(0, dtype)
-        return np.memmap(path, dtype, mode="r")
+
+def _map(path: Path, dtype: type[Number], count: int) -> npt.NDArray[Number]:
+    """Map a file of numbers into memory."""
+    expected = count * np.dtype(dtype).itemsize
+    size = path.stat().st_size if path.is_file() else -1
+    if size != expected:
+        found = "is missing" if size < 0 else f"has {size} bytes, not {expected}"
+        raise HeadwayError(f"{path}: {found}: prepare the data again")
+    return np.memmap(path, dtype, mode="r") if count else np.zeros(0, dtype)
 
 
 def _flush(
     pending: list[IdPair],
     files: Mapping[str, BinaryIO],
-    facts: dict[str, Any],
+    facts: Facts,
     digest: "hashlib._Hash",
 ) -> None:
     """Write the pending pairs and empty the list."""
-    for at, side in enumerate(("source", "target")):
+    for at, side in enumerate(SIDES):
         lengths = [len(pair[at]) for pair in pending]
-        flat = np.fromiter((i for pair in pending for i in pair[at]), facts["dtype"], sum(lengths))
-        ends = np.cumsum(np.array([facts[f"{side}_tokens"], *lengths], np.int64))[1:]
+        flat = np.fromiter((i for pair in pending for i in pair[at]), facts.dtype, sum(lengths))
+        ends = np.cumsum(np.array([facts.tokens(side), *lengths], np.int64))[1:]
         files[f"{side}.ids"].write(flat.tobytes())
         files[f"{side}.ends"].write(ends.tobytes())
         digest.update(flat.astype("<u4").tobytes() + ends.astype("<i8").tobytes())
-        facts[f"{side}_tokens"] += int(flat.size)
-    facts["pairs"] += len(pending)
+    facts.source_tokens += sum(len(source) for source, _ in pending)
+    facts.target_tokens += sum(len(target) for _, target in pending)
+    facts.pairs += len(pending)
     pending.clear()
 
 
-def _facts(directory: Path) -> dict[str, Any]:
+def _read_facts(directory: Path) -> Facts:
     path = directory / "corpus.json"
     try:
-        facts = json.loads(path.read_bytes())
-        right = facts["format"] == FORMAT and facts["dtype"] in ("uint16", "uint32")
-        sizes = [int(facts[name]) for name in ("pairs", "source_tokens", "target_tokens")]
-        if not right or min(sizes) < 0 or not isinstance(facts["sha256"], str):
+        facts = Facts(**json.loads(path.read_bytes()))
+        sizes = facts.pairs, facts.source_tokens, facts.target_tokens
+        is_right = (
+            facts.format == FORMAT and facts.dtype in DTYPES and isinstance(facts.sha256, str)
+        )
+        if not is_right or min(map(int, sizes)) < 0:
             raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError, RecursionError):
         raise HeadwayError(
             f"{path}: not written by this version of Headway: prepare the data again"
         ) from None
-    return dict(facts)
+    return facts

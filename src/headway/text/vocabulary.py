@@ -16,7 +16,8 @@ from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from random import Random
-from typing import Any
+
+from sentencepiece import SentencePieceProcessor
 
 from headway.errors import HeadwayError
 from headway.text.merging import merge
@@ -53,7 +54,7 @@ class Vocabulary:
 
     def __init__(self, model: bytes) -> None:
         self.model = model
-        self._processor = _processor(model)
+        self._processor = SentencePieceProcessor(model_proto=model)
         pad = int(self._processor.piece_to_id(PAD))
         self.pad = pad if self._processor.is_control(pad) else int(self._processor.vocab_size())
         self.size = self.pad + 1
@@ -207,14 +208,8 @@ def _is_sound(model: bytes) -> bool:
     if not model:  # sentencepiece would load it as a model without pieces
         return False
     try:
-        processor = _processor(model)
+        processor = SentencePieceProcessor(model_proto=model)
         pieces = processor.id_to_piece(list(range(processor.vocab_size())))
     except (RuntimeError, IndexError, UnicodeDecodeError):
         return False
     return len(pieces) > EOS and pieces[EOS] == "</s>"
-
-
-def _processor(model: bytes) -> Any:
-    from sentencepiece import SentencePieceProcessor
-
-    return SentencePieceProcessor(model_proto=model)

@@ -2,13 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from headway.config import Config, to_toml
 from headway.evaluation.measures import pick_measures
 from headway.inference.front_matter import front_matter
+from headway.text.origins import Manifest
 from headway.training.record import RunRecord
 from headway.training.validation import ValidationReport
 
@@ -114,19 +114,19 @@ in {machine.precision}. All settings:
 """
 
 
-def _fetched_corpora(origins: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _fetched_corpora(origins: Sequence[Manifest]) -> Iterator[Manifest]:
     """Yield the manifests of fetched corpora; a corpus of several parts yields those of its parts."""
     for manifest in origins:
         yield from _fetched_corpora(manifest["parts"]) if manifest.get("parts") else (manifest,)
 
 
-def _hub_name(manifest: Mapping[str, Any]) -> str:
+def _hub_name(manifest: Manifest) -> str:
     """Return a corpus's name on the Hugging Face hub, or an empty string if it is from elsewhere."""
     source, _, rest = str(manifest["name"]).partition(":")
     return re.split("[:@]", rest)[0] if source == "hf" else ""
 
 
-def _list_corpora(manifests: Sequence[Mapping[str, Any]]) -> str:
+def _list_corpora(manifests: Sequence[Manifest]) -> str:
     lines = [
         f"- `{manifest['name']}`, fetched by {manifest['program']}"
         + (f", revision `{manifest['revision']}`" if manifest.get("revision") else "")

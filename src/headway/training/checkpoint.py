@@ -33,7 +33,9 @@ def checkpoint_steps(folder: Path) -> list[int]:
     return sorted(int(match[1]) for match in matches if match)
 
 
-def write_checkpoint(path: Path, tensors: Mapping[str, Tensors], state: Mapping[str, Any]) -> None:
+def write_checkpoint(
+    path: Path, tensors: Mapping[str, Tensors], state: Mapping[str, object]
+) -> None:
     """Write a checkpoint; it appears whole or not at all, even if the power fails.
 
     Args:

@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from headway.errors import HeadwayError
 from headway.files import sync
@@ -21,7 +21,7 @@ class Log:
         self.path = path
         self._file: BinaryIO | None = None
 
-    def write(self, **values: Any) -> None:
+    def write(self, **values: object) -> None:
         """Append an object; numbers that JSON cannot express (NaN, infinity) become null."""
         finite = {
             key: None if isinstance(value, float) and not math.isfinite(value) else value

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headway.text.origins import Manifest
 from headway.text.prepare import PreparedData
 from headway.training.machine import Machine
 from headway.training.validation import ValidationReport
@@ -31,7 +32,7 @@ class DataRecord:
     languages: list[str]
     training_pairs: int
     validation_pairs: int
-    origins: list[dict[str, Any]] = field(default_factory=list)
+    origins: list[Manifest] = field(default_factory=list)
 
     @classmethod
     def describe(cls, data: PreparedData, run_directory: Path) -> "DataRecord":
@@ -116,7 +117,7 @@ class RunRecord:
             }
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the record as plain values for JSON."""
         return asdict(self)
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import Generator, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from torch import Tensor
 
@@ -251,7 +250,7 @@ class Run:
         pairs = [pair for batch in micro_batches for pair in self.feed.text(batch)]
         return self.directory.write_bad_batch(self.step, ranks.rank(), pairs)
 
-    def _log(self, **values: Any) -> None:
+    def _log(self, **values: object) -> None:
         if ranks.rank() == 0:
             self.directory.metrics.write(**values)
 

@@ -132,7 +132,7 @@ class RunDirectory:
         return checkpoint_steps(self.checkpoints)
 
     def save(
-        self, step: int, tensors: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]
+        self, step: int, tensors: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, object]
     ) -> None:
         """Write the checkpoint of a step, after the lines of the logs that it counts are on disk."""
         logs = {"metrics_bytes": self.metrics.size(), "timings_bytes": self.timings.size()}
@@ -157,7 +157,7 @@ class RunDirectory:
         for folder in (self.path, self.best, self.averaged):
             remove_leftovers(folder)
 
-    def cut_logs(self, state: Mapping[str, Any]) -> None:
+    def cut_logs(self, state: Mapping[str, int]) -> None:
         """Cut the logs to the lengths that they had when a checkpoint was written."""
         self.metrics.cut(state["metrics_bytes"])
         self.timings.cut(state["timings_bytes"])

@@ -9,11 +9,15 @@ Shapes: B rows, T characters, F features; MiniSBD requires the features, and the
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.exchange.optional_package import import_package
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 ENDS, CLOSINGS = ".!?…。！？", "\"'”’»)]"
 # The id of a character is its index here; all others have that of <UNK>.
@@ -30,10 +34,10 @@ def write_splitter(path: Path, language: str) -> None:
     onnx = import_package("onnx")
     helper = onnx.helper
 
-    def node(operation: str, reads: str, writes: str, **how: Any) -> Any:
+    def node(operation: str, reads: str, writes: str, **how: int) -> "NodeProto":
         return helper.make_node(operation, reads.split(), [writes], **how)
 
-    def indicator(characters: list[str]) -> Any:
+    def indicator(characters: list[str]) -> NDArray[np.float32]:
         return np.array([unit in characters for unit in UNITS], dtype=np.float32)
 
     constants = {

@@ -18,19 +18,18 @@ class Runner:
 
     Args:
         path: A directory that `headway.exchange.ctranslate2.writer.write` wrote.
-        threads: Threads of one batch; 0: as many as torch uses.
 
     Raises:
         HeadwayError: If CTranslate2 is not installed, or cannot load the directory.
     """
 
-    def __init__(self, path: Path, threads: int = 0) -> None:
+    def __init__(self, path: Path) -> None:
         program = import_package("ctranslate2")
         self.source, self.target = (read_entries(path, side) for side in ("source", "target"))
         self.ids = {entry: i for i, entry in enumerate(self.target)}
         try:
             self.translator = program.Translator(
-                str(path), device="cpu", intra_threads=threads or torch.get_num_threads()
+                str(path), device="cpu", intra_threads=torch.get_num_threads()
             )
         except (RuntimeError, ValueError) as error:
             raise HeadwayError(f"{path}: CTranslate2 cannot load it: {error}") from None

@@ -6,7 +6,7 @@ width than the model are multiplied out, and heads are padded with zeros.
 Shapes: V vocabulary, D d_model, H heads, K d_k.
 """
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,12 +19,18 @@ from headway.model import MultiHeadAttention, Positions, SelfAttention, Transfor
 from headway.model.embeddings import sinusoids
 from headway.model.layers import Layer, Residual
 
+if TYPE_CHECKING:
+    from ctranslate2.specs import TransformerSpec
+    from ctranslate2.specs.attention_spec import MultiHeadAttentionSpec
+    from ctranslate2.specs.common_spec import LayerNormSpec, LinearSpec
+    from ctranslate2.specs.transformer_spec import TransformerEncoderLayerSpec as LayerSpec
+
 MIN_POSITIONS = 1026  # CTranslate2 limits a text to 1,024 tokens by default
 ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}  # 1 is an approximation of gelu
 
 
 @torch.no_grad()
-def build_spec(model: Transformer) -> Any:
+def build_spec(model: Transformer) -> "TransformerSpec":
     """Return a `ctranslate2.specs.TransformerSpec` with the model's weights, in fp32.
 
     Args:
@@ -81,7 +87,7 @@ def _position_table(positions: Positions, config: ModelConfig) -> Tensor:
     return _copy(sinusoids(rows, config.d_model))
 
 
-def _set_layer(spec: Any, layer: Layer, config: ModelConfig) -> None:
+def _set_layer(spec: "LayerSpec", layer: Layer, config: ModelConfig) -> None:
     norms = [cast("Residual", residual).norm for residual in layer.residuals]
     own = cast("SelfAttention", layer.mixer).attention
     _set_attention(spec.self_attention, [own.query, own.key, own.value], own, config)
@@ -95,18 +101,21 @@ def _set_layer(spec: Any, layer: Layer, config: ModelConfig) -> None:
     _set_norm(spec.ffn.layer_norm, norms[-1])
 
 
-def _set_norm(spec: Any, norm: nn.LayerNorm) -> None:
+def _set_norm(spec: "LayerNormSpec", norm: nn.LayerNorm) -> None:
     spec.gamma, spec.beta = _copy(norm.weight), _copy(norm.bias)
 
 
-def _set_linear(spec: Any, linear: nn.Linear) -> None:
+def _set_linear(spec: "LinearSpec", linear: nn.Linear) -> None:
     spec.weight = _copy(linear.weight)
     if linear.bias is not None:
         spec.bias = _copy(linear.bias)
 
 
 def _set_attention(
-    spec: Any, fused: list[nn.Linear], attention: MultiHeadAttention, config: ModelConfig
+    spec: "MultiHeadAttentionSpec",
+    fused: list[nn.Linear],
+    attention: MultiHeadAttention,
+    config: ModelConfig,
 ) -> None:
     """Set an attention's projections; CTranslate2 fuses those that read the same input.
 
@@ -130,7 +139,7 @@ def _set_attention(
         spec.queries_scale = scale
 
 
-def _set_projections(spec: Any, linears: list[nn.Linear], config: ModelConfig) -> None:
+def _set_projections(spec: "LinearSpec", linears: list[nn.Linear], config: ModelConfig) -> None:
     """Stack projections, each head padded with zeros to one width."""
     heads, width = config.num_heads, max(config.head_widths)
     weights, biases = [], []

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from headway.config import ModelConfig
 from headway.exchange.huggingface.names import NORM_EPSILON
@@ -24,7 +23,7 @@ def write_text_files(model: Model, out: Path, precision: str) -> None:
         precision: Of the weights, by torch's name.
     """
     entries = vocabularies(model.tokenizer)
-    files: dict[str, Any] = {
+    files: dict[str, object] = {
         "config.json": _config(model, len(entries[0]), precision),
         "generation_config.json": _generation(model, len(entries[0])),
         "tokenizer_config.json": _tokenizer(model, entries),
@@ -94,7 +93,7 @@ def _numbered(entries: list[str]) -> dict[str, int]:
     return {entry: number for number, entry in enumerate(entries)}
 
 
-def _config(model: Model, size: int, precision: str) -> dict[str, Any]:
+def _config(model: Model, size: int, precision: str) -> dict[str, object]:
     shape = model.config.model
     return {
         "architectures": ["MarianMTModel"],
@@ -127,9 +126,9 @@ def _config(model: Model, size: int, precision: str) -> dict[str, Any]:
     }
 
 
-def _generation(model: Model, size: int) -> dict[str, Any]:
+def _generation(model: Model, size: int) -> dict[str, object]:
     search = model.config.search
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "pad_token_id": size - 1,
         "eos_token_id": Tokenizer.eos,
         "decoder_start_token_id": size - 1,
@@ -143,7 +142,7 @@ def _generation(model: Model, size: int) -> dict[str, Any]:
     return values
 
 
-def _tokenizer(model: Model, entries: tuple[list[str], list[str]]) -> dict[str, Any]:
+def _tokenizer(model: Model, entries: tuple[list[str], list[str]]) -> dict[str, object]:
     shape = model.config.model
     source, target = model.languages
     return {

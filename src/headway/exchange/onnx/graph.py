@@ -7,13 +7,17 @@ torch's exporter.
 Shapes: B batch, T positions, D d_model.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from torch import Tensor, nn
 
 from headway.errors import HeadwayError
 from headway.model.embeddings import Embedding, Positions, sinusoids
+
+if TYPE_CHECKING:
+    from onnx import NodeProto, TensorProto, ValueInfoProto
 
 OPSET, IR_VERSION = 17, 8
 FLOAT, UINT8, BOOL = 1, 2, 9  # ONNX's numbers of the types
@@ -31,20 +35,21 @@ class Graph:
 
     def __init__(self, *, is_rounded: bool) -> None:
         self.is_rounded = is_rounded
-        self.nodes: list[Any] = []
-        self.constants: dict[str, Any] = {}
-        self.inputs: list[Any] = []
-        self.outputs: list[Any] = []
+        self.nodes: list[NodeProto] = []
+        self.constants: dict[str, TensorProto] = {}
+        self.inputs: list[ValueInfoProto] = []
+        self.outputs: list[ValueInfoProto] = []
 
-    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
+    def op(self, kind: str, *inputs: str, **attributes: int | float | list[int]) -> str:
         """Add an operator with one output, and return its name."""
         from onnx import helper
 
         output = f"{kind}.{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
+        node = helper.make_node(kind, list(inputs), [output], **attributes)  # type: ignore[arg-type]
+        self.nodes.append(node)
         return output
 
-    def constant(self, value: Any, name: str = "") -> str:
+    def constant(self, value: Tensor | npt.NDArray[np.generic] | np.generic, name: str = "") -> str:
         """Store a tensor once for each name; a tensor without a name is named after its value."""
         from onnx import numpy_helper
 
@@ -154,7 +159,7 @@ class Graph:
         return self.op("Add", x, self.op("Slice", self.constant(table, name), first, end, axis))
 
 
-def _declare(name: str, dtype: type, shape: tuple[str | int, ...]) -> Any:
+def _declare(name: str, dtype: type, shape: tuple[str | int, ...]) -> "ValueInfoProto":
     from onnx import helper
 
     return helper.make_tensor_value_info(

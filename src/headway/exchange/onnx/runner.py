@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +11,8 @@ from headway.exchange.onnx.writer import DECODER, DECODER_WITH_PAST, ENCODER
 from headway.exchange.optional_package import import_package
 from headway.inference.batching import batch_rows, pad_right
 from headway.text.tokenizer import Tokenizer
+
+Tensors = dict[str, NDArray[np.generic]]
 
 
 class Runner:
@@ -52,9 +53,9 @@ class Runner:
         tokens = np.full((len(sources), 1), self.pad, np.int64)
         is_open = np.ones(len(sources), bool)
         chosen: list[NDArray[np.int64]] = []
-        past: dict[str, Any] = {}
+        past: Tensors = {}
         while is_open.any():
-            feed: dict[str, Any] = {"input_ids": tokens, "encoder_attention_mask": mask}
+            feed: Tensors = {"input_ids": tokens, "encoder_attention_mask": mask}
             if past:
                 names, answer = self.step_outputs, self.decoder_with_past.run(None, feed | past)
             else:

@@ -31,8 +31,8 @@ def run(work: Work) -> Result:
     tables, claims = [table for table, _ in parts], [claim for _, claim in parts]
     if work.is_settings_only:
         # A decoder without its mask is no setting: nobody should train one.
-        jobs = [*arguments_heads.jobs(work), *arguments_embeddings.jobs(work)]
-        tables.append(work.write_settings(jobs))
+        planned = [*arguments_heads.plan_trials(work), *arguments_embeddings.plan_trials(work)]
+        tables.append(work.write_settings(planned))
     else:
         work.show("arguments: translators with one head, without mask, without sqrt(d_model)")
         for table, *found in (

@@ -6,7 +6,7 @@ import torch
 
 from headway.model import Transformer, sinusoids
 from headway.paper.results import Cell, Claim, Table
-from headway.paper.running.work import Job, Work
+from headway.paper.running.work import PlannedTrial, Work
 from headway.paper.verdicts import interval_text, shown
 
 
@@ -19,10 +19,12 @@ def component_sizes(model: Transformer) -> tuple[float, float, float]:
     return stored, stored * embedding.scale, float(positions.square().mean().sqrt())
 
 
-def jobs(work: Work) -> list[Job]:
+def plan_trials(work: Work) -> list[PlannedTrial]:
     """Return a training with the factor and one without."""
     return [
-        Job(name, replace(work.base, model=replace(work.base.model, scale_embeddings=scaled)))
+        PlannedTrial(
+            name, replace(work.base, model=replace(work.base.model, scale_embeddings=scaled))
+        )
         for name, scaled in (("times sqrt(d_model)", True), ("as stored", False))
     ]
 
@@ -31,19 +33,19 @@ def compare_sizes(work: Work) -> tuple[Table, Claim]:
     """Measure what is added, before and after training, with and without sqrt(d_model)."""
     rows: list[tuple[Cell, ...]] = []
     ratios = []
-    groups = work.groups(jobs(work))
-    for job in jobs(work):
-        group = groups[job.name]
+    groups = work.run_groups(plan_trials(work))
+    for plan in plan_trials(work):
+        group = groups[plan.name]
         size = group.trials[0].config.model.source_vocab_size
         torch.manual_seed(work.seeds[0])
-        model = replace(job.config.model, source_vocab_size=size, target_vocab_size=size)
+        model = replace(plan.config.model, source_vocab_size=size, target_vocab_size=size)
         first = component_sizes(Transformer(model))
         trained = zip(
             *(component_sizes(trial.translator().model) for trial in group.trials), strict=True
         )
-        rows.append((job.name, "before training", *(f"{value:.3f}" for value in first), ""))
+        rows.append((plan.name, "before training", *(f"{value:.3f}" for value in first), ""))
         cells = (interval_text(sizes, 3) for sizes in trained)
-        rows.append((job.name, "trained", *cells, interval_text(group.bleu)))
+        rows.append((plan.name, "trained", *cells, interval_text(group.bleu)))
         ratios.append(first[1] / first[2])
     table = Table(
         "Root mean square of a component",

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from headway.model import MultiHeadAttention
 from headway.paper.results import Claim, Table
 from headway.paper.running.trial import Trial
-from headway.paper.running.work import Job, Work
+from headway.paper.running.work import PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 from headway.pictures import sentence_maps
 
@@ -130,18 +130,18 @@ def head_entropies(trial: Trial, work: Work) -> tuple[float, float]:
     return float(mean_LH.mean()), float(mean_LH.amin(1).mean())
 
 
-def jobs(work: Work) -> list[Job]:
+def plan_trials(work: Work) -> list[PlannedTrial]:
     """Return a training with one head and one with many, of the same width in all."""
     base = work.base
     return [
-        Job(str(heads), replace(base, model=replace(base.model, num_heads=heads)))
+        PlannedTrial(str(heads), replace(base, model=replace(base.model, num_heads=heads)))
         for heads in (1, base.model.num_heads)
     ]
 
 
 def compare_translators(work: Work) -> tuple[Table, Claim]:
     """Compare the heads of translators with one head and with many."""
-    groups = work.groups(jobs(work))
+    groups = work.run_groups(plan_trials(work))
     found = {
         heads: [head_entropies(trial, work) for trial in group.trials]
         for heads, group in groups.items()

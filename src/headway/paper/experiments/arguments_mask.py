@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from headway.model import SelfAttention, Transformer
 from headway.paper.results import Claim, Table
-from headway.paper.running.work import Job, Work
+from headway.paper.running.work import PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 
 NO_LOSS = 0.05  # nats a subword
@@ -28,7 +28,9 @@ def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
         model=replace(work.base.model, dropout=0.0),
         training=replace(work.base.training, label_smoothing=0.0),
     )
-    groups = work.groups([Job("with the mask", base), Job("without", base, change=remove_mask)])
+    groups = work.run_groups(
+        [PlannedTrial("with the mask", base), PlannedTrial("without", base, change=remove_mask)]
+    )
     masked, unmasked = groups.values()
     gains = masked.less(unmasked)
     table = Table(

@@ -16,7 +16,7 @@ from headway.demo import generate
 from headway.inference.text_classifier import TextClassifier
 from headway.model import Classifier, Network
 from headway.paper.results import Cell, Claim, Result, Table
-from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
 from headway.paper.verdicts import interval_text, verdict
 from headway.text.class_labels import LabelledText
 from headway.text.examples import Example, prepare_examples, read_examples
@@ -116,9 +116,11 @@ def run(work: Work) -> Result:
     rows: list[tuple[Cell, ...]] = []
     claims = []
     for task in make_tasks(work):
-        groups = work.groups(
+        groups = work.run_groups(
             [
-                Job(name, replace(config, model=replace(config.model, encoder_mixer=mixer)), task)
+                PlannedTrial(
+                    name, replace(config, model=replace(config.model, encoder_mixer=mixer)), task
+                )
                 for name, mixer in MIXERS.items()
             ]
         )
@@ -155,11 +157,13 @@ def run(work: Work) -> Result:
 
 def write_commands(work: Work) -> Table:
     """Write the settings of the paper's base as a classifier; returns the commands to train it."""
-    jobs = [
-        Job(f"classifier, {name}", replace(Config(), model=ModelConfig(encoder_mixer=mixer)))
+    planned = [
+        PlannedTrial(
+            f"classifier, {name}", replace(Config(), model=ModelConfig(encoder_mixer=mixer))
+        )
         for name, mixer in MIXERS.items()
     ]
-    return work.write_settings(jobs, "classify", "--train train.tsv --valid valid.tsv")
+    return work.write_settings(planned, "classify", "--train train.tsv --valid valid.tsv")
 
 
 def settings(work: Work) -> Config:

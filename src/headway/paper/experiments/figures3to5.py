@@ -23,7 +23,7 @@ from headway.paper.results import Cell, Claim, Figure, Result, Table
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.scoring import Pairs
 from headway.paper.running.trial import Trial
-from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.head_view import head_view
@@ -77,7 +77,7 @@ class MeasuredSentence:
 
 def run(work: Work) -> Result:
     """Train a model, choose its heads and draw them."""
-    base = Job("base", work.base)
+    base = PlannedTrial("base", work.base)
     if work.is_settings_only:
         claim = Claim(
             "Heads do different things.", SECTION, "not drawn at this scale", "not decided",
@@ -88,7 +88,7 @@ def run(work: Work) -> Result:
             claims=(claim,),
             differs=f"{ONLY_SETTINGS} headway heads and headway picture draw any model.",
         )
-    [trial] = work.trials([Job("figures 3 to 5", work.base, seed=work.seeds[0])])
+    [trial] = work.run_trials([PlannedTrial("figures 3 to 5", work.base, seed=work.seeds[0])])
     translator, pairs = trial.translator(), unseen_pairs(work)
     rows: list[tuple[Cell, ...]] = []
     figures: list[Figure] = []
@@ -112,7 +112,7 @@ def run(work: Work) -> Result:
                 (topic.figure, topic.name, name, *counts, interval_text(lifts, 3, sign=True))
             )
             figures.append(draw(second_half, topic, layer, head))
-            claims.append(judge(work, trial, topic, name, lifts, counts))
+            claims.append(head_claim(work, trial, topic, name, lifts, counts))
     table = Table(
         "Encoder heads chosen by measure",
         ("figure", "what", "head", "chosen on", "measured on", "weight above chance"),
@@ -130,10 +130,10 @@ def run(work: Work) -> Result:
     )
 
 
-def judge(
+def head_claim(
     work: Work, trial: Trial, topic: Topic, name: str, lifts: list[float], counts: tuple[int, int]
 ) -> Claim:
-    """Judge one head by sentences on which it was not chosen."""
+    """Return the claim on one head, decided by sentences on which the head was not chosen."""
     return Claim(
         topic.claim,
         "drawn, not measured",

@@ -17,7 +17,7 @@ from headway.paper.charts import curves
 from headway.paper.results import Cell, Claim, Figure, Result, Table
 from headway.paper.running.scoring import Pairs, score_predictions
 from headway.paper.running.trial import Trial
-from headway.paper.running.work import Job, Work
+from headway.paper.running.work import PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict, verdict_equal
 
 TITLE = "Sinusoidal and learned positions, near and far"
@@ -33,7 +33,7 @@ def run(work: Work) -> Result:
     waves, geometric, figure = compare_wavelengths(d)
     tables, claims = [shifts, waves], [linear, geometric]
     if work.is_settings_only:
-        tables.append(work.write_settings(jobs(work, KINDS)))
+        tables.append(work.write_settings(plan_trials(work, KINDS)))
     else:
         work.show(
             "positions: learned against sinusoidal, and longer sentences than any in training"
@@ -134,17 +134,17 @@ def compare_wavelengths(d: int) -> tuple[Table, Claim, Figure]:
     return table, claim, figure
 
 
-def jobs(work: Work, kinds: Sequence[str]) -> list[Job]:
+def plan_trials(work: Work, kinds: Sequence[str]) -> list[PlannedTrial]:
     """Return a training for each kind of positions."""
     return [
-        Job(kind, replace(work.base, model=replace(work.base.model, positions=kind)))  # type: ignore[arg-type]
+        PlannedTrial(kind, replace(work.base, model=replace(work.base.model, positions=kind)))  # type: ignore[arg-type]
         for kind in kinds
     ]
 
 
 def compare_kinds(work: Work) -> tuple[Table, Claim]:
     """Compare translators with sinusoidal, learned and no positions."""
-    groups = work.groups(jobs(work, KINDS))
+    groups = work.run_groups(plan_trials(work, KINDS))
     gaps = groups["learned"].less(groups["sinusoidal"])
     claim = Claim(
         "Learned positions give nearly identical results to sinusoids.",
@@ -190,7 +190,7 @@ def compare_lengths(work: Work) -> tuple[Table, Claim]:
     """Train on short sentences alone, and translate short, longer and much longer ones."""
     most = work.pick(toy=30, minutes=30, hours=60)
     short = work.corpus.only(f"at most {most} characters", lambda a, b: max(len(a), len(b)) <= most)
-    groups = work.groups([replace(job, task=short) for job in jobs(work, KINDS[:2])])
+    groups = work.run_groups([replace(plan, task=short) for plan in plan_trials(work, KINDS[:2])])
     buckets = [b for b in split_by_length(work.corpus.test, (most, most + most // 2)) if b]
     lengths = [sorted(len(source) for source, _ in bucket) for bucket in buckets]
     names = [f"{sizes[0]} to {sizes[-1]}" for sizes in lengths]
@@ -214,7 +214,7 @@ def compare_lengths(work: Work) -> tuple[Table, Claim]:
         math.log(learned[-1][1] / sinusoidal[-1][1])
         for sinusoidal, learned in zip(scores["sinusoidal"], scores["learned"], strict=True)
     ]
-    # Extrapolation is judged only if the models do well on the lengths that they were trained on.
+    # Extrapolation is decided only if the models do well on the lengths that they were trained on.
     near = [found[0][0] for found in scores["sinusoidal"]]
     ours = f"learned less sinusoidal: {interval_text(gaps, sign=True)} nats"
     claim = Claim(

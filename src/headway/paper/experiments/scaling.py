@@ -15,7 +15,7 @@ from headway.paper.charts import curves
 from headway.paper.measuring.costs import processor_seconds, saved_bytes
 from headway.paper.results import Claim, Figure, Result, Table
 from headway.paper.running.trial import Group
-from headway.paper.running.work import Job, Work
+from headway.paper.running.work import PlannedTrial, Work
 from headway.paper.verdicts import holds, if_learned, interval_text, verdict, verdict_equal
 
 TITLE = "Scaled, unscaled and additive attention as d_k grows"
@@ -74,7 +74,7 @@ def run(work: Work) -> Result:
     )
     claims.append(cost_claim)
     if work.is_settings_only:
-        translators = work.write_settings(jobs(work, (64, 512)))
+        translators = work.write_settings(plan_trials(work, (64, 512)))
     else:
         work.show("scaling: translators")
         translators, more = compare_translators(work, work.pick(toy=(4,), minutes=(8, 64)))
@@ -162,7 +162,7 @@ def compare_costs(widths: Sequence[int], n: int) -> tuple[Table, Claim]:
     return table, claim
 
 
-def jobs(work: Work, widths: Sequence[int]) -> list[Job]:
+def plan_trials(work: Work, widths: Sequence[int]) -> list[PlannedTrial]:
     """Return a training for each way of comparing and each width, two heads each."""
     base = work.base
     # Additive attention compares all pairs of a row, so rows hold one sentence each. A step of a single
@@ -170,7 +170,7 @@ def jobs(work: Work, widths: Sequence[int]) -> list[Job]:
     tokens = max(LEAST_BATCH, base.training.batch_tokens // 8)
     training = replace(base.training, packed=False, micro_batch_tokens=tokens)
     return [
-        Job(
+        PlannedTrial(
             f"{name}, d_k = {d_k}",
             replace(
                 base,
@@ -185,7 +185,7 @@ def jobs(work: Work, widths: Sequence[int]) -> list[Job]:
 
 def compare_translators(work: Work, widths: Sequence[int]) -> tuple[Table, list[Claim]]:
     """Compare translators that differ in how a query is compared with a key."""
-    groups = work.groups(jobs(work, widths))
+    groups = work.run_groups(plan_trials(work, widths))
     table = Table(
         "Translators that differ in how a query is compared with a key",
         ("compatibility", "BLEU", "perplexity", "tokens/s"),

@@ -8,7 +8,7 @@ from headway.config import Config
 from headway.paper.charts import curves
 from headway.paper.results import Claim, Figure, Result, Table
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
 from headway.training.schedule import learning_rate
 
@@ -20,8 +20,8 @@ FACTORS = (0.0, 1.0, 2.0)  # of the base's warm-up; 0: a single step
 def run(work: Work) -> Result:
     """Check and draw equation 3 for the paper's models, and train with several lengths of warm-up."""
     warmup = work.base.training.warmup_steps
-    jobs = {
-        length: Job(
+    planned = {
+        length: PlannedTrial(
             f"warm-up of {length:,} steps",
             replace(work.base, training=replace(work.base.training, warmup_steps=length)),
         )
@@ -29,16 +29,16 @@ def run(work: Work) -> Result:
     }
     figures, claims = [draw_rates()], check_rates()
     if work.is_settings_only:
-        table = work.write_settings(list(jobs.values()))
+        table = work.write_settings(list(planned.values()))
         return Result(
             tables=(table,), figures=tuple(figures), claims=tuple(claims), differs=ONLY_SETTINGS
         )
-    groups = dict(zip(jobs, work.groups(list(jobs.values())).values(), strict=True))
+    groups = dict(zip(planned, work.run_groups(list(planned.values())).values(), strict=True))
     figures.append(draw_losses(groups))
     return Result(
         tables=(score_table(groups, work.base),),
         figures=tuple(figures),
-        claims=(*claims, judge_warmup(groups[warmup], groups[1], work.least_bleu)),
+        claims=(*claims, warmup_claim(groups[warmup], groups[1], work.least_bleu)),
         differs=f"The base's warm-up is {warmup:,} of {work.base.training.max_steps:,} steps here, the"
         " paper's 4,000 of 100,000. A shorter warm-up also has a higher peak, as equation 3 says."
         " The paper reports no other warm-up than 4,000.",
@@ -95,8 +95,8 @@ def check_rates() -> list[Claim]:
     ]  # fmt: skip
 
 
-def judge_warmup(with_it: Group, without: Group, least_bleu: float) -> Claim:
-    """Judge whether the warm-up helps at all."""
+def warmup_claim(with_it: Group, without: Group, least_bleu: float) -> Claim:
+    """Return the claim that the warm-up helps at all."""
     gains = with_it.less(without)
     return Claim(
         "A warm-up is needed: the base's is better than none",

@@ -7,7 +7,7 @@ from headway.paper.charts import intervals
 from headway.paper.published import TABLE3
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 
 TITLE = "Label smoothing varied"
@@ -17,16 +17,16 @@ ROWS = {0.0: "(D) eps_ls = 0.0", 0.1: "base", 0.2: "(D) eps_ls = 0.2"}  # of Tab
 
 def run(work: Work) -> Result:
     """Train with the epsilons of Table 3; nothing else differs."""
-    jobs = [
-        Job(
+    planned = [
+        PlannedTrial(
             f"eps_ls = {rate}",
             replace(work.base, training=replace(work.base.training, label_smoothing=rate)),
         )
         for rate in ROWS
     ]
     if work.is_settings_only:
-        return Result(tables=(work.write_settings(jobs),), differs=ONLY_SETTINGS)
-    groups = work.groups(jobs)
+        return Result(tables=(work.write_settings(planned),), differs=ONLY_SETTINGS)
+    groups = work.run_groups(planned)
     figure = intervals(
         "BLEU by label smoothing, 95 % intervals",
         [(name, group.bleu) for name, group in groups.items()],
@@ -37,7 +37,7 @@ def run(work: Work) -> Result:
     return Result(
         tables=(score_table(by_rate),),
         figures=(figure,),
-        claims=tuple(judge(by_rate, work.least_bleu)),
+        claims=tuple(smoothing_claims(by_rate, work.least_bleu)),
         differs="The models with Table 3's epsilons are its rows D. Perplexity and accuracy are of"
         " subwords of unseen pairs, each predicted from the right ones before it, without smoothing."
         " Smoothing spreads epsilon over the whole vocabulary, the right token included.",
@@ -65,8 +65,8 @@ def score_table(groups: Mapping[float, Group]) -> Table:
     )  # fmt: skip
 
 
-def judge(groups: Mapping[float, Group], least_bleu: float) -> list[Claim]:
-    """Judge what section 5.4 says of epsilon = 0.1 against none."""
+def smoothing_claims(groups: Mapping[float, Group], least_bleu: float) -> list[Claim]:
+    """Return what section 5.4 says of epsilon = 0.1 against none, each with its verdict."""
     claims = []
     for text, score, scale, sign, paper, unit, digits in (
         ("It hurts perplexity", "perplexity", 1.0, 1, "4.92 instead of 4.67", "", 3),

@@ -82,7 +82,7 @@ def compare_time_and_memory(scale: str) -> tuple[list[Table], list[Claim]]:
             forward, mixer = mixing_pass(layer, *size, k=KERNEL, r=WINDOW)
             seconds.append(processor_seconds(forward, repeats=1 if scale == "toy" else 5))
             saved.append(saved_bytes(forward, mixer))
-        found, is_near = judge_time(layer, measured, seconds)
+        found, is_near = fit_time(layer, measured, seconds)
         longest = 1e3 * seconds[len(measured.lengths) - 1]
         times.append((layer.name, layer.complexity, found, str(measured), longest))
         memories.append(memory_row(layer.name, measured, saved))
@@ -115,7 +115,7 @@ def compare_time_and_memory(scale: str) -> tuple[list[Table], list[Claim]]:
     return [time_table, memory_table], claims
 
 
-def judge_time(layer: LayerType, measured: Range, seconds: list[float]) -> tuple[str, bool]:
+def fit_time(layer: LayerType, measured: Range, seconds: list[float]) -> tuple[str, bool]:
     """Fit the exponents of n and of d, or of the whole sum; returns them and whether they are near."""
     if len(layer.terms) > 1:
         terms = [[term(n, d, KERNEL, WINDOW) for n, d in measured.sizes] for term in layer.terms]

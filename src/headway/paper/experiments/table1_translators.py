@@ -4,16 +4,16 @@ from dataclasses import replace
 
 from headway.paper.measuring.layer_types import LAYER_TYPES
 from headway.paper.results import Claim, Table
-from headway.paper.running.work import Job, Work
+from headway.paper.running.work import PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 
 KERNEL, WINDOW = 3, 8
 
 
-def jobs(work: Work) -> list[Job]:
+def plan_trials(work: Work) -> list[PlannedTrial]:
     """Return encoder-decoders that differ in what mixes positions, and in nothing else."""
     return [
-        Job(
+        PlannedTrial(
             layer.name,
             replace(
                 work.base,
@@ -33,8 +33,8 @@ def jobs(work: Work) -> list[Job]:
 def compare_translators(work: Work) -> tuple[Table, list[Claim]]:
     """Train all of them alike, or write their settings at the paper's scale."""
     if work.is_settings_only:
-        return work.write_settings(jobs(work)), []
-    groups = work.groups(jobs(work))
+        return work.write_settings(plan_trials(work)), []
+    groups = work.run_groups(plan_trials(work))
     table = Table(
         "Translators that differ only in their mixers",
         ("layer", "BLEU", "perplexity", "tokens/s", "parameters"),

@@ -1,6 +1,5 @@
 """Table 2: the cost of training, by the paper's method and counted, and BLEU with the paper's scoring."""
 
-import time
 from collections.abc import Mapping
 from functools import cache
 
@@ -11,6 +10,7 @@ from headway.config import ModelConfig, SearchConfig
 from headway.evaluation import pick_measures
 from headway.inference import Translator
 from headway.model import Transformer
+from headway.paper.measuring.costs import processor_seconds
 from headway.paper.measuring.parameters import paper_shape, parameters_by_formula
 from headway.paper.published import (
     GPUS,
@@ -27,7 +27,7 @@ from headway.paper.results import Cell, Claim, Result, Table
 from headway.paper.running.rows import configure
 from headway.paper.running.scales import paper_settings
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
 from headway.training.objective import plain_loss
 
@@ -40,18 +40,20 @@ SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-
 
 def run(work: Work) -> Result:
     """Count the paper's models, then train and score base and big at the work's scale."""
-    tables, claims = [published_table(), cost_table()], judge_costs()
+    tables, claims = [published_table(), cost_table()], cost_claims()
     if work.is_settings_only:
-        tables.append(work.write_settings([Job(name, paper_settings(name)) for name in SETTINGS]))
+        tables.append(
+            work.write_settings([PlannedTrial(name, paper_settings(name)) for name in SETTINGS])
+        )
         return Result(tables=tuple(tables), claims=tuple(claims), differs=ONLY_SETTINGS)
-    groups = work.groups(
-        [Job(row.name, configure(work.base, row)) for row in (TABLE3[0], TABLE3[-1])]
+    groups = work.run_groups(
+        [PlannedTrial(row.name, configure(work.base, row)) for row in (TABLE3[0], TABLE3[-1])]
     )
     averaged = {name: score(work, group, averaged=True) for name, group in groups.items()}
     last = {name: score(work, group, averaged=False) for name, group in groups.items()}
     flops = sustained_flops()
     tables.append(trained_table(work, groups, averaged, last, flops))
-    claims += judge_scores(work, groups, averaged, last)
+    claims += score_claims(work, groups, averaged, last)
     return Result(
         tables=tuple(tables),
         claims=tuple(claims),
@@ -135,8 +137,8 @@ def cost_table() -> Table:
     )  # fmt: skip
 
 
-def judge_costs() -> list[Claim]:
-    """Check the paper's arithmetic, and its conclusion."""
+def cost_claims() -> list[Claim]:
+    """Return the claims on the paper's arithmetic of costs, and on its conclusion."""
     claims = []
     for name, printed in (("base", 3.3e18), ("big", 2.3e19)):
         ours = estimate_flops(name)
@@ -160,13 +162,13 @@ def judge_costs() -> list[Claim]:
     return claims
 
 
-def judge_scores(
+def score_claims(
     work: Work,
     groups: Mapping[str, Group],
     averaged: Mapping[str, list[float]],
     last: Mapping[str, list[float]],
 ) -> list[Claim]:
-    """Judge big against base, and averaged checkpoints against the last."""
+    """Return the claims on big against base, and on averaged checkpoints against the last."""
     learned = [group.bleu for group in groups.values()]
     ahead = [big - base for big, base in zip(averaged["big"], averaged["base"], strict=True)]
     gains = [a - b for name in groups for a, b in zip(averaged[name], last[name], strict=True)]
@@ -185,20 +187,11 @@ def judge_scores(
     ]  # fmt: skip
 
 
-def sustained_flops(size: int = 768, seconds: float = 0.5) -> float:
+def sustained_flops() -> float:
     """Measure the fp32 FLOP/s of one core on a product of square matrices."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        a, done = torch.ones(size, size), 0
-        _ = a @ a
-        started = time.process_time()
-        while time.process_time() - started < seconds:
-            _ = a @ a
-            done += 1
-        return done * 2 * size**3 / (time.process_time() - started)
-    finally:
-        torch.set_num_threads(threads)
+    size = 768
+    a = torch.ones(size, size)
+    return 2 * size**3 / processor_seconds(lambda: a @ a)
 
 
 @cache

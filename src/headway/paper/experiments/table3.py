@@ -10,7 +10,7 @@ from headway.paper.published import TABLE3, Row
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.rows import GROUPS, configure, rows_of
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
 from headway.paper.verdicts import Verdict, if_learned, interval_text, verdict, verdict_equal
 
 TITLE = "Table 3: what each part of the model is worth"
@@ -24,13 +24,13 @@ def run(work: Work) -> Result:
     """Count all rows, and train the wanted ones unless the scale is the paper's."""
     tables, claims = compare_parameters()
     if work.is_settings_only:
-        tables.append(work.write_settings(jobs(Config(), rows_of(work.rows or GROUPS))))
+        tables.append(work.write_settings(plan_trials(Config(), rows_of(work.rows or GROUPS))))
         return Result(tables=tuple(tables), claims=tuple(claims), differs=ONLY_SETTINGS)
     names = trained_groups(work)
     rows = rows_of(names)
-    groups = work.groups(jobs(work.base, rows))
+    groups = work.run_groups(plan_trials(work.base, rows))
     tables += [score_table(groups), difference_table(groups, work.least_bleu)]
-    claims += judge(groups, work.least_bleu)
+    claims += statement_claims(groups, work.least_bleu)
     figures = (
         intervals(
             "BLEU of each row less that of the base with the same seed; hollow squares: the paper's",
@@ -77,9 +77,9 @@ def differs(work: Work, names: Sequence[str]) -> str:
     return text
 
 
-def jobs(base: Config, rows: Sequence[Row]) -> list[Job]:
+def plan_trials(base: Config, rows: Sequence[Row]) -> list[PlannedTrial]:
     """Return the trainings of rows."""
-    return [Job(row.label, configure(base, row)) for row in rows]
+    return [PlannedTrial(row.label, configure(base, row)) for row in rows]
 
 
 def trained_groups(work: Work) -> list[str]:
@@ -87,7 +87,9 @@ def trained_groups(work: Work) -> list[str]:
     return [
         name
         for name in GROUPS
-        if not work.rows or name in work.rows or work.are_done(jobs(work.base, rows_of([name])))
+        if not work.rows
+        or name in work.rows
+        or work.are_done(plan_trials(work.base, rows_of([name])))
     ]
 
 
@@ -184,8 +186,8 @@ STATEMENTS = (
 )  # fmt: skip
 
 
-def judge(groups: Mapping[str, Group], least_bleu: float) -> list[Claim]:
-    """Judge what section 6.2 says in words of the rows that were trained."""
+def statement_claims(groups: Mapping[str, Group], least_bleu: float) -> list[Claim]:
+    """Return the claims that section 6.2 makes in words on the rows that were trained."""
     rows, base = {row.label: row for row in trained_rows(groups)}, TABLE3[0]
     claims = []
     for text, label, comparison in STATEMENTS:

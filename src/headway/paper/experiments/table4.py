@@ -17,7 +17,7 @@ from headway.paper.published import TABLE4
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.scales import paper_settings
 from headway.paper.running.trial import Group, code_version
-from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
 from headway.parsing.bracketing import score_parses
 from headway.parsing.parser import PAPER, Parser
@@ -132,9 +132,9 @@ def run(work: Work) -> Result:
         return Result(tables=(published, write_commands(work)), differs=ONLY_SETTINGS)
     trees = find_treebank(work)
     config = settings(work, trees)
-    groups = work.groups(
+    groups = work.run_groups(
         [
-            Job(name, replace(config, model=replace(config.model, window=window)), trees)
+            PlannedTrial(name, replace(config, model=replace(config.model, window=window)), trees)
             for name, window in (
                 ("full attention", 0),
                 (f"restricted attention, r = {WINDOW}", WINDOW),
@@ -143,7 +143,7 @@ def run(work: Work) -> Result:
     )
     return Result(
         tables=(score_table(work, trees, config, groups), published),
-        claims=tuple(judge(trees, *groups.values())),
+        claims=tuple(parsing_claims(trees, *groups.values())),
         differs="The paper's treebank is licensed; "
         + (
             "here sentences are made by a small grammar."
@@ -160,9 +160,9 @@ def run(work: Work) -> Result:
 
 def write_commands(work: Work) -> Table:
     """Write the paper's own settings; returns the commands that train with them."""
-    jobs = [Job(name, paper_settings(name)) for name in SETTINGS]
+    planned = [PlannedTrial(name, paper_settings(name)) for name in SETTINGS]
     return replace(
-        work.write_settings(jobs, text="--data data/wsj"),
+        work.write_settings(planned, text="--data data/wsj"),
         note="headway treebank data/wsj --train train.tree --valid valid.tree, with the same --config,"
         " makes the data; headway parse RUN --gold test.tree prints the F1.",
     )
@@ -216,8 +216,8 @@ def score_table(work: Work, trees: Treebank, config: Config, groups: Mapping[str
     )
 
 
-def judge(trees: Treebank, full: Group, restricted: Group) -> list[Claim]:
-    """Judge what section 6.3 says of parsing, and section 4 of restricted attention."""
+def parsing_claims(trees: Treebank, full: Group, restricted: Group) -> list[Claim]:
+    """Return the claims of section 6.3 on parsing and of section 4 on restricted attention."""
     whole = round(sum((*full.values("whole"), *restricted.values("whole"))))
     expected = len(trees.test) * (len(full.trials) + len(restricted.trials))
     gains = full.less(restricted, "f1")

@@ -17,7 +17,7 @@ from headway.paper.measuring.parameters import (
 )
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, Job, Work
+from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
 from headway.paper.verdicts import (
     if_learned,
     interval_text,
@@ -41,9 +41,9 @@ def run(work: Work) -> Result:
     """Train each way of tying, with and without the scale, and show that tying adds up gradients."""
     tables, claims = [count_matrices()], [compare_gradients(), compare_parameters()]
     if work.is_settings_only:
-        tables.append(work.write_settings(jobs(work)))
+        tables.append(work.write_settings(plan_trials(work)))
         return Result(tables=tuple(tables), claims=tuple(claims), differs=ONLY_SETTINGS)
-    groups = work.groups(jobs(work))
+    groups = work.run_groups(plan_trials(work))
     tables.append(
         Table(
             "Trained alike: mean and 95 % interval over the seeds",
@@ -61,7 +61,7 @@ def run(work: Work) -> Result:
     return Result(
         tables=tuple(tables),
         figures=(figure,),
-        claims=(*claims, *judge(groups, work)),
+        claims=(*claims, *tying_claims(groups, work)),
         differs="The paper names no number for tying; it shares all three matrices and multiplies"
         " embeddings by sqrt(d_model). All matrices begin with a standard deviation of d_model^-0.5"
         " here. Each way is trained alike; models with more matrices have more parameters.",
@@ -69,23 +69,25 @@ def run(work: Work) -> Result:
     )
 
 
-def jobs(work: Work) -> list[Job]:
+def plan_trials(work: Work) -> list[PlannedTrial]:
     """Return a training for each way of tying, and two without the scale."""
 
-    def job(name: str, tying: Literal["three-way", "target", "none"], scaled: bool) -> Job:
+    def plan(
+        name: str, tying: Literal["three-way", "target", "none"], scaled: bool
+    ) -> PlannedTrial:
         model = replace(work.base.model, tying=tying, scale_embeddings=scaled)
-        return Job(name, replace(work.base, model=model))
+        return PlannedTrial(name, replace(work.base, model=model))
 
     scaled = work.base.model.scale_embeddings
     return [
-        *(job(name, tying, scaled) for name, tying in TYINGS.items()),
-        job(ONE_UNSCALED, work.base.model.tying, False),
-        job(THREE_UNSCALED, "none", False),
+        *(plan(name, tying, scaled) for name, tying in TYINGS.items()),
+        plan(ONE_UNSCALED, work.base.model.tying, False),
+        plan(THREE_UNSCALED, "none", False),
     ]
 
 
-def judge(groups: Mapping[str, Group], work: Work) -> list[Claim]:
-    """Judge what section 3.4 says, by differences of BLEU paired by seed."""
+def tying_claims(groups: Mapping[str, Group], work: Work) -> list[Claim]:
+    """Return the claims of section 3.4, decided by differences of BLEU paired by seed."""
     seeds = f"{len(work.seeds)} seeds"
     claims = []
     for text, name, base, is_gain in (

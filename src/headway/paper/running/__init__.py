@@ -1,1 +1,1 @@
-"""How experiments train: jobs, trials that are kept, worker processes, text and scales."""
+"""How experiments train: trials that are kept, worker processes, text and scales."""

@@ -78,7 +78,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Group:
-    """The trials of one job: one for each seed, in the order of the seeds."""
+    """The trials that differ in their seed alone, in the order of the seeds."""
 
     trials: tuple[Trial, ...]
 

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Job:
+class PlannedTrial:
     """A trial to be run.
 
     Attributes:
@@ -132,21 +132,22 @@ class Work:
             return toy
         return minutes if hours is None or self.scale == "minutes" else hours
 
-    def trials(self, jobs: Sequence[Job]) -> list[Trial]:
+    def run_trials(self, planned: Sequence[PlannedTrial]) -> list[Trial]:
         """Train and score several models, as many at once as there are processes.
 
-        Equal jobs are done once, and finished trials are read.
+        Equal trials are run once, and finished ones are read.
         """
-        directories = [self._trial_directory(job) for job in jobs]
+        directories = [self._trial_directory(plan) for plan in planned]
         # The longest first, so that no core waits for a long one at the end.
         order = sorted(
-            zip(directories, jobs, strict=True), key=lambda pair: -training_effort(pair[1].config)
+            zip(directories, planned, strict=True),
+            key=lambda pair: -training_effort(pair[1].config),
         )
-        waiting = {directory: job for directory, job in order if read_trial(directory) is None}
-        for directory, job in waiting.items():  # before any runs: several may need the same data
-            task, data = job.task or self.corpus, self.directory / "data"
-            write_spec(directory, job.name, _normalized(job), task, data, job.change)
-        efforts = {directory: training_effort(job.config) for directory, job in waiting.items()}
+        waiting = {directory: plan for directory, plan in order if read_trial(directory) is None}
+        for directory, plan in waiting.items():  # before any runs: several may need the same data
+            task, data = plan.task or self.corpus, self.directory / "data"
+            write_spec(directory, plan.name, _normalized(plan), task, data, plan.change)
+        efforts = {directory: training_effort(plan.config) for directory, plan in waiting.items()}
         seconds = sum(efforts.values()) * SECONDS[self.scale] / training_effort(self.base)
         forecast = Forecast(efforts, seconds, self.processes)
         if len(waiting) > 1:
@@ -162,52 +163,56 @@ class Work:
         found = [read_trial(directory) for directory in directories]
         return [trial for trial in found if trial is not None]
 
-    def groups(self, jobs: Sequence[Job]) -> dict[str, Group]:
-        """Do each job with every seed; returns the trials of each job by its name."""
-        wanted = [replace(job, seed=seed) for seed in self.seeds for job in jobs]
-        trials = self.trials(wanted)
-        return {job.name: Group(tuple(trials[i :: len(jobs)])) for i, job in enumerate(jobs)}
+    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, Group]:
+        """Run each planned trial with every seed; returns the trials by the plan's name."""
+        wanted = [replace(plan, seed=seed) for seed in self.seeds for plan in planned]
+        trials = self.run_trials(wanted)
+        return {
+            plan.name: Group(tuple(trials[i :: len(planned)])) for i, plan in enumerate(planned)
+        }
 
-    def are_done(self, jobs: Sequence[Job]) -> bool:
-        """Return whether each job was done with every seed."""
-        wanted = (replace(job, seed=seed) for job in jobs for seed in self.seeds)
-        return all(read_trial(self._trial_directory(job)) is not None for job in wanted)
+    def are_done(self, planned: Sequence[PlannedTrial]) -> bool:
+        """Return whether each planned trial was run with every seed."""
+        wanted = (replace(plan, seed=seed) for plan in planned for seed in self.seeds)
+        return all(read_trial(self._trial_directory(plan)) is not None for plan in wanted)
 
-    def write_settings(self, jobs: Sequence[Job], verb: str = "train", text: str = TEXT) -> Table:
-        """Write each job's settings as a TOML file; returns a table of the commands that train them."""
+    def write_settings(
+        self, planned: Sequence[PlannedTrial], verb: str = "train", text: str = TEXT
+    ) -> Table:
+        """Write the settings of planned trials as TOML files; returns a table of the commands that train them."""
         folder = self.directory / "settings"
         folder.mkdir(parents=True, exist_ok=True)
         rows = []
-        for job in jobs:
-            name = re.sub(r"[^a-z0-9.]+", "-", job.name.lower()).strip("-")
-            replace_file(folder / f"{name}.toml", to_toml(job.config).encode())
+        for plan in planned:
+            name = re.sub(r"[^a-z0-9.]+", "-", plan.name.lower()).strip("-")
+            replace_file(folder / f"{name}.toml", to_toml(plan.config).encode())
             rows.append(
-                (job.name, f"headway {verb} runs/{name} --config {folder / name}.toml {text}")
+                (plan.name, f"headway {verb} runs/{name} --config {folder / name}.toml {text}")
             )
         return Table("The trainings as commands", ("training", "command"), tuple(rows))
 
-    def _trial_directory(self, job: Job) -> Path:
-        task = job.task or self.corpus
+    def _trial_directory(self, plan: PlannedTrial) -> Path:
+        task = plan.task or self.corpus
         modules = {type(task).__module__}
-        if job.change:
-            modules.add(job.change.__module__)
+        if plan.change:
+            modules.add(plan.change.__module__)
         parts = (
-            _normalized(job),
+            _normalized(plan),
             task.fingerprint,
-            job.change and f"{job.change.__module__}:{job.change.__qualname__}",
+            plan.change and f"{plan.change.__module__}:{plan.change.__qualname__}",
             code_version(*sorted(modules)),
         )
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
         return self.directory / "trials" / key
 
 
-def _normalized(job: Job) -> Config:
-    """Return a job's settings with its seed; widths of heads that are the usual ones become 0."""
-    model = job.config.model
+def _normalized(plan: PlannedTrial) -> Config:
+    """Return the settings of a planned trial with its seed; usual widths of heads become 0."""
+    model = plan.config.model
     usual = model.d_model / model.num_heads
     d_k, d_v = (0 if width == usual else width for width in (model.d_k, model.d_v))
     return replace(
-        job.config,
+        plan.config,
         model=replace(model, d_k=d_k, d_v=d_v),
-        training=replace(job.config.training, seed=job.seed),
+        training=replace(plan.config.training, seed=plan.seed),
     )
