@@ -100,7 +100,7 @@ def test_shares_are_counted_over_all_sentences(translator: Translator) -> None:
                 "cross": "end"}[kind].split()  # fmt: skip
         for name in able:
             assert getattr(head, name) == pytest.approx(np.mean(hits[name])), (kind, name)
-        assert set(head.habits) - {"aligns", "start"} == set(able)
+        assert set(head.shares) - {"aligns", "start"} == set(able)
 
 
 def test_occlusion_links_the_word_that_a_prediction_depends_on(
@@ -124,7 +124,7 @@ def test_occlusion_links_the_word_that_a_prediction_depends_on(
 
     monkeypatch.setattr(translator, "model", Reader())
     for largest in (1, 1 << 24):  # all versions at once, or one by one
-        monkeypatch.setattr("headway.pictures.occlusion.LARGEST", largest)
+        monkeypatch.setattr("headway.pictures.occlusion.MOST_LOGITS", largest)
         assert occlusion_links(translator, sentence) == [(1, 0), (0, 1), (1, 2)]
 
 
@@ -160,12 +160,12 @@ def test_what_is_lost_is_bleu(translator: Translator, monkeypatch: pytest.Monkey
     search = replace(translator.search, beam=1, max_extra=3)
     references = translator.translate(SOURCES, search)
     ablation = HeadAblation(translator, SOURCES, references, search)
-    assert ablation.whole == pytest.approx(100)
-    assert ablation.lost([]) == 0
+    assert ablation.full_bleu == pytest.approx(100)
+    assert ablation.bleu_lost([]) == 0
     everything = [("cross", layer, head) for layer in range(2) for head in range(3)]
-    assert ablation.lost(everything) > 20
-    [head] = ablation.try_each([Head("cross", 1, 0, 0.9, None, None, None, 0.1, None, 1.0)])
-    assert head.bleu_lost == pytest.approx(ablation.lost([("cross", 1, 0)]))
+    assert ablation.bleu_lost(everything) > 20
+    [head] = ablation.measure_each([Head("cross", 1, 0, 0.9, None, None, None, 0.1, None, 1.0)])
+    assert head.bleu_lost == pytest.approx(ablation.bleu_lost([("cross", 1, 0)]))
 
 
 def test_aligning_heads_stand_against_others(
@@ -178,14 +178,14 @@ def test_aligning_heads_stand_against_others(
         return float(len(tried))
 
     monkeypatch.setattr(HeadAblation, "_bleu", lambda *_: 30.0)
-    monkeypatch.setattr(HeadAblation, "lost", lost)
+    monkeypatch.setattr(HeadAblation, "bleu_lost", lost)
     ablation = HeadAblation(translator, [], [], translator.search)
     heads = [
         Head("cross", 0, i, share, None, None, None, 0.1, None, 1.0)
         for i, share in enumerate([0.9, 0.6, 0.3])
     ]
     heads += [Head("encoder", 0, i, None, 0.9, 0, 0, 0, None, 1.0) for i in range(3)]
-    loss = ablation.try_aligning(heads, draws=4)
+    loss = ablation.compare_aligning(heads, draws=4)
     assert loss is not None
     assert loss.aligning == [("cross", 0, 0), ("cross", 0, 1)]
     *others, aligning = tried
@@ -194,10 +194,10 @@ def test_aligning_heads_stand_against_others(
     for places in others:
         assert len(set(places)) == 2
         assert not set(places) & set(loss.aligning)
-    weak = ablation.try_aligning(heads[2:], draws=1)
+    weak = ablation.compare_aligning(heads[2:], draws=1)
     assert weak is not None
     assert weak.aligning == [("cross", 0, 2)]
-    assert ablation.try_aligning(heads[3:]) is None
+    assert ablation.compare_aligning(heads[3:]) is None
 
 
 def test_the_board_shows_every_head(translator: Translator) -> None:
@@ -216,7 +216,7 @@ def test_the_board_shows_every_head(translator: Translator) -> None:
     assert texts.count("0.0 BLEU") == len(heads)  # no minus before a zero
     for head in heads:
         if head.role:
-            assert any(text.endswith(f"{head.habits[head.role]:.0%}") for text in texts)
+            assert any(text.endswith(f"{head.shares[head.role]:.0%}") for text in texts)
 
 
 @pytest.fixture

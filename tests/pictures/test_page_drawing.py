@@ -128,7 +128,9 @@ def check_links(layout: Layout, choice: Choice, links: list[Link], elements: Ele
 
 def check_boxes(boxes: list[Box], elements: Elements) -> None:
     """Compare the boxes behind tokens; those of equal links may change places."""
-    shown = [part["attributes"] for part in elements if part["attributes"].get("class") == "share"]
+    shown = [
+        part["attributes"] for part in elements if part["attributes"].get("class") == "head-box"
+    ]
     assert len(shown) == len(boxes)
     for found in shown:
         area = [float(found[name]) for name in ("x", "y", "width", "height", "fill-opacity")]

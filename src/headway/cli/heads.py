@@ -157,7 +157,7 @@ def measure_head_losses(
     search = replace(translator.search, beam=1, n_best=1, sample=False)
     ablation = HeadAblation(translator, sources, references, search)
     tried = track(
-        ablation.try_each(heads),
+        ablation.measure_each(heads),
         "without each head",
         total=len(heads),
         console=console,
@@ -165,19 +165,18 @@ def measure_head_losses(
         disable=not console.is_terminal,
     )
     done = list(tried)
-    return ablation.whole, done, ablation.try_aligning(done)
-
-
-COLUMNS = ("aligns", "previous", "following", "itself", "end", "start")
+    return ablation.full_bleu, done, ablation.compare_aligning(done)
 
 
 def table(heads: Sequence["Head"]) -> str:
     """Return a line for each head; layers and heads are counted from 1."""
+    from headway.pictures.roles import ROLES
+
     names = ["kind", "layer", "head", "aligns", "prev.", "next", "itself", "</s>", "<start>"]
     names += ["entropy", "BLEU lost", "role"]
     lines = ["{:<8}{:>5}{:>6}{:>8}{:>7}{:>6}{:>8}{:>6}{:>9}{:>9}{:>11}  {}".format(*names)]
     for head in heads:
-        shares = [head.habits.get(name) for name in COLUMNS]
+        shares = [head.shares.get(name) for name in ROLES]
         words = ["-" if share is None else f"{share:.0%}" for share in shares]
         lost = "-" if head.bleu_lost is None else f"{head.bleu_lost:.2f}"
         lines.append(

@@ -3,13 +3,13 @@
 import numpy as np
 
 from headway.inference.alignment import usual_layer
-from headway.pictures.labels import NAMES, display_labels
+from headway.pictures.labels import NAMES, short_labels
 from headway.pictures.layout import Area, Layout, LinkRule, Point, Side
 from headway.pictures.links import Choice, choose_links
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.picture import Picture
 from headway.pictures.style import LETTER_SIZE
-from headway.pictures.text_width import cut, text_width
+from headway.pictures.text_width import text_width
 
 GAP = 14.0  # between words
 LINE = 26.0  # the height of a line of words
@@ -24,21 +24,21 @@ def alignment_strip(maps: AttentionMaps, *, layer: int | None = None) -> Picture
     merged to words. A target word is linked to at most three source words, the strongest, each with
     a weight of at least 0.1.
     """
-    found = maps.pick("cross").words()
-    layers, heads = found.weights.shape[:2]
+    attention = maps.pick("cross").words()
+    layers, heads = attention.weights.shape[:2]
     layer = usual_layer(layers) if layer is None else layer
     return Picture(
         f"alignment: {NAMES['cross']}, layer {layer + 1} of {layers}, mean of heads",
         f"{maps.source} | {maps.target}. Above the source, below the target; the opacity of a line"
         " is the attention weight that a target word gives to a source word.",
-        alignment_layout(found),
-        links=choose_links(found, LINKS, Choice(layer, range(heads))),
+        alignment_layout(attention),
+        links=choose_links(attention, LINKS, Choice(layer, range(heads))),
     )
 
 
-def alignment_layout(found: AttentionMap) -> Layout:
+def alignment_layout(attention: AttentionMap) -> Layout:
     """Place the keys along a line on top, the queries along a line below."""
-    sides = [[cut(t) for t in display_labels(labels)] for labels in (found.keys, found.queries)]
+    sides = short_labels(attention.keys), short_labels(attention.queries)
     widths = [[text_width(text) + GAP for text in texts] for texts in sides]
     right = max(map(sum, widths))
     above, below = (
@@ -48,7 +48,7 @@ def alignment_layout(found: AttentionMap) -> Layout:
             sides, widths, (0.0, LINE + ACROSS), (LINE, LINE + ACROSS), strict=True
         )
     )
-    heads = found.weights.shape[1]
+    heads = attention.weights.shape[1]
     fan = [(0.0, 0.0)] * heads
     return Layout(right, 2 * LINE + ACROSS, queries=below, keys=above, links=LINKS, fan=fan)
 

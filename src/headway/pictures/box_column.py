@@ -30,7 +30,7 @@ class BoxColumn:
     """A column of boxes, built from the bottom up.
 
     Attributes:
-        x: Its middle.
+        x: The middle of the column.
         side: -1 if residual lines pass on the left, 1 on the right.
         y: The upper end of the column so far.
         parts: The column so far.
@@ -42,12 +42,12 @@ class BoxColumn:
     parts: Parts = field(default_factory=Parts)
 
     def extend(self, by: float, *, is_arrow: bool = False) -> None:
-        """Draw the line on top of the column further up."""
+        """Extend the line on top of the column."""
         self.parts.line(self.x, self.y, self.x, self.y - by, is_arrow=is_arrow)
         self.y -= by
 
     def box(self, label: str, detail: str, color: str, height: float = HEIGHT) -> float:
-        """Put a box on top; returns the y of its middle."""
+        """Put a box on top; return the y of its middle."""
         self.y -= height
         area = self.x - WIDTH / 2, self.y, WIDTH, height
         self.parts.box(area, label, COLORS[color], detail=detail, size=13, radius=5)
@@ -59,7 +59,7 @@ class BoxColumn:
         """Add a sub-layer with its residual connection and layer norm.
 
         Args:
-            label: Of its box.
+            label: The label of its box.
             detail: The second line in its box.
             color: A name of `COLORS`.
             is_pre_norm: Whether the layer norm stands before the sub-layer.

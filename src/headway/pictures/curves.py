@@ -1,4 +1,4 @@
-"""What a training run has logged so far, as series of points."""
+"""The curves of a training run: series of points, read from its logs."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from headway.errors import HeadwayError
 
 Points = list[tuple[float, float]]
-# The series that are drawn over the steps: the heading of each, with its unit.
+# The heading of each series, with its unit.
 SERIES = {
     "loss": "training loss, nats per token",
     "perplexity": "validation perplexity",
@@ -20,16 +20,16 @@ _METRICS, _TIMINGS = "metrics.jsonl", "timings.jsonl"
 
 
 class Curves:
-    """The series of one run, finished or not.
+    """The series of one run, which may still be training.
 
     Args:
         path: A run directory.
 
     Attributes:
-        path: The same.
+        path: The run directory.
         name: The name of the run in a legend.
-        points: (step, value) of each series.
-        averaged: (step, value) of models that are averages of checkpoints; no line joins these.
+        points: The points (step, value) of each series.
+        averaged: The points of models that are averages of checkpoints; no line joins them.
 
     Raises:
         HeadwayError: If the directory holds no run, or its log is damaged.
@@ -53,7 +53,7 @@ class Curves:
 
     def _read(self, file: Path) -> None:
         text = file.read_bytes()
-        # A running training may be writing the last line: it counts when it is whole.
+        # A training that runs now may have written only a part of the last line.
         start = 0
         for line in text[: text.rfind(b"\n") + 1].splitlines(keepends=True):
             try:
@@ -70,7 +70,7 @@ class Curves:
             case "step":
                 self._add("loss", step, values["loss"])
                 self._add("rate", step, values["rate"])
-            # timings.jsonl has events of the same name, with the seconds that they took.
+            # timings.jsonl also has validations, with their seconds instead of a score.
             case "validation" if "bleu" in values:
                 for name in ("perplexity", "bleu"):
                     self._add(name, step, values[name], averaged=values.get("averaged", 1) > 1)

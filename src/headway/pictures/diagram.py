@@ -16,10 +16,10 @@ def diagram(config: ModelConfig) -> Picture:
     """Draw Figures 1 and 2 for a model: its layers, heads, sizes, norms and mixers."""
     encoder = BoxColumn(0.0, -1)
     decoder = BoxColumn(300.0, 1)
-    _add_foot(encoder, config, "Inputs", config.source_vocab_size, "Input embedding")
+    _add_embedding(encoder, config, "Inputs", config.source_vocab_size, "Input embedding")
     memory, _ = _add_stack(encoder, config, is_decoder=False)
     outputs = "Outputs (shifted right)"
-    _add_foot(decoder, config, outputs, config.target_vocab_size, "Output embedding")
+    _add_embedding(decoder, config, outputs, config.target_vocab_size, "Output embedding")
     _, cross = _add_stack(decoder, config, is_decoder=True)
     _add_output(decoder, config)
     _connect_memory(encoder, decoder, memory, cross)
@@ -60,7 +60,7 @@ def _connect_memory(encoder: BoxColumn, decoder: BoxColumn, top: float, bottom: 
     encoder.y = min(encoder.y, top - 16)
 
 
-def _add_foot(
+def _add_embedding(
     column: BoxColumn, config: ModelConfig, name: str, vocab_size: int, label: str
 ) -> None:
     """Draw the embedding and the positions."""
@@ -90,7 +90,7 @@ def _add_foot(
 
 
 def _add_stack(column: BoxColumn, config: ModelConfig, *, is_decoder: bool) -> tuple[float, float]:
-    """Draw the layers; returns the y of the top and of the bottom of the cross-attention."""
+    """Draw the layers; return the y of the top and the y of the bottom of the cross-attention."""
     is_pre_norm = config.norm == "pre"
     start, first = column.y, len(column.parts.boxes)
     mixer = config.decoder_mixer if is_decoder else config.encoder_mixer
@@ -125,7 +125,7 @@ def _add_stack(column: BoxColumn, config: ModelConfig, *, is_decoder: bool) -> t
 
 
 def _add_output(column: BoxColumn, config: ModelConfig) -> None:
-    """Draw what turns the decoder's output into probabilities."""
+    """Draw the linear map and the softmax."""
     column.extend(18, is_arrow=True)
     width = config.d_embedding or config.d_model
     column.box("Linear", f"{width} to {config.target_vocab_size:,}", "linear")

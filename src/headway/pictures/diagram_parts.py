@@ -57,12 +57,12 @@ class Parts:
         """Add a box with a label and, smaller, a detail; their letters shrink until they fit.
 
         Args:
-            area: Of the box.
-            label: Empty: the box is one of the sheets behind another box.
-            fill: Its color.
+            area: The area of the box.
+            label: The label; empty for one of the sheets behind another box.
+            fill: The color of the box.
             detail: A second line.
-            size: Of the letters of the label.
-            radius: Of the corners.
+            size: The size of the label's letters.
+            radius: The radius of the corners.
         """
         x, y, width, height = area
         role = "part" if label else "sheet"

@@ -29,7 +29,7 @@ def check_output(path: str | Path) -> Path:
     """Return the path of a picture that can be drawn.
 
     Raises:
-        HeadwayError: If the name ends in no format of pictures, or matplotlib is missing.
+        HeadwayError: If the file name has another suffix, or matplotlib is missing.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
@@ -46,7 +46,7 @@ def require_matplotlib() -> None:
 
 @contextmanager
 def drawing_settings() -> Iterator[None]:
-    """Set matplotlib so that text stays text, and that files do not depend on the time."""
+    """Configure matplotlib so that text stays text and files do not contain the time."""
     import matplotlib
 
     with matplotlib.rc_context(
@@ -92,7 +92,7 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def save_figure(figure: "Figure", path: Path, title: str, description: str = "") -> None:
-    """Write a figure in the format that the path's end names.
+    """Write a figure in the format of the path's suffix.
 
     Raises:
         HeadwayError: If the file cannot be written.

@@ -4,7 +4,7 @@ Shapes: S keys, K d_k, V d_v. Paper: section 3.2.1, equation 1.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.model import DotProduct
+from headway.model import DotProduct, Visibility
 from headway.model.attention_functions import attention_mask
 from headway.pictures.labels import NAMES, display_labels
 from headway.pictures.sentences import read_sentence
@@ -26,21 +26,21 @@ FIRST = 4  # components of a vector that are printed
 
 @dataclass(frozen=True)
 class Explanation:
-    """How one head turned one query into its output.
+    """The steps by which one head computes its output for one query.
 
     Attributes:
         title: The kind of attention, the layer and the head.
-        query: Its label, as it is displayed.
-        keys: Labels, S.
+        query: The label of the query, as pictures show it.
+        keys: The labels of the keys, S.
         q: The query, [K].
-        k: Keys, [S, K].
-        v: Values, [S, V].
+        k: The keys, [S, K].
+        v: The values, [S, V].
         products: q · k for each key, [S].
-        scale: What they are multiplied by: 1 / sqrt(d_k), or 1 in a model that does not scale.
-        compatibilities: Scaled products, [S].
-        visible: Keys that the query may attend to, [S].
-        weights: Softmax of the compatibilities over the visible keys, [S].
-        output: The weighted sum of the values, [V]; W^O then maps the outputs of all heads.
+        scale: The factor of the products: 1 / sqrt(d_k), or 1 in a model that does not scale.
+        compatibilities: The scaled products, [S].
+        visible: Whether the query may attend to each key, [S].
+        weights: The softmax of the compatibilities over the visible keys, [S].
+        output: The weighted sum of the values, [V], before W^O.
     """
 
     title: str
@@ -102,20 +102,20 @@ def explain(
     repeated here one by one, in float64.
 
     Args:
-        translator: As for `sentence_maps`.
+        translator: The model and its tokenizer.
         source: A sentence.
         target: Its translation; None: the translator's.
         kind: encoder, decoder or cross.
-        layer: From 0.
-        head: From 0.
-        query: A token, from 0.
+        layer: The layer, from 0.
+        head: The head, from 0.
+        query: The number of the query's token, from 0.
 
     Raises:
         HeadwayError: If the model has no such attention, or no dot products in it.
     """
     sentence = read_sentence(translator, source, target)
     core = find_core(translator, kind, layer)
-    received: list[tuple[Any, ...]] = []
+    received: list[tuple[Tensor, Tensor, Tensor, Visibility]] = []
     hook = core.register_forward_hook(lambda _module, inputs, _output: received.append(inputs))
     try:
         batch = sentence.batch
@@ -129,7 +129,7 @@ def explain(
     if allowed is not None:
         visible = allowed.expand(1, 1, q_BHTK.size(2), len(k))[0, 0, query].cpu().numpy()
     products = k @ q
-    scale = len(q) ** -0.5 if core.scaled else 1.0
+    scale = core.scale(len(q))
     compatibilities = products * scale
     powers = np.where(visible, np.exp(compatibilities - compatibilities[visible].max()), 0.0)
     weights = powers / powers.sum()
@@ -158,8 +158,8 @@ def find_core(translator: "Translator", kind: str, layer: int) -> DotProduct:
         HeadwayError: If the layer uses no dot products.
     """
     stack = translator.model.encoder if kind == "encoder" else translator.model.decoder
-    found = stack.layers[layer]
-    attention = found.cross if kind == "cross" else getattr(found.mixer, "attention", None)
+    module = stack.layers[layer]
+    attention = module.cross if kind == "cross" else getattr(module.mixer, "attention", None)
     core = getattr(attention, "core", None)
     if not isinstance(core, DotProduct):
         raise HeadwayError(f"this model has no dot products to explain in its {NAMES[kind]}")

@@ -1,7 +1,7 @@
 """The BLEU that a model loses without some of its heads.
 
-A head is switched off in a copy of the model: the rows of W^O that read it become zero. Every engine
-then computes exactly without it, and no forward pass needs to know. Paper: section 3.2.2, equation 5.
+A head is switched off in a copy of the model: the rows of W^O that read the head become zero. So the
+forward pass needs no code for it. Paper: section 3.2.2, equation 5.
 """
 
 import copy
@@ -25,13 +25,15 @@ Place = tuple[str, int, int]  # kind, layer and head, from 0
 
 
 def remove_heads(translator: Translator, places: Collection[Place]) -> Translator:
-    """Return a copy of a translator whose model lacks these heads."""
+    """Return a copy of a translator whose model has these heads switched off."""
     model = copy.deepcopy(translator.model)
     with torch.no_grad():
         for kind, layer, head in places:
             stack = model.encoder if kind == "encoder" else model.decoder
-            found = stack.layers[layer]
-            attention = found.cross if kind == "cross" else getattr(found.mixer, "attention", None)
+            module = stack.layers[layer]
+            attention = (
+                module.cross if kind == "cross" else getattr(module.mixer, "attention", None)
+            )
             assert isinstance(attention, MultiHeadAttention), f"{kind} has no heads"
             width = attention.output.in_features // attention.num_heads
             attention.output.weight[:, head * width : (head + 1) * width] = 0
@@ -42,12 +44,12 @@ def remove_heads(translator: Translator, places: Collection[Place]) -> Translato
 
 @dataclass(frozen=True)
 class BleuLoss:
-    """The BLEU lost without the aligning heads, and without others.
+    """The BLEU lost without the aligning heads, compared with other heads.
 
     Attributes:
-        aligning: The heads with this role; if no head has it, the one that aligns most often.
-        lost: BLEU lost without all of them.
-        others: BLEU lost without as many other heads, drawn at random; one value for each draw.
+        aligning: The aligning heads; if there are none, the head that aligns most often.
+        lost: The BLEU lost without all aligning heads.
+        others: The BLEU lost without as many other heads, for each random choice of them.
     """
 
     aligning: list[Place]
@@ -64,7 +66,7 @@ class HeadAblation:
     """Measures the BLEU of translations with heads switched off.
 
     Args:
-        translator: The whole model.
+        translator: The model with all heads.
         sources: Raw text.
         references: Their translations.
         search: The settings of the search; greedy search is quick.
@@ -81,23 +83,25 @@ class HeadAblation:
         self.sources = list(sources)
         self.references = list(references)
         self.search = search
-        self.whole = self._bleu(translator)
+        self.full_bleu = self._bleu(translator)
 
     def _bleu(self, translator: Translator) -> float:
-        found = translator.translate(self.sources, self.search)
-        return bleu(found, self.references, translator.languages[1])
+        translations = translator.translate(self.sources, self.search)
+        return bleu(translations, self.references, translator.languages[1])
 
-    def lost(self, places: Collection[Place]) -> float:
+    def bleu_lost(self, places: Collection[Place]) -> float:
         """Return the fall of BLEU without these heads; a negative number is a rise."""
-        return self.whole - self._bleu(remove_heads(self.translator, places))
+        return self.full_bleu - self._bleu(remove_heads(self.translator, places))
 
-    def try_each(self, heads: Iterable[Head]) -> Iterator[Head]:
+    def measure_each(self, heads: Iterable[Head]) -> Iterator[Head]:
         """Measure `Head.bleu_lost` of each head."""
         for head in heads:
-            yield replace(head, bleu_lost=self.lost([head.place]))
+            yield replace(head, bleu_lost=self.bleu_lost([head.place]))
 
-    def try_aligning(self, heads: Sequence[Head], draws: int = 5, seed: int = 1) -> BleuLoss | None:
-        """Compare the aligning heads with others drawn at random; None if no head can align."""
+    def compare_aligning(
+        self, heads: Sequence[Head], draws: int = 5, seed: int = 1
+    ) -> BleuLoss | None:
+        """Compare the aligning heads with random other heads; None in a model without cross-attention."""
         able = [head for head in heads if head.aligns is not None]
         if not able:
             return None
@@ -106,5 +110,5 @@ class HeadAblation:
         rest = sorted({head.place for head in heads}.difference(aligning))
         random = Random(seed)
         count = min(len(aligning), len(rest))
-        others = [self.lost(random.sample(rest, count)) for _ in range(draws if count else 0)]
-        return BleuLoss(aligning, self.lost(aligning), others)
+        others = [self.bleu_lost(random.sample(rest, count)) for _ in range(draws if count else 0)]
+        return BleuLoss(aligning, self.bleu_lost(aligning), others)

@@ -1,4 +1,4 @@
-"""All heads of a model as a table: a field for each head, colored by what the head does.
+"""All heads of a model as a table: a box for each head, colored by the role of the head.
 
 Layers and heads count from 1 in the table.
 """
@@ -12,7 +12,7 @@ from headway.pictures.roles import Head
 from headway.pictures.text_width import text_width
 
 WIDTH, HEIGHT, GAP = 96.0, 40.0, 5.0
-# The colors of the roles. The role is also written in the field, so that no color must be known.
+# The colors of the roles. The box also contains the name of the role, so the table needs no legend.
 FILLS = {
     "aligns": "#fdd9a8",
     "previous": "#c6dcef",
@@ -42,8 +42,8 @@ def draw_head_table(heads: Sequence[Head], title: str) -> Picture:
         y += 16
         for head in of_kind:
             x, top = left + head.head * (WIDTH + GAP), y + head.layer * (HEIGHT + GAP)
-            boxes.append(_field(head, x, top))
-            labels += _field_labels(head, x, top)
+            boxes.append(_box(head, x, top))
+            labels += _box_labels(head, x, top)
             if head.head == 0:
                 text = f"layer {head.layer + 1}"
                 labels.append(
@@ -55,14 +55,14 @@ def draw_head_table(heads: Sequence[Head], title: str) -> Picture:
     return Picture(title, NOTE, Layout(width, y + 8, labels, boxes))
 
 
-def _field(head: Head, x: float, y: float) -> Box:
+def _box(head: Head, x: float, y: float) -> Box:
     return Box(x, y, WIDTH, HEIGHT, FILLS[head.role], outline="#cccccc", radius=3, role="head")
 
 
-def _field_labels(head: Head, x: float, y: float) -> list[Label]:
+def _box_labels(head: Head, x: float, y: float) -> list[Label]:
     text = ROLE_LABELS.get(head.role, head.role)
     if head.role:
-        text += f" {head.habits[head.role]:.0%}"
+        text += f" {head.shares[head.role]:.0%}"
     has_bleu = head.bleu_lost is not None
     height = 0.32 if has_bleu else 0.5
     labels = [Label(text, x + WIDTH / 2, y + HEIGHT * height, 12, "middle", role="role")]

@@ -1,6 +1,6 @@
 """The head view: a line for each weight, of all heads of a layer or of one word.
 
-Heads, layers and tokens count from 0 in arguments, from 1 in what a reader sees.
+Heads, layers and tokens count from 0 in arguments, and from 1 in the text of a picture.
 Paper: Figures 3 to 5.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from headway.inference.alignment import usual_layer
-from headway.pictures.labels import NAMES, SIDES, display_labels
+from headway.pictures.labels import NAMES, SIDES, display_labels, short_labels
 from headway.pictures.layout import (
     CAPTION_SIZE,
     Area,
@@ -22,7 +22,7 @@ from headway.pictures.links import Choice, choose_links, head_boxes
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.picture import Picture
 from headway.pictures.style import FAINTEST
-from headway.pictures.text_width import cut, text_width, widest
+from headway.pictures.text_width import text_width, widest
 
 STEP = 22.0  # from token to token
 GAP = 8.0  # between a label and its links
@@ -43,27 +43,27 @@ def head_view(
 ) -> Picture:
     """Draw a line from each query to each key, for each head; its opacity is the weight.
 
-    Weights below `FAINTEST` are not drawn. With ``query``, only the lines of that token are drawn,
-    and behind each key stands a box for each head, as opaque as its weight.
+    Weights below `FAINTEST` are not drawn. With ``query``, only the lines of that token are drawn, and
+    each key gets a box for each head, whose opacity shows the weight.
 
     Args:
-        maps: Of a sentence.
+        maps: The maps of a sentence.
         kind: encoder, decoder or cross.
-        layer: None: the one that aligns best.
-        heads: None: all.
-        query: A token.
-        orientation: Tokens in two columns, or turned along top and bottom as in the paper.
+        layer: The layer; None: the one that usually aligns best.
+        heads: The heads; None: all.
+        query: The only query whose links are drawn; None: all.
+        orientation: Whether the tokens are in two columns, or in two rows and turned, as in the paper.
     """
-    found = maps.pick(kind)
-    layers, count = found.weights.shape[:2]
+    attention = maps.pick(kind)
+    layers, count = attention.weights.shape[:2]
     layer = usual_layer(layers) if layer is None else layer
     heads = list(range(count)) if heads is None else list(heads)
     title = f"{NAMES[kind]}, layer {layer + 1} of {layers}"
     if query is not None:
-        title += f", from {display_labels(found.queries)[query]}"
-    layout = head_layout(found, kind, orientation)
+        title += f", from {display_labels(attention.queries)[query]}"
+    layout = head_layout(attention, kind, orientation)
     choice = Choice(layer, heads, query)
-    links = choose_links(found, LINKS, choice)
+    links = choose_links(attention, LINKS, choice)
     return Picture(
         title,
         f"{maps.source} | {maps.target}. Each line goes from a query to a key. Its opacity is the"
@@ -76,11 +76,11 @@ def head_view(
     )
 
 
-def head_layout(found: AttentionMap, kind: str, orientation: Orientation) -> Layout:
+def head_layout(attention: AttentionMap, kind: str, orientation: Orientation) -> Layout:
     """Place the tokens of both sides and the ends of their links."""
     if orientation == "paper":
-        return _rows(found, kind)
-    return _columns(found, kind)
+        return _rows(attention, kind)
+    return _columns(attention, kind)
 
 
 def _fan(heads: int) -> list[float]:
@@ -89,9 +89,9 @@ def _fan(heads: int) -> list[float]:
     return [room * (head - (heads - 1) / 2) for head in range(heads)]
 
 
-def _columns(found: AttentionMap, kind: str) -> Layout:
+def _columns(attention: AttentionMap, kind: str) -> Layout:
     """Place the queries in a column on the left, the keys in a column on the right."""
-    queries, keys = ([cut(t) for t in display_labels(side)] for side in (found.queries, found.keys))
+    queries, keys = short_labels(attention.queries), short_labels(attention.keys)
     start = widest(queries) + GAP
     stop = start + ACROSS["columns"]
     right = stop + GAP + widest(keys) + GAP
@@ -117,13 +117,13 @@ def _columns(found: AttentionMap, kind: str) -> Layout:
         queries=side(queries, start - GAP, start, (0, start - GAP / 2)),
         keys=side(keys, stop + GAP, stop, (stop + GAP / 2, right)),
         links=LINKS,
-        fan=[(0.0, aside) for aside in _fan(found.weights.shape[1])],
+        fan=[(0.0, aside) for aside in _fan(attention.weights.shape[1])],
     )
 
 
-def _rows(found: AttentionMap, kind: str) -> Layout:
+def _rows(attention: AttentionMap, kind: str) -> Layout:
     """Place the queries in a row on top, the keys in a row below, all turned upwards."""
-    queries, keys = ([cut(t) for t in display_labels(side)] for side in (found.queries, found.keys))
+    queries, keys = short_labels(attention.queries), short_labels(attention.keys)
     start = CAPTION + widest(queries) + GAP
     stop = start + ACROSS["paper"]
     bottom = stop + GAP + widest(keys) + GAP
@@ -148,7 +148,7 @@ def _rows(found: AttentionMap, kind: str) -> Layout:
         queries=side(queries, start - GAP, start, (CAPTION, start - GAP / 2)),
         keys=side(keys, stop + GAP, stop, (stop + GAP / 2, bottom)),
         links=LINKS,
-        fan=[(aside, 0.0) for aside in _fan(found.weights.shape[1])],
+        fan=[(aside, 0.0) for aside in _fan(attention.weights.shape[1])],
     )
 
 

@@ -1,12 +1,12 @@
-"""Pictures in which a cell is a weight: all heads of all layers at once, and one map with its tokens.
+"""Heat maps, in which a cell is a weight: a grid of all heads, and one map with its tokens.
 
-Heads and layers count from 0 in arguments, from 1 in what a reader sees.
+Heads and layers count from 0 in arguments, and from 1 in the text of a picture.
 """
 
 from collections.abc import Sequence
 
 from headway.inference.alignment import usual_layer
-from headway.pictures.labels import NAMES, SIDES, display_labels
+from headway.pictures.labels import NAMES, SIDES, short_labels
 from headway.pictures.layout import (
     CAPTION_SIZE,
     Box,
@@ -19,7 +19,7 @@ from headway.pictures.links import Choice, choose_cells
 from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.picture import Picture
 from headway.pictures.style import LETTER_SIZE
-from headway.pictures.text_width import cut, text_width, widest
+from headway.pictures.text_width import text_width, widest
 
 FRAME = "#b5b5b5"
 DESCRIPTION = "The darker a cell, the larger the weight."
@@ -27,20 +27,20 @@ DESCRIPTION = "The darker a cell, the larger the weight."
 
 def grid(maps: AttentionMaps, kind: str) -> Picture:
     """Draw a small heat map of each head: a row for each layer, a column for each head."""
-    found = maps.pick(kind)
-    layers, heads = found.weights.shape[:2]
-    layout = grid_layout(found, kind)
+    attention = maps.pick(kind)
+    layers, heads = attention.weights.shape[:2]
+    layout = grid_layout(attention, kind)
     return Picture(
         f"{NAMES[kind]}: {layers} layers of {heads} heads",
         f"{maps.source} | {maps.target}. {DESCRIPTION}",
         layout,
-        cells=choose_cells(found, layout, Choice(0, ())),
+        cells=choose_cells(attention, layout, Choice(0, ())),
     )
 
 
-def grid_layout(found: AttentionMap, kind: str) -> Layout:
+def grid_layout(attention: AttentionMap, kind: str) -> Layout:
     """Place a map for each head of each layer."""
-    layers, heads, rows, columns = found.weights.shape
+    layers, heads, rows, columns = attention.weights.shape
     cell = min(9.0, max(1.0, 110 / max(rows, columns)))
     width, height = columns * cell, rows * cell
     # Tokens of one side only must not make a map too small to point at.
@@ -81,13 +81,13 @@ def heat_map(
     """Draw one large heat map with its tokens, of one head or of the mean of several.
 
     Args:
-        maps: Of a sentence.
+        maps: The maps of a sentence.
         kind: encoder, decoder or cross.
-        layer: None: the one that aligns best.
-        heads: None: the mean of all.
+        layer: The layer; None: the one that usually aligns best.
+        heads: The heads; None: all.
     """
-    found = maps.pick(kind)
-    layers, count = found.weights.shape[:2]
+    attention = maps.pick(kind)
+    layers, count = attention.weights.shape[:2]
     layer = usual_layer(layers) if layer is None else layer
     heads = list(range(count)) if heads is None else list(heads)
     if len(heads) == 1:
@@ -96,19 +96,19 @@ def heat_map(
         name = "mean of all heads"
     else:
         name = "mean of heads " + ", ".join(str(head + 1) for head in heads)
-    layout = heat_layout(found, kind)
+    layout = heat_layout(attention, kind)
     return Picture(
         f"{NAMES[kind]}, layer {layer + 1} of {layers}, {name}",
         f"{maps.source} | {maps.target}. {DESCRIPTION}",
         layout,
         heads if len(heads) == 1 else (),
-        cells=choose_cells(found, layout, Choice(layer, heads)),
+        cells=choose_cells(attention, layout, Choice(layer, heads)),
     )
 
 
-def heat_layout(found: AttentionMap, kind: str) -> Layout:
+def heat_layout(attention: AttentionMap, kind: str) -> Layout:
     """Place one map with its tokens: the queries on the left, the keys on top."""
-    queries, keys = ([cut(t) for t in display_labels(side)] for side in (found.queries, found.keys))
+    queries, keys = short_labels(attention.queries), short_labels(attention.keys)
     cell = 22.0 if max(len(queries), len(keys)) <= 60 else 14.0
     size = min(LETTER_SIZE, cell - 3)
     left, top = widest(queries, size) + 10, 18 + widest(keys, size) + 10

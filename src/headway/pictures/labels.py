@@ -1,13 +1,14 @@
-"""The words beside the rows and columns of attention maps: subwords, whole words, and their kinds.
+"""The labels of the rows and columns of attention maps, as subwords or as whole words.
 
-A label is a subword as it stands in the text. A label that begins a word begins with a space, so
-that the labels of a sentence, joined, are its text. Paper: section 3.2.3.
+The label of a subword that begins a word starts with a space, so that the labels of a sentence,
+joined, are its text. Paper: section 3.2.3.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
 from headway.errors import HeadwayError
+from headway.pictures.text_width import cut
 from headway.text.vocabulary import SPACE
 
 KINDS = ("encoder", "decoder", "cross")
@@ -16,13 +17,13 @@ NAMES = {
     "decoder": "decoder self-attention",
     "cross": "encoder-decoder attention",
 }
-# What the rows and the columns of each kind are.
+# The meaning of the rows and of the columns of each kind.
 SIDES = {
     "encoder": ("queries: source", "keys: source"),
     "decoder": ("queries: decoder input, each to predict the next", "keys: decoder input"),
     "cross": ("queries: target tokens to predict", "keys: source"),
 }
-START = "<start>"  # The decoder's first input; no vocabulary has it.
+START = "<start>"  # the decoder's first input, a zero vector; no vocabulary contains it
 END = "</s>"
 CONTROL = frozenset({START, END, "<pad>"})
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
@@ -37,7 +38,7 @@ def readable(subwords: Sequence[str]) -> list[str]:
 def word_groups(labels: Sequence[str]) -> list[list[int]]:
     """Return the tokens of each word; words are separated by spaces."""
     groups: list[list[int]] = []
-    is_blank = False  # The word so far is only spaces: the next token still belongs to it.
+    is_blank = False  # While a word is only spaces, the next token belongs to it.
     for i, label in enumerate(labels):
         is_control = label in CONTROL
         follows_control = bool(groups) and labels[groups[-1][-1]] in CONTROL
@@ -64,11 +65,16 @@ def spell(labels: Iterable[str]) -> str:
 def display_labels(labels: Sequence[str]) -> list[str]:
     """Return the labels as pictures show them.
 
-    A dot stands before a subword that continues a word. A language without spaces gets no dots.
-    Spaces and control characters inside a label become visible, since XML cannot hold them all.
+    A subword that continues a word gets a dot, unless the language has no spaces. Spaces and control
+    characters inside a label become visible, because XML cannot hold them all.
     """
     has_spaces = any(label.startswith(" ") for label in labels)
     return [_display(label, has_spaces) for label in labels]
+
+
+def short_labels(labels: Sequence[str]) -> list[str]:
+    """Return the labels of `display_labels`, cut to the width that layouts leave for them."""
+    return [cut(label) for label in display_labels(labels)]
 
 
 def _display(label: str, has_spaces: bool) -> str:

@@ -1,4 +1,4 @@
-"""Where the parts of a picture are, as plain data: files and the page are drawn from it.
+"""The layout of a picture as plain data: files and the page are drawn from it.
 
 Lengths are CSS pixels (1/96 inch), x to the right and y down. Heads, layers and tokens count from 0.
 """
@@ -19,14 +19,14 @@ class Label:
     """A line of text.
 
     Attributes:
-        text: What it says.
-        x: Of its start, middle or end, as ``anchor`` says.
-        y: Half the height of its small letters.
-        size: Of its letters.
-        anchor: Which part of the text stands at (x, y).
-        is_pale: Whether it is a remark beside the picture.
-        is_bold: Whether it is a heading.
-        role: What it is, for tests and for readers of the data.
+        text: The text.
+        x: The start, middle or end of the text, depending on ``anchor``.
+        y: The middle of the small letters.
+        size: The size of the letters.
+        anchor: The part of the text that is at (x, y).
+        is_pale: Whether the label is a remark beside the picture.
+        is_bold: Whether the label is a heading.
+        role: The purpose of the label, for tests and for readers of the data.
     """
 
     text: str
@@ -41,18 +41,18 @@ class Label:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle, filled or outlined or both; an empty color draws nothing.
+    """A rectangle, filled or outlined or both.
 
     Attributes:
-        x: Of its left side.
-        y: Of its top.
-        width: From left to right.
-        height: From top to bottom.
-        fill: A color, or "cells" for the color of the picture's cells.
-        opacity: Of the filling.
-        outline: The color of the edge.
-        radius: Of the corners.
-        role: What it is.
+        x: The left edge.
+        y: The top edge.
+        width: The width.
+        height: The height.
+        fill: A color, or "cells" for the color of the picture's cells. Empty: the box is not filled.
+        opacity: The opacity of the fill.
+        outline: The color of the edge. Empty: no edge is drawn.
+        radius: The radius of the corners.
+        role: The purpose of the box.
     """
 
     x: float
@@ -83,16 +83,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Side:
-    """The labels of all queries or of all keys, and where their links end.
+    """The labels of all queries or of all keys, and the ends of their links.
 
     Attributes:
-        texts: The labels, cut to `LONGEST_LABEL`.
-        points: Where each label's ``anchor`` stands.
-        anchor: Which part of a label stands at its point.
-        is_turned: Whether the labels run upwards.
-        size: Of the letters.
-        ports: Where links meet each token; empty in a picture without links.
-        areas: What belongs to each token: a pointer in it means the token.
+        texts: The labels, shortened to fit.
+        points: The position of each label.
+        anchor: The part of a label that is at its point.
+        is_turned: Whether the labels are written upwards.
+        size: The size of the letters.
+        ports: The point at which links meet each token; empty in a picture without links.
+        areas: The area of each token: a pointer in it selects the token.
     """
 
     texts: list[str]
@@ -106,13 +106,13 @@ class Side:
 
 @dataclass(frozen=True)
 class LinkRule:
-    """Which weights become links, and how wide these are.
+    """The rule that says which weights become links.
 
     Attributes:
         least: The smallest weight that is drawn.
-        width: Of the links.
-        most: The number of keys that one query is linked to, the strongest; None: all.
-        is_mean: Whether a link shows the mean over the chosen heads; else each head has its own links.
+        width: The width of a link.
+        most: The largest number of links of one query, which are the strongest ones; None: no limit.
+        is_mean: Whether a link shows the mean over the chosen heads. If not, each head has its own links.
     """
 
     least: float
@@ -123,10 +123,10 @@ class LinkRule:
 
 @dataclass(frozen=True)
 class MapPlace:
-    """Where weights are drawn as cells: a row for each query, a column for each key.
+    """The place of a map of cells: a row for each query, a column for each key.
 
     Attributes:
-        area: Of the whole map.
+        area: The area of the whole map.
         layer: The layer that is drawn here; None: the layer that the reader chose.
         head: The head that is drawn here; None: the mean of the heads that the reader chose.
     """
@@ -138,17 +138,17 @@ class MapPlace:
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of everything that does not depend on the weights.
+    """The positions of everything in a picture; they do not depend on the weights.
 
     Attributes:
-        width: Of the picture.
-        height: Of the picture.
+        width: The width of the picture.
+        height: The height of the picture.
         labels: Captions and numbers.
-        boxes: Drawn before everything else.
-        queries: The tokens that attend; None in a picture without them.
-        keys: The tokens that are attended to.
-        links: Which links are drawn; None in a picture without links.
-        fan: How far the links of each head are moved, so that heads run side by side.
+        boxes: The boxes, which are drawn before everything else.
+        queries: The tokens that attend; None in a picture without tokens.
+        keys: The tokens that are attended to; None in a picture without tokens.
+        links: The rule that says which links are drawn; None in a picture without links.
+        fan: The offset of each head's links, which keeps the links of the heads apart.
         maps: The maps of cells.
     """
 

@@ -1,7 +1,7 @@
-"""What a view draws for a choice of layer, heads and token: links, boxes behind tokens, cells.
+"""The links, boxes and cells that a view draws for a choice of layer, heads and token.
 
-The rule stands in the layout (`LinkRule`). ``page/draw.js`` applies the same rule to what the reader of a
-page chooses, and a test compares both. Heads, layers and tokens count from 0.
+The layout holds the rule (`LinkRule`). ``page/draw.js`` applies the same rule to the choice that a reader of
+the page makes, and a test compares both. Heads, layers and tokens count from 0.
 """
 
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 from headway.pictures.layout import Area, Box, Layout, LinkRule
 from headway.pictures.maps import AttentionMap
-from headway.pictures.style import SHARE_OPACITY, head_color
+from headway.pictures.style import BOX_OPACITY, head_color
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a picture shows of a map.
+    """The part of a map that a picture shows.
 
     Attributes:
         layer: One layer.
         heads: One head or more.
-        query: Show the links of this query only; None: of all.
-        key: Show the links of this key only; None: of all.
+        query: The only query whose links are shown; None: all.
+        key: The only key whose links are shown; None: all.
     """
 
     layer: int
@@ -49,9 +49,9 @@ class Link:
     weight: float
 
 
-def choose_links(found: AttentionMap, rule: LinkRule, choice: Choice) -> list[Link]:
+def choose_links(attention: AttentionMap, rule: LinkRule, choice: Choice) -> list[Link]:
     """Return the links that a rule draws, in the order of their weights, the strongest last."""
-    weights_HQK = found.weights[choice.layer, list(choice.heads)].astype(np.float64)
+    weights_HQK = attention.weights[choice.layer, list(choice.heads)].astype(np.float64)
     heads: list[int | None] = list(choice.heads)
     if rule.is_mean:
         weights_HQK, heads = weights_HQK.mean(0, keepdims=True), [None]
@@ -60,9 +60,9 @@ def choose_links(found: AttentionMap, rule: LinkRule, choice: Choice) -> list[Li
         rank = (-weights_HQK).argsort(-1, kind="stable").argsort(-1)
         is_drawn &= rank < rule.most
     if choice.query is not None:
-        is_drawn &= (np.arange(len(found.queries)) == choice.query)[:, None]
+        is_drawn &= (np.arange(len(attention.queries)) == choice.query)[:, None]
     if choice.key is not None:
-        is_drawn &= np.arange(len(found.keys)) == choice.key
+        is_drawn &= np.arange(len(attention.keys)) == choice.key
     links = [
         Link(query, key, heads[place], float(weights_HQK[place, query, key]))
         for place, query, key in np.argwhere(is_drawn).tolist()
@@ -70,10 +70,12 @@ def choose_links(found: AttentionMap, rule: LinkRule, choice: Choice) -> list[Li
     return sorted(links, key=lambda link: link.weight)
 
 
-def choose_cells(found: AttentionMap, layout: Layout, choice: Choice) -> list[NDArray[np.float64]]:
+def choose_cells(
+    attention: AttentionMap, layout: Layout, choice: Choice
+) -> list[NDArray[np.float64]]:
     """Return the weights [queries, keys] of each map of a layout."""
     return [
-        found.weights[
+        attention.weights[
             choice.layer if place.layer is None else place.layer,
             list(choice.heads) if place.head is None else [place.head],
         ].mean(0, dtype=np.float64)
@@ -99,6 +101,6 @@ def head_boxes(layout: Layout, choice: Choice, links: Sequence[Link]) -> list[Bo
                 area = x, y + height * place / count, width, height / count
             else:
                 area = x + width * place / count, y, width / count, height
-        opacity = SHARE_OPACITY * link.weight
-        boxes.append(Box(*area, head_color(link.head or 0), opacity, role="share"))
+        opacity = BOX_OPACITY * link.weight
+        boxes.append(Box(*area, head_color(link.head or 0), opacity, role="head-box"))
     return boxes

@@ -6,7 +6,7 @@ Shapes: L layers, H heads. Paper: section 3.2.3.
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,30 @@ from headway.errors import HeadwayError
 from headway.pictures.labels import KINDS, NAMES, word_groups, word_label
 
 
+class MapJson(TypedDict):
+    """A map as JSON. Weights are base64 of bytes [L, H, queries, keys]; a weight is byte / 255."""
+
+    queries: list[str]
+    keys: list[str]
+    layers: int
+    heads: int
+    weights: str
+
+
+class MapsJson(TypedDict):
+    """The maps of a sentence pair as JSON, by kind."""
+
+    source: str
+    target: str
+    maps: dict[str, MapJson]
+
+
 @dataclass(frozen=True)
 class AttentionMap:
     """The weights of one kind of attention, with a label for every row and column.
 
-    A label is a subword as it stands in the text. A subword that begins a word begins with a space:
-    the labels, joined, are the text. The control symbols ``</s>`` and ``<start>`` are labels, too.
+    A label is a subword. The label of a subword that begins a word starts with a space, so that the
+    labels, joined, are the text. The control symbols ``</s>`` and ``<start>`` are labels, too.
 
     Attributes:
         queries: Labels of the rows.
@@ -51,11 +69,12 @@ class AttentionMaps:
     Attributes:
         source: The text.
         target: Its translation.
-        maps: By kind. A kind without attention is absent. "encoder": rows and columns are the
-            source subwords with ``</s>``. "cross": rows are the target subwords that are predicted,
-            with ``</s>``; columns are those of the source. "decoder": rows and columns are the
-            *inputs* of the decoder, ``<start>`` first. The row of target subword t - 1 predicts
-            subword t; it is the first row that can attend to subword t - 1.
+        maps: The maps by kind; a kind is absent if its layers use no attention.
+            "encoder": rows and columns are the source subwords with ``</s>``.
+            "cross": rows are the target subwords that are predicted, with ``</s>``; columns are the
+            source subwords.
+            "decoder": rows and columns are the *inputs* of the decoder, ``<start>`` first. The row of
+            target subword t - 1 predicts subword t.
     """
 
     source: str
@@ -64,7 +83,7 @@ class AttentionMaps:
 
     def words(self) -> "AttentionMaps":
         """Merge subwords into words; ``</s>`` and ``<start>`` stay tokens of their own."""
-        merged = {kind: found.words() for kind, found in self.maps.items()}
+        merged = {kind: attention.words() for kind, attention in self.maps.items()}
         return AttentionMaps(self.source, self.target, merged)
 
     def pick(self, kind: str) -> AttentionMap:
@@ -79,32 +98,32 @@ class AttentionMaps:
             )
         return self.maps[kind]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values. Weights are base64 of bytes [L, H, queries, keys]; a weight is byte / 255."""
+    def to_json(self) -> MapsJson:
+        """Return JSON values."""
         return {
             "source": self.source,
             "target": self.target,
             "maps": {
                 kind: {
-                    "queries": found.queries,
-                    "keys": found.keys,
-                    "layers": found.weights.shape[0],
-                    "heads": found.weights.shape[1],
-                    "weights": _pack(found.weights),
+                    "queries": attention.queries,
+                    "keys": attention.keys,
+                    "layers": attention.weights.shape[0],
+                    "heads": attention.weights.shape[1],
+                    "weights": _pack(attention.weights),
                 }
-                for kind, found in self.maps.items()
+                for kind, attention in self.maps.items()
             },
         }
 
     @classmethod
-    def from_json(cls, values: Any) -> "AttentionMaps":
+    def from_json(cls, values: MapsJson) -> "AttentionMaps":
         """Read the values of `to_json`. Each weight is within 1/510 of the original.
 
         Raises:
             HeadwayError: If a field is missing, or its size does not fit the other fields.
         """
         try:
-            maps = {kind: _read_map(kind, found) for kind, found in values["maps"].items()}
+            maps = {kind: _read_map(kind, part) for kind, part in values["maps"].items()}
             return cls(str(values["source"]), str(values["target"]), maps)
         except (LookupError, TypeError, AttributeError) as error:
             raise HeadwayError(f"attention maps: a field is missing or wrong: {error}") from None
@@ -115,14 +134,14 @@ def _pack(weights: NDArray[np.float32]) -> str:
     return base64.b64encode(as_bytes.tobytes()).decode("ascii")
 
 
-def _read_map(kind: str, found: Any) -> AttentionMap:
+def _read_map(kind: str, part: MapJson) -> AttentionMap:
     if kind not in KINDS:
         raise HeadwayError(f"attention maps: kind '{kind}' must be one of {', '.join(KINDS)}")
-    queries, keys = [str(q) for q in found["queries"]], [str(k) for k in found["keys"]]
-    shape = found["layers"], found["heads"], len(queries), len(keys)
+    queries, keys = [str(q) for q in part["queries"]], [str(k) for k in part["keys"]]
+    shape = part["layers"], part["heads"], len(queries), len(keys)
     try:
-        values = np.frombuffer(base64.b64decode(found["weights"], validate=True), np.uint8)
-        weights = values.reshape(shape).astype(np.float32) / np.float32(255)
+        as_bytes = np.frombuffer(base64.b64decode(part["weights"], validate=True), np.uint8)
+        weights = as_bytes.reshape(shape).astype(np.float32) / np.float32(255)
     except (binascii.Error, ValueError, TypeError):
         raise HeadwayError(
             f"attention maps: {kind}.weights must be base64 of {' x '.join(map(str, shape))} bytes"

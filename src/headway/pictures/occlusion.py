@@ -1,8 +1,9 @@
 """Word alignment by occlusion: the source word without which a target word is least likely.
 
 The alignment does not use attention, so that attention can be compared with it. Li et al. (2019), "On
-the Word Alignment from Neural Machine Translation", call the method prediction difference. Shapes: B versions of the
-source, T target tokens, V vocabulary.
+the Word Alignment from Neural Machine Translation", call the method prediction difference.
+
+Shapes: B versions of the source, T target tokens, V vocabulary.
 """
 
 import math
@@ -18,20 +19,20 @@ if TYPE_CHECKING:
     from headway.inference import Translator
 
 # A target word is aligned if its probability falls by half or more without the source word.
-LEAST = math.log(2)
-LARGEST = 1 << 24  # logits in memory at once
+LEAST_FALL = math.log(2)  # nats
+MOST_LOGITS = 1 << 24  # in memory at once
 
 
 @torch.inference_mode()
 def occlusion_links(translator: "Translator", sentence: Sentence) -> list[tuple[int, int]]:
     """Return pairs (source word, target word), counted from 0; at most one for each target word.
 
-    Each source word is removed in turn: its tokens become ``<pad>``, whose embedding is zero. A
-    target word that never becomes half as likely is not aligned.
+    The source words are removed one at a time: their tokens become ``<pad>``, whose embedding is
+    zero. A target word that never becomes half as likely is not aligned.
 
     Args:
-        translator: Gives the model, in evaluation mode, and the tokenizer.
-        sentence: From `read_sentence`.
+        translator: The model, in evaluation mode, and its tokenizer.
+        sentence: A pair from `read_sentence`.
     """
     queries, keys = sentence.labels["cross"]
     sources, targets = (
@@ -45,14 +46,14 @@ def occlusion_links(translator: "Translator", sentence: Sentence) -> list[tuple[
     for row, group in enumerate(sources):
         versions[row, group] = translator.tokenizer.source_pad
     target = sentence.batch.target
-    rows = max(1, LARGEST // (target.size(1) * translator.tokenizer.target_vocab_size))
+    rows = max(1, MOST_LOGITS // (target.size(1) * translator.tokenizer.target_vocab_size))
     known = torch.cat([_log_p(translator, part, target) for part in versions.split(rows)])
     fall_BT = _log_p(translator, whole, target) - known
     links = []
     for number, group in enumerate(targets):
         falls = fall_BT[:, group].sum(1)
         word = int(falls.argmax())
-        if falls[word] >= LEAST:
+        if falls[word] >= LEAST_FALL:
             links.append((word, number))
     return links
 

@@ -1,6 +1,6 @@
-"""Attention as a web page: one file that works offline, and the script and style that the server uses.
+"""Attention as a web page: one file that works offline. The server uses its script and style, too.
 
-The script stands in ``page/``. It draws the layouts of `view_json`; nothing is loaded from elsewhere.
+The script is in ``page/``. It draws the layouts of `view_json` and loads nothing.
 """
 
 import base64
@@ -53,7 +53,7 @@ def html(maps: AttentionMaps) -> str:
     in the data can run. It allows no connection.
 
     Args:
-        maps: Of one sentence and its translation.
+        maps: The maps of one sentence and its translation.
     """
     style = style_sheet() + _read("page.css")
     script = view_script() + _read("file.js")
@@ -79,7 +79,7 @@ def write_html(path: str | Path, maps: AttentionMaps) -> None:
 def view_script() -> str:
     """Return the script of the view, which defines ``headway.attention(root, json, options)``.
 
-    The colors and dashes of `style.py` are written into it.
+    The script contains the colors and dashes of `style.py`.
     """
     style = f"globalThis.headway = {{ style: {json.dumps(style_json())} }};\n"
     return style + "".join(_read(name) for name in _SCRIPTS)

@@ -1,6 +1,6 @@
 """What the page shows: all weights of a sentence, and a layout for each of its views."""
 
-from typing import Any
+from typing import TypedDict
 
 from headway.inference.alignment import usual_layer
 from headway.pictures.alignment import alignment_layout
@@ -8,18 +8,34 @@ from headway.pictures.head_view import head_layout
 from headway.pictures.heat import grid_layout, heat_layout
 from headway.pictures.labels import display_labels
 from headway.pictures.layout import Layout
-from headway.pictures.maps import AttentionMap, AttentionMaps
+from headway.pictures.maps import AttentionMap, AttentionMaps, MapJson, MapsJson
 
 
-def view_json(maps: AttentionMaps) -> dict[str, Any]:
-    """Return what the page draws, as JSON values.
+class ViewsJson(TypedDict):
+    """What the views of one map have in common, and the layout of each view by the view's name.
 
-    Returns:
-        The fields of `AttentionMaps.to_json`, and two more. "words": the maps with subwords merged
-        to words, in the form of "maps". "views": for "maps" and for "words", by kind, the labels
-        of "queries" and "keys" as they are shown, the "layer" that is shown first, and "layouts", a
-        `Layout` by the view's name.
+    Labels are as the views show them; ``layer`` is shown first.
     """
+
+    queries: list[str]
+    keys: list[str]
+    layer: int
+    layouts: dict[str, dict[str, object]]
+
+
+class PageJson(MapsJson):
+    """What the page draws: the maps of a sentence pair, and their layouts.
+
+    ``words`` has the maps with subwords merged to words. ``views`` has the views of "maps" and of
+    "words", by kind.
+    """
+
+    words: dict[str, MapJson]
+    views: dict[str, dict[str, ViewsJson]]
+
+
+def view_json(maps: AttentionMaps) -> PageJson:
+    """Return what the page draws, as JSON values."""
     words = maps.words()
     return {
         **maps.to_json(),
@@ -28,24 +44,24 @@ def view_json(maps: AttentionMaps) -> dict[str, Any]:
     }
 
 
-def _views(maps: AttentionMaps) -> dict[str, Any]:
+def _views(maps: AttentionMaps) -> dict[str, ViewsJson]:
     return {
         kind: {
-            "queries": display_labels(found.queries),
-            "keys": display_labels(found.keys),
-            "layer": usual_layer(len(found.weights)),
-            "layouts": {name: view.to_json() for name, view in layouts(found, kind).items()},
+            "queries": display_labels(attention.queries),
+            "keys": display_labels(attention.keys),
+            "layer": usual_layer(len(attention.weights)),
+            "layouts": {name: view.to_json() for name, view in layouts(attention, kind).items()},
         }
-        for kind, found in maps.maps.items()
+        for kind, attention in maps.maps.items()
     }
 
 
-def layouts(found: AttentionMap, kind: str) -> dict[str, Layout]:
+def layouts(attention: AttentionMap, kind: str) -> dict[str, Layout]:
     """Return the layout of each view, by the view's name."""
     return {
-        "heads": head_layout(found, kind, "columns"),
-        "paper": head_layout(found, kind, "paper"),
-        "grid": grid_layout(found, kind),
-        "heat": heat_layout(found, kind),
-        "alignment": alignment_layout(found),
+        "heads": head_layout(attention, kind, "columns"),
+        "paper": head_layout(attention, kind, "paper"),
+        "grid": grid_layout(attention, kind),
+        "heat": heat_layout(attention, kind),
+        "alignment": alignment_layout(attention),
     }

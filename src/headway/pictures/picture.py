@@ -1,4 +1,4 @@
-"""A layout with the numbers that are drawn in it: one picture, to be written to a file."""
+"""A picture: a layout with the weights that are drawn in it, which can be written to a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARGIN = 16.0
-LEGEND_STEP = 52.0  # a head's place in the legend
+LEGEND_STEP = 52.0  # from head to head in the legend
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture; a notebook shows it by itself.
+    """A picture, which a notebook displays without a call.
 
     Attributes:
-        title: Stands above the picture.
-        description: What is drawn, in words, for readers who cannot see it.
-        layout: Where everything is.
-        heads: The heads that are drawn, in the order of the legend; empty: there is no legend.
+        title: The line above the picture.
+        description: A description for readers who cannot see the picture.
+        layout: The positions of everything.
+        heads: The heads in the legend; empty: there is no legend.
         links: The lines between tokens.
-        boxes: The boxes that show weights, over those of the layout.
+        boxes: The boxes that show weights; they are drawn over the boxes of the layout.
         cells: The weights [queries, keys] of each of the layout's maps.
-        query: The query that is set in bold; None: all queries look the same.
-        lines: Further lines, in the layout's coordinates.
+        query: The query whose label is bold; None: all labels look the same.
+        lines: Other lines, in the layout's coordinates.
     """
 
     title: str
@@ -115,7 +115,7 @@ class Picture:
         """Write ``.svg``, ``.png`` or ``.pdf``.
 
         Raises:
-            HeadwayError: If the name ends otherwise, or matplotlib is missing.
+            HeadwayError: If the file name has another suffix, or matplotlib is missing.
         """
         path = check_output(path)
         with drawing_settings():

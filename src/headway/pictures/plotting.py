@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INCHES = (12.0, 6.6)
-MARKED = 40  # points; a curve of more has no mark on each
+MARKED = 40  # points; a longer curve has no marks
 LineStyle = str | tuple[int, tuple[float, ...]]
 
 
@@ -23,7 +23,7 @@ def plot(runs: Sequence[Curves], path: str | Path) -> None:
     single points.
 
     Raises:
-        HeadwayError: If the name ends otherwise, or matplotlib is missing.
+        HeadwayError: If the file name has another suffix, or matplotlib is missing.
     """
     path = check_output(path)
     with drawing_settings():
@@ -66,7 +66,7 @@ def _draw_series(axes: "Axes", name: str, runs: Sequence[Curves]) -> None:
 
 
 def _use_log_scale(axes: "Axes") -> None:
-    """Perplexity falls from hundreds to a few; the interesting part is small."""
+    """Use a log scale, because perplexity falls from hundreds to a few."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     axes.set_yscale("log")
@@ -85,7 +85,7 @@ def _columns(points: Points) -> tuple[list[float], list[float]]:
 
 
 def _draw_legend(axes: "Axes", runs: Sequence[Curves]) -> None:
-    """Name the runs in the place of a sixth series, with the best BLEU of each."""
+    """Draw the legend in the sixth field: the name and the best BLEU of each run."""
     axes.set_axis_off()
     for number, (run, name) in enumerate(zip(runs, label_runs(runs), strict=True)):
         found = [bleu for _, bleu in run.points["bleu"] + run.averaged["bleu"]]

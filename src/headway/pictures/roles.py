@@ -1,4 +1,4 @@
-"""The role of each head: where its largest weight falls, and how sharp its weights are.
+"""The role of each head: the place of its largest weights, and the entropy of its weights.
 
 Shapes: L layers, H heads. Words are separated by spaces. Paper: section 4, "individual attention
 heads clearly learn to perform different tasks".
@@ -21,26 +21,27 @@ if TYPE_CHECKING:
 
 Counts = NDArray[np.float64]
 Links = Sequence[tuple[int, int]]
-LEAST_SHARE = 0.5  # A head has a role if at least this share of its queries follows it.
+LEAST_SHARE = 0.5  # of its queries must follow a role that the head has
 
 
 @dataclass(frozen=True)
 class Head:
-    """The habits of one head. Each is a share of the queries that could follow it; None: none could.
+    """How often one head plays each role.
 
-    The largest weight of a query decides. Queries with a single visible key do not count.
+    The number of a role is the share of queries whose largest weight falls on the role's key, or None
+    if the role does not exist in this kind of attention. Queries with a single visible key do not count.
 
     Attributes:
         kind: encoder, decoder or cross.
-        layer: From 0.
-        head: From 0.
-        aligns: To the source word to which the target word is aligned (cross).
-        previous: To the token before the query (encoder, decoder).
-        following: To the token after it (encoder).
-        itself: To the token of the query (encoder, decoder).
-        end: To ``</s>`` (encoder, cross).
-        start: To ``<start>`` (decoder).
-        entropy: Of the weights, in nats, the mean over queries.
+        layer: The layer, from 0.
+        head: The head, from 0.
+        aligns: The key is the source word that is aligned to the target word (cross).
+        previous: The key is the token before the query (encoder, decoder).
+        following: The key is the token after the query (encoder).
+        itself: The key is the token of the query (encoder, decoder).
+        end: The key is ``</s>`` (encoder, cross).
+        start: The key is ``<start>`` (decoder).
+        entropy: The mean entropy of the weights over the queries, in nats.
         bleu_lost: The fall of BLEU when this head is switched off; None: not measured.
     """
 
@@ -62,19 +63,19 @@ class Head:
         return self.kind, self.layer, self.head
 
     @property
-    def habits(self) -> dict[str, float]:
-        """The shares that are not None."""
-        shares = {name: getattr(self, name) for name in HABITS}
+    def shares(self) -> dict[str, float]:
+        """The share of each role that is not None."""
+        shares = {name: getattr(self, name) for name in ROLES}
         return {name: share for name, share in shares.items() if share is not None}
 
     @property
     def role(self) -> str:
-        """The habit that half of the queries or more follow, or an empty string."""
-        name, share = max(self.habits.items(), key=lambda item: item[1], default=("", 0.0))
+        """The role that at least half of the queries follow, or an empty string."""
+        name, share = max(self.shares.items(), key=lambda item: item[1], default=("", 0.0))
         return name if share >= LEAST_SHARE else ""
 
 
-HABITS = ("aligns", "previous", "following", "itself", "end", "start")
+ROLES = ("aligns", "previous", "following", "itself", "end", "start")
 
 
 def head_roles(
@@ -86,11 +87,11 @@ def head_roles(
     """Measure all heads on sentence pairs, the references given to the decoder.
 
     Args:
-        translator: Its model and tokenizer.
+        translator: The model and its tokenizer.
         sources: Raw text.
-        references: Their translations.
-        alignments: For each pair, (source word, target word) from 0. None: those of
-            `occlusion_links`, which do not depend on attention.
+        references: The translations of the sources.
+        alignments: The aligned words of each pair, (source word, target word) from 0. None: those
+            of `occlusion_links`, which do not depend on attention.
 
     Raises:
         HeadwayError: If there are no pairs, or one is too long.
@@ -101,9 +102,9 @@ def head_roles(
             continue
         sentence = read_sentence(translator, source, reference)
         maps = compute_maps(translator, sentence)
-        for kind, found in maps.maps.items():
-            tally = tallies.setdefault(kind, Tally(kind, found.weights.shape[:2]))
-            tally.add(found)
+        for kind, attention in maps.maps.items():
+            tally = tallies.setdefault(kind, Tally(kind, attention.weights.shape[:2]))
+            tally.add(attention)
             if kind == "cross":
                 links = (
                     occlusion_links(translator, sentence)
@@ -122,13 +123,13 @@ class Tally:
     def __init__(self, kind: str, shape: Sequence[int]) -> None:
         self.kind = kind
         self.shape = tuple(shape)
-        self.seen: dict[str, float] = dict.fromkeys((*HABITS, "queries"), 0.0)
-        self.done: dict[str, Counts] = {name: np.zeros(self.shape) for name in HABITS}
+        self.possible: dict[str, float] = dict.fromkeys((*ROLES, "queries"), 0.0)
+        self.hits: dict[str, Counts] = {name: np.zeros(self.shape) for name in ROLES}
         self.entropy: Counts = np.zeros(self.shape)
 
-    def add(self, found: AttentionMap) -> None:
+    def add(self, attention: AttentionMap) -> None:
         """Count the places of the largest weights of a sentence."""
-        weights = found.weights.astype(np.float64)
+        weights = attention.weights.astype(np.float64)
         queries, keys = weights.shape[2:]
         # The first query of the decoder attends to itself only.
         first = 1 if self.kind == "decoder" else 0
@@ -145,7 +146,7 @@ class Tally:
             self._count("end", picked == keys - 1)
         logs = np.log(np.where(weights > 0, weights, 1.0))
         self.entropy += -(weights * logs).sum(-1)[..., first:].sum(-1)
-        self.seen["queries"] += queries - first
+        self.possible["queries"] += queries - first
 
     def add_alignment(self, maps: AttentionMaps, links: Links) -> None:
         """Count the target words for which each head picks an aligned source word."""
@@ -160,12 +161,12 @@ class Tally:
             )
         picked = words.weights.argmax(-1)
         for target, right in sources.items():
-            self.seen["aligns"] += 1
-            self.done["aligns"] += np.isin(picked[..., target], list(right))
+            self.possible["aligns"] += 1
+            self.hits["aligns"] += np.isin(picked[..., target], list(right))
 
     def _count(self, name: str, hits: NDArray[np.bool_]) -> None:
-        self.seen[name] += hits.shape[-1]
-        self.done[name] += hits.sum(-1)
+        self.possible[name] += hits.shape[-1]
+        self.hits[name] += hits.sum(-1)
 
     def heads(self) -> list[Head]:
         """Return the shares of each head."""
@@ -175,12 +176,12 @@ class Tally:
                 layer,
                 head,
                 **{
-                    name: float(self.done[name][layer, head] / self.seen[name])
-                    if self.seen[name]
+                    name: float(self.hits[name][layer, head] / self.possible[name])
+                    if self.possible[name]
                     else None
-                    for name in HABITS
+                    for name in ROLES
                 },
-                entropy=float(self.entropy[layer, head] / max(self.seen["queries"], 1)),
+                entropy=float(self.entropy[layer, head] / max(self.possible["queries"], 1)),
             )
             for layer, head in np.ndindex(*self.shape)
         ]

@@ -20,7 +20,7 @@ from headway.text.batches import Batch
 if TYPE_CHECKING:
     from headway.inference import Translator
 
-# The stack of each kind, and the sub-layer of its layers, as `watch` names them.
+# The stack of each kind, and the sub-layer in its layers, named as by `watch`.
 _NAMES = {
     "encoder": ("encoder", "self"),
     "decoder": ("decoder", "self"),
@@ -35,12 +35,12 @@ def attention_maps(model: Transformer, batch: Batch) -> dict[str, Tensor]:
     """Return the attention weights of every layer and head, by one forced forward pass.
 
     Args:
-        model: On the device of the batch. It runs without dropout; its mode is restored.
-        batch: Padded or packed. The rows of padding mean nothing.
+        model: A model on the device of the batch. It runs without dropout; its mode is restored.
+        batch: A padded or packed batch. The rows of padding have no meaning.
 
     Returns:
         "encoder" [L, B, H, S, S], "decoder" [L, B, H, T, T] and "cross" [L, B, H, T, S], each row
-        of queries summing to 1. A kind whose layers use no attention is absent.
+        of queries summing to 1. A kind is absent if its layers use no attention.
         Row t of "decoder" and "cross" belongs to the prediction of target token t.
     """
     training = model.training
@@ -66,11 +66,11 @@ def sentence_maps(
     """Return the attention maps of one sentence and its translation.
 
     Args:
-        translator: Gives model and tokenizer, and the translation if ``target`` is None.
-        source: Text of at most 256 tokens, with ``</s>``. It is one segment, however many sentences
-            it has.
-        target: Its translation, of at most 512 tokens; None: that of the translator. The text of a
-            found translation is encoded again, since the search may choose other subwords.
+        translator: The model and its tokenizer.
+        source: Text of at most 256 tokens, with ``</s>``. It is translated at once, even if it has
+            several sentences.
+        target: Its translation, of at most 512 tokens; None: the translator's. That translation is
+            tokenized again, because the search may have chosen other subwords.
 
     Raises:
         HeadwayError: If a side is too long, or the source is blank.
@@ -92,9 +92,9 @@ class Sentence:
     """An encoded sentence pair.
 
     Attributes:
-        source: The text.
-        target: Its translation.
-        batch: Source and target, a batch of one.
+        source: The source text.
+        target: The translation.
+        batch: A batch of this pair.
         labels: The labels of queries and keys for each kind of attention, as in `AttentionMaps`.
     """
 

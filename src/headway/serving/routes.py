@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
@@ -144,7 +144,7 @@ async def attention(request: AttentionRequest, context: Context) -> Attention:
         [maps] = await queue.run([lambda: view_json(draw())], [size], is_admitted)
     except HeadwayError as error:  # the sentence is too long
         raise Rejection(400, f"Invalid request: {error}") from None
-    return cast(Attention, maps)
+    return maps
 
 
 async def stream(request: StreamRequest, context: Context) -> AsyncGenerator[str, None]:

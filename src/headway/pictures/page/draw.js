@@ -73,7 +73,7 @@
 
   /** Draw a box for each link of the token under the pointer, behind the token on the other side.
    * head_boxes in links.py does the same for files. */
-  function drawShares(layout, links, { heads, spot }) {
+  function drawHeadBoxes(layout, links, { heads, spot }) {
     if (!spot) return [];
     const name = spot.query !== undefined ? "key" : "query";
     const side = name === "key" ? layout.keys : layout.queries;
@@ -83,7 +83,7 @@
       const area = side.is_turned
         ? [x, y + (height * place) / count, width, height / count]
         : [x + (width * place) / count, y, width / count, height];
-      return rect(area, { fill: look(link.head ?? 0).color, "fill-opacity": (link.weight * style.shareOpacity).toFixed(3), class: "share" });
+      return rect(area, { fill: look(link.head ?? 0).color, "fill-opacity": (link.weight * style.boxOpacity).toFixed(3), class: "head-box" });
     });
   }
 
@@ -182,7 +182,7 @@
       svg.append(rect([x, y, width, height], {
         fill: fill === "cells" ? cellColor : fill || "none", "fill-opacity": opacity, stroke: outline, rx: radius || "",
       }));
-    svg.append(...drawShares(layout, links, state));
+    svg.append(...drawHeadBoxes(layout, links, state));
     svg.append(...cellsOf(map, layout, state));
     svg.append(...drawLinks(layout, links, state));
     for (const { text: words, x, y, anchor, size, is_bold, is_pale, role } of layout.labels)
