@@ -46,7 +46,7 @@ def counted(work):
 
 
 @pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
-def test_flop_of_a_step_are_those_that_torch_counts(settings):
+def test_the_flop_of_a_step_equal_those_that_torch_counts(settings):
     config = shape(**settings)
     model = plain_model(config)
     source, target = torch.randint(V, (B, S)), torch.randint(V, (B, T))
@@ -60,7 +60,7 @@ def test_flop_of_a_step_are_those_that_torch_counts(settings):
 
 
 @pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
-def test_flop_of_a_search_are_those_that_torch_counts(settings):
+def test_the_flop_of_a_search_equal_those_that_torch_counts(settings):
     config = shape(**settings)
     model = plain_model(config).eval()
     source = torch.randint(V, (B, S))
@@ -74,7 +74,7 @@ def test_flop_of_a_search_are_those_that_torch_counts(settings):
         assert counted(translate) == search_flop(config, [S] * B, [T] * B, K)
 
 
-def test_flop_of_sentences_add_up():
+def test_the_flop_of_sentences_add_up():
     config = shape()
     for count in (forward_flop, training_flop, lambda *a: search_flop(*a, beam=3)):
         together = count(config, [5, 11], [7, 3])
@@ -105,7 +105,7 @@ def test_random_sentences_have_realistic_lengths(text):
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_an_endless_model_runs_to_its_limits(precision):
+def test_a_model_that_never_ends_runs_to_its_length_limits(precision):
     torch.manual_seed(1)
     model = make_endless(Transformer(shape()).eval())
     limits = [5, 11, 2]

@@ -60,7 +60,7 @@ def test_a_second_signal_ends_the_process_at_once(monkeypatch):
         assert ends == [130]
 
 
-def test_nohup_is_respected():
+def test_a_signal_that_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with Signals() as signals:
@@ -97,7 +97,7 @@ def test_the_command_configures_its_process(corpus, tmp_path, monkeypatch):
         (RuntimeError("a mistake of ours"), None),
     ],
 )
-def test_memory_that_ran_out_gives_one_line(error, said, monkeypatch, capsys):
+def test_running_out_of_memory_gives_a_message_of_one_line(error, said, monkeypatch, capsys):
     def run(args):
         raise error
 
@@ -108,7 +108,7 @@ def test_memory_that_ran_out_gives_one_line(error, said, monkeypatch, capsys):
     assert said is None or (said in found and found.count("\n") == 1)
 
 
-def test_average_is_what_training_does_at_its_end(uninterrupted_run, tmp_path):
+def test_the_command_average_writes_the_average_that_training_writes(uninterrupted_run, tmp_path):
     out = tmp_path / "average"
     dispatch(["average", str(uninterrupted_run), str(out), "--last", "2"])
     name = "model.safetensors"
@@ -134,7 +134,9 @@ def test_average_is_what_training_does_at_its_end(uninterrupted_run, tmp_path):
         (["--last", "0"], "--last 0"),
     ],
 )
-def test_average_refuses_checkpoints_that_are_not_there(more, message, uninterrupted_run, tmp_path):
+def test_the_command_average_rejects_missing_checkpoints(
+    more, message, uninterrupted_run, tmp_path
+):
     with pytest.raises(HeadwayError, match=message):
         dispatch(["average", str(uninterrupted_run), str(tmp_path / "out"), *more])
 
@@ -150,7 +152,9 @@ def headway(*arguments, **environment):
 
 
 @pytest.mark.slow
-def test_neither_directory_nor_hash_seed_matter(corpus, uninterrupted_run, tmp_path):
+def test_results_depend_neither_on_the_directory_nor_on_the_hash_seed(
+    corpus, uninterrupted_run, tmp_path
+):
     arguments = [word for word in command(tmp_path / "elsewhere", corpus) if word != "--quiet"]
     result = headway(*arguments, PYTHONHASHSEED="17")
     assert result.returncode == 0, result.stderr
@@ -161,7 +165,7 @@ def test_neither_directory_nor_hash_seed_matter(corpus, uninterrupted_run, tmp_p
 
 
 @pytest.mark.slow
-def test_a_slice_of_the_crash_campaign():
+def test_a_few_kills_of_the_crash_campaign_lose_nothing():
     campaign = Path(__file__).parents[1] / "outside" / "crash.py"
     result = subprocess.run(
         [sys.executable, campaign, "--kills", "2", "--signals", "1"],

@@ -42,19 +42,19 @@ def test_the_corpus_is_the_same_for_every_hash_seed_and_process(examples):
         assert printed.stdout.strip() == digest(examples[:503]), printed.stderr
 
 
-def test_another_seed_is_another_corpus(examples):
+def test_another_seed_gives_another_corpus(examples):
     other = list(generate("en", "de", 503, seed=6))
     assert len({e.source for e in other} & {e.source for e in examples[:503]}) < 100
 
 
-def test_pairs_are_distinct_and_complete(examples):
+def test_pairs_are_distinct_and_have_two_sides(examples):
     assert len(examples) == COUNT
     assert len({e.source.casefold() for e in examples}) == COUNT
     assert all(e.source and e.target and e.source != e.target for e in examples)
     assert not any(mark in e.source + e.target for e in examples for mark in "{}_\t\n")
 
 
-def test_split_is_a_partition_without_common_sources(examples):
+def test_parts_of_a_split_share_no_source(examples):
     sides = split(examples)
     sources = [{e.source.casefold() for e in side} for side in sides]
     assert sources[0].isdisjoint(sources[1] | sources[2])
@@ -65,7 +65,7 @@ def test_split_is_a_partition_without_common_sources(examples):
         assert side == sorted(side, key=position.__getitem__)
 
 
-def test_split_depends_on_the_source_alone(examples):
+def test_the_part_of_a_pair_depends_on_its_source_alone(examples):
     test = set(split(examples)[2])
     assert 0.03 < len(test) / COUNT < 0.05
     assert split(examples[1000:1500])[2] == [e for e in examples[1000:1500] if e in test]
@@ -75,7 +75,7 @@ def test_split_depends_on_the_source_alone(examples):
     ]
 
 
-def test_shares_of_the_kinds(examples):
+def test_each_kind_has_its_share_of_the_corpus(examples):
     shares = Counter(e.kind for e in examples)
     assert set(shares) == {*KINDS, "sentence"}
     assert len(KINDS) == 17
@@ -84,7 +84,7 @@ def test_shares_of_the_kinds(examples):
 
 
 @pytest.mark.slow
-def test_default_test_set_is_large_and_mixed_like_the_training_set():
+def test_the_test_set_is_large_and_has_the_kinds_of_the_training_set():
     train, valid, test = split(generate())
     assert len(test) >= 2000
     assert 500 <= len(valid) <= 1100
@@ -147,7 +147,7 @@ def test_locales_without_frames_have_all_seventeen_kinds():
         assert min(shares.values()) > 0.035 * 1511
 
 
-def test_the_other_kinds_go_on_when_one_is_exhausted(monkeypatch):
+def test_other_kinds_continue_when_one_is_exhausted(monkeypatch):
     small = {
         "weekday": lambda rng, catalog: (lambda day: (lambda fmt: fmt.weekday(day),))(
             rng.randrange(7)
@@ -171,7 +171,7 @@ def test_the_other_kinds_go_on_when_one_is_exhausted(monkeypatch):
         (("de", "de"), "both de"),
     ],
 )
-def test_wrong_locales(pair, message):
+def test_a_wrong_locale_gives_a_message_of_one_line(pair, message):
     with pytest.raises(HeadwayError) as caught:
         next(generate(*pair))
     assert message in str(caught.value)
@@ -179,7 +179,7 @@ def test_wrong_locales(pair, message):
 
 
 @pytest.mark.parametrize("package", ["babel", "num2words"])
-def test_missing_package(package, monkeypatch):
+def test_a_missing_package_is_named(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(HeadwayError, match=rf"{package}.*pip install 'headway\[demo\]'"):
         next(generate())

@@ -34,7 +34,7 @@ SOURCES = [f"source {n}" for n in range(73)]
 GOOD, WORSE = degrade(REFERENCES, 0.30, seed=2), degrade(REFERENCES, 0.36, seed=3)
 
 
-def test_a_system_does_not_differ_from_itself():
+def test_a_system_compared_with_itself_has_no_difference():
     comparison = compare(GOOD, list(GOOD), REFERENCES)
     for verdict in comparison.differences:
         assert (verdict.difference, verdict.low, verdict.high) == (0, 0, 0)
@@ -43,7 +43,7 @@ def test_a_system_does_not_differ_from_itself():
     assert comparison.better_a == comparison.better_b == ()
 
 
-def test_swapping_the_systems_flips_the_sign_and_nothing_else():
+def test_swapping_the_systems_changes_only_the_sign():
     one, other = compare(GOOD, WORSE, REFERENCES), compare(WORSE, GOOD, REFERENCES)
     for forth, back in zip(one.differences, other.differences, strict=True):
         assert forth.difference < 0
@@ -56,7 +56,7 @@ def test_swapping_the_systems_flips_the_sign_and_nothing_else():
     assert [b.a for b in one.buckets] == [b.b for b in other.buckets]
 
 
-def test_scores_and_p_values_are_sacrebleus_paired_tests():
+def test_scores_and_p_values_equal_those_of_sacrebleus_paired_bootstrap():
     from sacrebleu.metrics import BLEU, CHRF
     from sacrebleu.significance import PairedTest
 
@@ -71,7 +71,7 @@ def test_scores_and_p_values_are_sacrebleus_paired_tests():
         assert ours.signature == str(signatures[name])
 
 
-def test_the_p_value_is_near_that_of_approximate_randomisation():
+def test_the_p_value_is_near_that_of_approximate_randomization():
     from sacrebleu.metrics import BLEU
     from sacrebleu.significance import PairedTest
 
@@ -99,13 +99,13 @@ def test_the_p_value_is_calibrated_and_agrees_with_the_interval():
     assert agreed / trials > 0.95
 
 
-def test_a_clear_difference_is_significant_and_never_zero():
+def test_a_clear_difference_is_significant_with_a_p_value_above_zero():
     verdict = compare(REFERENCES, degrade(REFERENCES, 0.5, seed=5), REFERENCES)["bleu"]
     assert verdict.p_value == pytest.approx(1 / 1001)
     assert verdict.high < 0
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_the_comparison():
     one, again, other = (
         compare(GOOD, WORSE, REFERENCES, resamples=97, seed=seed) for seed in (7, 7, 11)
     )
@@ -113,7 +113,7 @@ def test_the_seed_decides():
     assert one["bleu"].low != other["bleu"].low
 
 
-def test_the_sentences_that_differ_most_come_first():
+def test_the_sentences_with_the_largest_gains_come_first():
     a, b = list(GOOD), list(GOOD)
     a[16], b[40] = "xyz", "xyz"
     comparison = compare(a, b, REFERENCES, SOURCES, sentences=5)
@@ -130,14 +130,14 @@ def test_the_sentences_that_differ_most_come_first():
     assert gains[-1] > 0
 
 
-def test_every_line_is_in_one_bucket_of_each_kind():
+def test_every_line_is_in_one_group_of_each_kind():
     groups = group_lines(REFERENCES)
     by_length = sorted(row for name, rows in groups.items() if "rare" not in name for row in rows)
     by_rarity = sorted(row for name, rows in groups.items() if "rare" in name for row in rows)
     assert by_length == by_rarity == list(range(73))
 
 
-def test_a_bucket_scores_as_its_lines_alone_do():
+def test_a_group_has_the_score_of_its_lines_alone():
     comparison = compare(GOOD, WORSE, REFERENCES)
     rows = group_lines(REFERENCES)["10 to 19 words"]
     alone = compare(*([text[row] for row in rows] for text in (GOOD, WORSE, REFERENCES)))
@@ -160,7 +160,7 @@ def test_rare_words_are_counted_in_the_training_text_or_in_the_references():
     assert groups["2 rare words"] == [0, 2]
 
 
-def test_mistakes_name_the_file():
+def test_messages_on_wrong_arguments_name_the_file():
     names = ("old.de", "new.de", "ref.de", "src.en")
     with pytest.raises(HeadwayError, match=r"^new\.de has 72 lines but ref\.de has 73"):
         compare(GOOD, WORSE[1:], REFERENCES, names=names)
@@ -172,7 +172,7 @@ def test_mistakes_name_the_file():
     assert [warning.split(":")[0] for warning in warnings] == ["ref.de", "new.de"]
 
 
-def test_the_verb_prints_what_compare_returns(tmp_path, capsys):
+def test_the_command_prints_the_result_of_compare(tmp_path, capsys):
     paths = []
     for name, lines in (("a", GOOD), ("b", WORSE), ("r.de", REFERENCES), ("s", SOURCES)):
         path = tmp_path / name

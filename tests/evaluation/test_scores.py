@@ -101,7 +101,7 @@ def assert_same(ours, theirs):
     assert (ours.high - ours.low) / 2 == pytest.approx(theirs["confidence_var"], abs=1e-4)
 
 
-def test_raw_scores_intervals_and_signatures_are_the_sacrebleu_commands(
+def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_command(
     tmp_path, hypotheses, references
 ):
     sheet = score_sheet(hypotheses, references, language="de", measures=MEASURES[:4])
@@ -123,7 +123,7 @@ def test_raw_scores_intervals_and_signatures_are_the_sacrebleu_commands(
         ("bleu_lc_norm_tok", lambda lines: lc_norm_tok(lines, "de")),
     ],
 )
-def test_tokenized_scores_are_the_sacrebleu_commands_on_tokenized_files(
+def test_tokenized_scores_equal_those_of_the_sacrebleu_command_on_tokenized_files(
     tmp_path, hypotheses, references, key, form
 ):
     ours = score_sheet(hypotheses, references, language="de", measures=pick_measures([key]))[key]
@@ -134,7 +134,7 @@ def test_tokenized_scores_are_the_sacrebleu_commands_on_tokenized_files(
     assert "sacremoses:" in ours.signature
 
 
-def test_the_published_multi30k_text_is_made_from_the_raw_file():
+def test_lc_norm_tok_of_the_raw_file_is_the_published_multi30k_text():
     for language in ("de", "en"):
         raw, published = (
             MULTI30K / f"test_2016_flickr.{middle}{language}.gz" for middle in ("", "lc.norm.tok.")
@@ -166,7 +166,7 @@ def test_the_published_multi30k_text_is_made_from_the_raw_file():
         ("---", "- ##AT##-##AT## -"),
     ],
 )
-def test_compounds_are_split_as_the_paper_did(line, split):
+def test_compounds_are_split_as_in_the_paper(line, split):
     assert split_compounds(line) == split
 
 
@@ -183,19 +183,19 @@ def test_moses_tokens_are_escaped_and_follow_the_language():
     assert moses_tokens(["Am 7. Mai."], "en") == ["Am 7 . Mai ."]
 
 
-def test_lc_norm_tok_lowers_straightens_quotes_and_tokenizes():
+def test_lc_norm_tok_lowercases_normalizes_quotes_and_tokenizes():
     assert lc_norm_tok(["Ein „Hund“ – GROSS…"], "de") == ["ein &quot; hund &quot; - gross ..."]
     assert lc_norm_tok(['So "Das," sagt er'], "de") != lc_norm_tok(['So "Das," sagt er'], "en")
 
 
-def test_tokenized_scores_are_not_smoothed_as_multi_bleu_was_not():
+def test_tokenized_scores_are_not_smoothed_like_those_of_multi_bleu():
     hypothesis, reference = ["Ein Hund hier läuft."], ["Ein Hund dort läuft."]
     of = {m.key: m.statistics(hypothesis, reference, "de").total() for m in MEASURES}
     assert of["bleu_moses"] == of["bleu_moses_split"] == of["bleu_lc_norm_tok"] == 0
     assert of["bleu"] > 0
 
 
-def test_the_interval_holds_the_score_and_narrows_with_more_lines(references, hypotheses):
+def test_the_interval_contains_the_score_and_narrows_with_more_lines(references, hypotheses):
     few = score_sheet(hypotheses, references, language="de")
     for score in few.scores:
         assert score.low < score.score < score.high
@@ -204,7 +204,7 @@ def test_the_interval_holds_the_score_and_narrows_with_more_lines(references, hy
     assert many.high - many.low < 0.7 * (few["bleu"].high - few["bleu"].low)
 
 
-def test_the_seed_decides_the_bootstrap(hypotheses, references):
+def test_the_seed_determines_the_bootstrap(hypotheses, references):
     def bounds(seed: int) -> tuple[float, float]:
         sheet = score_sheet(hypotheses, references, measures=MEASURES[:1], seed=seed)
         return sheet["bleu"].low, sheet["bleu"].high
@@ -213,7 +213,7 @@ def test_the_seed_decides_the_bootstrap(hypotheses, references):
     assert bounds(7) != bounds(11)
 
 
-def test_resampling_in_blocks_is_resampling_at_once(monkeypatch):
+def test_resampling_in_blocks_equals_resampling_at_once(monkeypatch):
     counts = np.arange(13 * 3, dtype=np.float64).reshape(13, 3) ** 2
     whole = resample(counts, 47, 5)
     monkeypatch.setattr("headway.evaluation.bootstrap._MOST_DRAWS", 13 * 11)
@@ -222,7 +222,7 @@ def test_resampling_in_blocks_is_resampling_at_once(monkeypatch):
     assert np.array_equal(whole, counts[drawn].sum(1))
 
 
-def test_counting_in_blocks_is_counting_at_once(monkeypatch, hypotheses, references):
+def test_counting_in_blocks_equals_counting_at_once(monkeypatch, hypotheses, references):
     for measure in (MEASURES[2], MEASURES[-1]):
         whole = measure.statistics(hypotheses, references, "de").counts
         with monkeypatch.context() as patched:
@@ -231,12 +231,12 @@ def test_counting_in_blocks_is_counting_at_once(monkeypatch, hypotheses, referen
         assert np.array_equal(whole, blocks)
 
 
-def test_the_interval_leaves_a_fortieth_beyond_each_end():
+def test_a_fortieth_of_the_resamples_lies_beyond_each_end_of_the_interval():
     scores = np.random.default_rng(0).permutation(1000).astype(float)
     assert interval(scores) == (25, 974)
 
 
-def test_each_line_of_chrf_is_sacrebleus_sentence_score(hypotheses, references):
+def test_chrf_of_a_line_equals_sacrebleus_sentence_score(hypotheses, references):
     from sacrebleu import sentence_chrf
 
     theirs = [sentence_chrf(h, [r]).score for h, r in zip(hypotheses, references, strict=True)]
@@ -255,7 +255,7 @@ def test_languages_without_spaces_are_scored_by_character():
     assert bleu(hypothesis, reference, "de") < 1
 
 
-def test_published_figures_need_their_own_text():
+def test_published_scores_are_named_only_for_their_own_text():
     assert "27.3 base" in beside("bleu_moses_split", "de", 3003)
     assert "if this is newstest2014 en-de" in beside("bleu_moses_split", "de", 3003)
     assert "not 27.3 base" in beside("bleu_moses_split", "de", 2737)
@@ -294,7 +294,7 @@ def test_raw_text_raises_no_warning(hypotheses, references):
         (lambda lines: [line.lower() for line in lines], "has no upper-case letters, but"),
     ],
 )
-def test_a_fault_on_either_side_is_named(references, hypotheses, fault, said):
+def test_a_warning_names_the_side_with_the_fault(references, hypotheses, fault, said):
     names = ("out.de", "test.de", "test.en")
     (in_hypothesis,) = find_warnings(fault(hypotheses), references, names=names)
     assert in_hypothesis.startswith("out.de: ")
@@ -305,7 +305,9 @@ def test_a_fault_on_either_side_is_named(references, hypotheses, fault, said):
         assert "\n" not in warning
 
 
-def test_untranslated_lines_are_noticed_unless_the_reference_copies_too(hypotheses, references):
+def test_untranslated_lines_give_a_warning_unless_the_reference_is_the_source_too(
+    hypotheses, references
+):
     sources = [f"Source {n}" for n in range(len(references))]
     copied = [*sources[:7], *hypotheses[7:]]
     (warning,) = find_warnings(copied, references, sources)
@@ -315,7 +317,7 @@ def test_untranslated_lines_are_noticed_unless_the_reference_copies_too(hypothes
     assert warning.startswith("reference: the same as source on 37 lines")
 
 
-def test_wrong_line_counts_name_both_files():
+def test_the_message_on_different_line_counts_names_both_files():
     with pytest.raises(HeadwayError, match=r"^out\.de has 2 lines but ref\.de has 3: line n"):
         check_lines(["a"] * 2, ["a"] * 3, names=("out.de", "ref.de", "in.en"))
     with pytest.raises(HeadwayError, match=r"^in\.en has 5 lines but ref\.de has 3"):
@@ -326,7 +328,7 @@ def test_wrong_line_counts_name_both_files():
         score_sheet([], [])
 
 
-def test_numbers_out_of_range_and_unknown_measures_are_refused():
+def test_numbers_out_of_range_and_unknown_measures_are_rejected():
     with pytest.raises(HeadwayError, match="resamples = 3 must be 40 or more"):
         score_sheet(["a b"], ["a b"], resamples=3)
     with pytest.raises(HeadwayError, match="seed = -1"):
@@ -335,7 +337,7 @@ def test_numbers_out_of_range_and_unknown_measures_are_refused():
         pick_measures(["bleu_split"])
 
 
-def test_empty_hypotheses_score_nothing_and_are_warned_of(references):
+def test_empty_hypotheses_score_zero_and_give_a_warning(references):
     sheet = score_sheet([""] * len(references), references, resamples=41)
     assert {score.score for score in sheet.scores} == {0, 100}
     assert sheet["ter"].score == 100
@@ -348,7 +350,7 @@ def test_the_language_is_read_from_the_file_name():
     assert language_from_name("out.v2") is None
 
 
-def test_exact_match_counts_lines_that_are_the_reference():
+def test_exact_match_counts_lines_that_equal_the_reference():
     hypotheses = ["ein Haus", "zwei Häuser ", "drei", "vier", "fünf"]
     references = ["ein Haus", "zwei Häuser", "Drei", "vier", "sechs"]
     assert exact_match(hypotheses, references) == pytest.approx(3 / 5)
@@ -381,7 +383,9 @@ def files(tmp_path, hypotheses, references) -> dict[str, str]:
     return paths
 
 
-def test_the_verb_prints_the_sheet_and_only_the_sheet(files, hypotheses, references, capsys):
+def test_the_command_prints_only_the_sheet_on_standard_output(
+    files, hypotheses, references, capsys
+):
     words = (files["out.de"], files["test.de.gz"], "--source", files["test.en"])
     words = (*words, "--resamples", "97", "--seed", "7")
     run_verb(score_verb, *words, "--json")
@@ -408,7 +412,9 @@ def test_the_verb_prints_the_sheet_and_only_the_sheet(files, hypotheses, referen
     assert max(map(len, notes)) <= 80
 
 
-def test_the_verb_warns_on_stderr_and_says_its_guess_of_the_language(files, tmp_path, capsys):
+def test_the_command_prints_warnings_and_the_guessed_language_on_standard_error(
+    files, tmp_path, capsys
+):
     plain = tmp_path / "reference"
     plain.write_text("Das ist ein <unk>.\n", encoding="utf-8")
     run_verb(score_verb, str(plain), str(plain), "--only", "bleu", "--resamples", "41", "--json")
@@ -435,7 +441,7 @@ def stand_in(tmp_path, monkeypatch):
     return install
 
 
-def test_comet_is_read_from_the_outside_commands_output(stand_in):
+def test_comet_is_read_from_the_output_of_its_command(stand_in):
     stand_in(
         "option = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
         "assert option['--model'] == 'some/model' and option['--gpus'] == '0'\n"
@@ -451,7 +457,7 @@ def test_comet_is_read_from_the_outside_commands_output(stand_in):
     assert (score.score, score.line_scores) == (0.125, (0.5, -0.25))
 
 
-def test_comet_failures_are_one_line(stand_in, files, capsys):
+def test_a_failure_of_comet_gives_a_message_of_one_line(stand_in, files, capsys):
     with pytest.raises(HeadwayError, match="comet-score is not installed") as caught:
         comet_score(["a"], ["b"], ["c"])
     assert "\n" not in str(caught.value)

@@ -104,14 +104,14 @@ def test_rounded_weights_are_read_as_the_values_they_represent(
         ({"num_decoder_layers": 0}, "num_decoder_layers"),
     ],
 )
-def test_an_unsupported_setting_is_refused_by_name(change: dict[str, object], named: str) -> None:
+def test_an_unsupported_setting_is_rejected_by_name(change: dict[str, object], named: str) -> None:
     reasons = find_refusals(replace(SMALL, **change))  # type: ignore[arg-type]
     assert len(reasons) == 1
     assert reasons[0].startswith(named)
     assert not find_refusals(SMALL)
 
 
-def test_every_model_setting_is_either_exact_or_refused() -> None:
+def test_every_model_setting_is_either_exact_or_rejected() -> None:
     decided = {
         "source_vocab_size", "target_vocab_size", "num_encoder_layers", "num_decoder_layers",
         "d_model", "d_ff", "num_heads", "d_k", "d_v", "d_embedding", "dropout", "attention_dropout",
@@ -179,7 +179,9 @@ def test_an_export_does_not_change_the_model(tmp_path: Path, tokenizer: Tokenize
         assert torch.equal(value, before[name]), name
 
 
-def test_foreign_vocabularies_are_put_in_order(tmp_path: Path, tokenizer: Tokenizer) -> None:
+def test_foreign_vocabularies_are_put_into_headways_order(
+    tmp_path: Path, tokenizer: Tokenizer
+) -> None:
     """Another order of ids, a start symbol with an embedding, and no <pad> change no result."""
     model = random_model(tmp_path / "model", tokenizer, replace(SMALL, tying="none"))
     out = tmp_path / "out"
@@ -278,7 +280,7 @@ def test_a_vocabulary_without_a_start_symbol_gets_one(tmp_path: Path, tokenizer:
         ("encoder/embeddings_0/weight", torch.ones(5, 24), "entries"),
     ],
 )
-def test_other_models_are_refused_in_one_line(
+def test_other_models_are_rejected_in_one_line(
     name: str, value: torch.Tensor, message: str, tmp_path: Path, tokenizer: Tokenizer
 ) -> None:
     model = random_model(tmp_path / "model", tokenizer, SMALL)

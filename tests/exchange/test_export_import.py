@@ -98,7 +98,7 @@ def test_a_failed_comparison_is_an_error_and_keeps_the_files(
     assert (tmp_path / "out" / "model.bin").is_file()
 
 
-def test_a_refused_export_leaves_no_files(
+def test_a_rejected_export_leaves_no_files(
     model: Model, tmp_path: Path, tokenizer: Tokenizer
 ) -> None:
     shape = replace(SMALL, encoder_mixer="gru", window=3)
@@ -203,7 +203,9 @@ TOP = "translate-en_de-1_0"
 
 
 @pytest.mark.parametrize("name", ["../out.txt", "/tmp/headway-canary.txt", f"{TOP}/../../out.txt"])
-def test_a_package_writes_nothing_outside(name: str, package: Path, tmp_path: Path) -> None:
+def test_a_package_is_extracted_only_into_its_directory(
+    name: str, package: Path, tmp_path: Path
+) -> None:
     hostile = _package(tmp_path, {name: b"canary"}, package)
     before = set(tmp_path.rglob("*"))
     message = refusal(lambda: import_model(hostile, tmp_path / "back"))
@@ -214,7 +216,7 @@ def test_a_package_writes_nothing_outside(name: str, package: Path, tmp_path: Pa
     assert not (tmp_path.parent / "out.txt").exists()
 
 
-def test_a_link_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
+def test_a_link_in_a_package_is_rejected(package: Path, tmp_path: Path) -> None:
     link = zipfile.ZipInfo(f"{TOP}/sentencepiece.model")
     link.external_attr = 0o120777 << 16
     hostile = _package(tmp_path, {link.filename: link}, package)
@@ -222,7 +224,7 @@ def test_a_link_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
         import_model(hostile, tmp_path / "back")
 
 
-def test_a_bomb_in_a_package_is_refused(package: Path, tmp_path: Path) -> None:
+def test_a_compression_bomb_in_a_package_is_rejected(package: Path, tmp_path: Path) -> None:
     out = tmp_path / "bomb.argosmodel"
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         new.writestr(f"{TOP}/metadata.json", b" " * (1 << 24))
@@ -255,7 +257,7 @@ def test_a_damaged_file_gives_a_message_of_one_line(
     assert "\n" not in str(refused.value)
 
 
-def test_mutated_files_are_refused_or_read(exported: Path, tmp_path: Path) -> None:
+def test_mutated_files_are_rejected_or_read(exported: Path, tmp_path: Path) -> None:
     """A file with a changed byte or a missing end gives a HeadwayError or a model."""
     chooser = torch.Generator().manual_seed(7)
     folder = tmp_path / "mutated"

@@ -281,7 +281,7 @@ def test_weights_can_be_stored_in_16_bits(
 
 
 @pytest.mark.parametrize("name", REFUSED_BY_MARIAN)
-def test_an_unsupported_setting_is_refused(name: str) -> None:
+def test_an_unsupported_setting_is_rejected(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
     assert find_refusals(config) == []
     [reason] = find_refusals(replace(config, **REFUSED_BY_MARIAN[name]))
@@ -494,7 +494,7 @@ def test_a_hostile_directory_gives_a_message_of_one_line(
     assert not (directory / "canary").exists()
 
 
-def test_the_trap_works(tmp_path: Path) -> None:
+def test_the_hostile_pickle_would_run_code_if_it_were_loaded(tmp_path: Path) -> None:
     pickle.loads(
         pickle.dumps(Trap(tmp_path / "canary"))
     )  # the tests above check that this does not happen

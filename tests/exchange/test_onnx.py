@@ -39,7 +39,7 @@ def test_two_vocabularies_of_two_sizes_are_exact(
         check_exact(model, "onnx", tmp_path / out, 1e-4)
 
 
-def test_inputs_and_outputs_have_optimums_names(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_inputs_and_outputs_have_the_names_of_optimum(tokenizer: Tokenizer, tmp_path: Path) -> None:
     write(make_model(tokenizer, num_decoder_layers=1), tmp_path / "out", "float32")
     found = {}
     for name in ("encoder_model", "decoder_model", "decoder_with_past_model"):
@@ -75,7 +75,7 @@ def test_a_tied_matrix_is_stored_once(tokenizer: Tokenizer, tmp_path: Path) -> N
     assert sizes[1] - sizes[0] == pytest.approx(331 * 24 * 4, rel=0.01)
 
 
-def test_int8_rounds_each_row_by_itself(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_int8_rounds_each_row_with_its_own_scale(tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = make_model(tokenizer)
     write(model, tmp_path / "full", "float32")
     write(model, tmp_path / "small", "int8")
@@ -93,7 +93,9 @@ def test_int8_rounds_each_row_by_itself(tokenizer: Tokenizer, tmp_path: Path) ->
         assert alone == pytest.approx(together, abs=1e-4)
 
 
-def test_a_sentence_of_a_batch_is_translated_as_alone(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_a_sentence_in_a_batch_is_translated_as_if_alone(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
     model = make_model(tokenizer)
     write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out")
@@ -116,7 +118,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_an_unsupported_setting_is_refused(name: str) -> None:
+def test_an_unsupported_setting_is_rejected(name: str) -> None:
     config = ModelConfig(source_vocab_size=11, target_vocab_size=11, d_model=24, num_heads=3)
     assert find_refusals(config) == []
     [reason] = find_refusals(replace(config, **REFUSED[name]))

@@ -49,7 +49,7 @@ def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
     assert wide.gradient < 0.5 < scaled.gradient < 1 - 1 / scaling.KEYS
 
 
-def test_two_descriptions_of_the_feed_forward_are_equal_unless_weights_differ() -> None:
+def test_linear_maps_and_convolutions_give_the_same_feed_forward_network() -> None:
     outputs, gradients = feed_forward.largest_differences(6, 10, 7)
     assert max(outputs, gradients) < 1e-12
     linear, convolution = feed_forward.equal_networks(6, 10)
@@ -68,7 +68,7 @@ def fit_shift(table_TD: torch.Tensor, k: int, count: int) -> tuple[torch.Tensor,
     return map_P22.transpose(1, 2), float(error)
 
 
-def test_shifts_are_rotations_and_a_fit_finds_them() -> None:
+def test_shifted_sinusoids_are_rotations_that_a_fit_recovers() -> None:
     d, k = 10, 7
     table = sinusoids(200, d)
     matrix = positions.shift_matrix(d, k)
@@ -89,13 +89,13 @@ def test_wavelengths_are_measured_in_the_table() -> None:
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_each_pair_is_in_one_bucket() -> None:
+def test_each_pair_is_in_one_group_of_lengths() -> None:
     pairs = tuple(("a" * n, "b") for n in range(1, 12))
     found = positions.split_by_length(pairs, (3, 7))
     assert [len(bucket) for bucket in found] == [3, 4, 4]
 
 
-def test_two_heads_name_both_targets_and_one_head_does_not() -> None:
+def test_two_heads_learn_two_targets_that_one_head_does_not() -> None:
     one, two = (arguments_heads.train_two_targets(heads, 1, 300) for heads in (1, 2))
     assert two.right > 0.95
     assert one.right < 0.75
@@ -125,7 +125,7 @@ def test_without_the_mask_a_position_attends_to_later_ones() -> None:
     assert position == pytest.approx(0.5**0.5, rel=1e-3)
 
 
-def test_costs_are_counted() -> None:
+def test_the_costs_of_heads_convolutions_and_windows_are_as_claimed() -> None:
     _, heads = arguments.compare_heads(16, 5)
     assert heads.verdict == "shown"
     table, wide = arguments.compare_separable((8, 16))
@@ -148,7 +148,7 @@ def test_costs_are_counted() -> None:
         (find_anaphora, "Felix repairs the lamp and sells it for $3.", "it", "lamp"),
     ],
 )
-def test_rules_link_words(
+def test_rules_find_the_words_that_belong_together(
     rule: Callable[[str], Link | None], sentence: str, query: str, key: str
 ) -> None:
     link = rule(sentence)
@@ -173,7 +173,7 @@ def test_no_rule_fits_other_sentences() -> None:
     ]
 
 
-def test_lifts_are_weight_above_chance() -> None:
+def test_a_lift_is_the_attention_weight_above_chance() -> None:
     words = ["a", "b", "c", "</s>"]
     weights = np.full((1, 2, 4, 4), 0.25, np.float32)
     weights[0, 1, 2] = (1, 0, 0, 0)
@@ -198,7 +198,7 @@ def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_figures_are_drawn(tmp_path: Path) -> None:
+def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
     corpus = Bitext.built_in(300, 6)
     days = ("Monday", "Tuesday", "Friday")
     test = tuple(
@@ -238,7 +238,7 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["arguments", "positions", "scaling", "table1"])
-def test_the_papers_scale_writes_settings(
+def test_the_scale_paper_only_writes_settings(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Counts and times of toy size are enough here.

@@ -41,7 +41,7 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [*TRAINED, "table4", "classification"])
-def test_the_papers_scale_writes_settings_that_load(name: str, tmp_path: Path) -> None:
+def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path: Path) -> None:
     from headway.config import load
 
     result = reproduce(name, Work(tmp_path, "paper"))
@@ -77,7 +77,9 @@ class Reader(HTMLParser):
         self.text += data
 
 
-def test_results_are_kept_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_results_are_reused_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(fake)})
     monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
     calls: list[str] = []
@@ -143,7 +145,9 @@ def test_the_report_contains_its_figures(tmp_path: Path) -> None:
     assert base64.b64decode(found[1]).decode() == figure.svg
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_runs_experiments_and_rejects_wrong_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert dispatch(["reproduce", "--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in listed] == list(EXPERIMENTS)

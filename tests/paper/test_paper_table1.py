@@ -36,7 +36,7 @@ def test_the_counter_counts_products_and_changes_nothing() -> None:
     assert torch.equal(y, a @ b @ c)
 
 
-def test_counts_are_the_formulas() -> None:
+def test_counted_operations_equal_the_formulas() -> None:
     n, d, k = 11, 26, 5
     attention = count_operations(BY_NAME["self-attention"], n, d)
     assert attention.mixing == 2 * n * n * d + n * d  # and Q is scaled
@@ -64,13 +64,13 @@ def test_sequential_steps_are_constant_or_n() -> None:
     [layer for layer in LAYER_TYPES if layer.name != "recurrent"],
     ids=lambda layer: layer.name,
 )
-def test_paths_are_the_formulas(layer: LayerType, causal: bool) -> None:
+def test_path_lengths_equal_the_formulas(layer: LayerType, causal: bool) -> None:
     for n, k in ((7, 3), (17, 5)):
         found = layers_by_gradient(layer, n, k=k, r=k, causal=causal)
         assert found == layers_by_formula(layer, n, k=k, r=k, causal=causal)
 
 
-def test_ends_of_a_sentence_may_never_meet_through_centred_dilation() -> None:
+def test_centered_dilated_layers_may_never_connect_the_ends_of_a_sentence() -> None:
     dilated = BY_NAME["dilated"]
     assert layers_by_gradient(dilated, 7, k=3, alone=True) is None  # 6 = 9 - 3 goes outside
     assert layers_by_gradient(dilated, 5, k=3, alone=True) == 2  # 4 = 3 + 1 does not
@@ -80,7 +80,7 @@ def test_a_path_through_a_recurrence_passes_all_states() -> None:
     assert [states_by_gradient(n) for n in (2, 7)] == [2, 7]
 
 
-def test_known_exponents_and_sums_are_recovered() -> None:
+def test_fits_recover_known_exponents_and_sums() -> None:
     sizes = [(n, d) for n in (3, 7, 19) for d in (5, 11, 23)]
     ns, ds = zip(*sizes, strict=True)
     found = fit_exponents([2.5 * n**1.5 * d**0.5 for n, d in sizes], {"n": ns, "d": ds})
@@ -93,7 +93,7 @@ def test_known_exponents_and_sums_are_recovered() -> None:
     assert one.coefficients == pytest.approx((0, 1), abs=1e-9)
 
 
-def test_the_crossing_is_where_curves_meet() -> None:
+def test_the_crossing_is_the_point_where_two_curves_meet() -> None:
     sizes = [2, 4, 8, 16, 32]
     assert find_crossing(sizes, [n * n for n in sizes], [11 * n for n in sizes]) == pytest.approx(
         11
@@ -114,7 +114,7 @@ def test_memory_of_stored_attention_is_quadratic_and_of_the_layer_linear() -> No
 
 
 @pytest.mark.slow
-def test_the_experiment_runs(tmp_path: Path) -> None:
+def test_table_1_runs_at_toy_size(tmp_path: Path) -> None:
     result = table1.run(Work(tmp_path, "toy"))
     assert Result.from_json(result.to_json()) == result
     verdicts = {claim.text: claim.verdict for claim in result.claims}

@@ -8,7 +8,7 @@ from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.running.work import Work
 
 
-def test_the_experiment_runs_at_toy_size_and_reuses_its_results(tmp_path: Path) -> None:
+def test_table_4_runs_at_toy_size_and_reuses_its_results(tmp_path: Path) -> None:
     work = Work(tmp_path, scale="toy")
     result = table4.run(work)
     assert {claim.verdict for claim in result.claims} <= {

@@ -40,13 +40,13 @@ ODD = ModelConfig(
 
 @pytest.mark.parametrize("tying", ["three-way", "target", "none"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_the_formula_counts_what_is_built(tying: str, positions: str) -> None:
+def test_the_formula_gives_the_parameters_of_the_built_model(tying: str, positions: str) -> None:
     config = replace(ODD, tying=tying, positions=positions)  # type: ignore[arg-type]
     total = parameter_count(Transformer(config))
     assert parameters_by_formula(config) == count_parameters(config) == total
 
 
-def test_every_row_has_exactly_its_settings() -> None:
+def test_every_row_of_table_3_changes_exactly_its_settings() -> None:
     for row in TABLE3:
         found = configure(Config(), row)
         for section, changes in (("model", row.model), ("training", row.training)):
@@ -68,7 +68,7 @@ def test_rows_at_another_size_keep_the_papers_ratios() -> None:
     assert rows["(D) eps_ls = 0.2"].training.label_smoothing == 0.2
 
 
-def test_printed_millions_come_from_the_vocabularies_found() -> None:
+def test_the_vocabularies_found_give_the_printed_parameters() -> None:
     for row, shape in shapes():
         if row.millions is None:
             continue
@@ -87,7 +87,7 @@ def test_printed_millions_come_from_the_vocabularies_found() -> None:
     assert common_vocabulary([*others, (TABLE3[-1], shapes()[-1][1])]) is None
 
 
-def test_counted_operations_are_those_of_the_computing_model() -> None:
+def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model() -> None:
     length, rows = 5, 3
     model = Transformer(ODD)
     source = torch.zeros(rows, length, dtype=torch.long)
@@ -101,7 +101,7 @@ def test_counted_operations_are_those_of_the_computing_model() -> None:
     assert short == pytest.approx(rule, rel=0.02)
 
 
-def test_the_papers_arithmetic() -> None:
+def test_the_papers_estimates_of_cost_are_reproduced() -> None:
     assert table2.estimate_flops("base") == pytest.approx(3.3e18, rel=0.01)
     assert table2.estimate_flops("big") == pytest.approx(2.3e19, rel=0.01)
     for name in table2.SETTINGS:
@@ -124,11 +124,11 @@ def test_every_file_of_the_papers_settings_loads_and_is_used() -> None:
         assert (model.d_ff, model.num_heads) == (2048, 8)  # base's
 
 
-def test_tied_gradients_are_the_sum() -> None:
+def test_the_gradient_of_tied_matrices_is_the_sum_of_the_untied_ones() -> None:
     assert tying.gradient_error() < 1e-12
 
 
-def test_the_rate_is_equation_3() -> None:
+def test_the_checked_learning_rate_is_equation_3() -> None:
     assert all(claim.verdict == "shown" for claim in schedule.check_rates())
 
 
@@ -150,7 +150,7 @@ def groups_with(change: float, base: float = 70.0) -> dict[str, Group]:
     }
 
 
-def test_trends_follow_the_numbers() -> None:
+def test_the_verdicts_of_table_3_follow_the_scores() -> None:
     least = 50.0
     worse, better = (
         {c.text: c.verdict for c in table3.statement_claims(groups_with(change), least)}
@@ -183,7 +183,7 @@ def test_trends_follow_the_numbers() -> None:
     assert {c.text: c.verdict for c in table3.statement_claims(mixed, least)}[head] == "not decided"
 
 
-def test_predictions_against_one_sentence_at_a_time(tokenizer: Tokenizer) -> None:
+def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer: Tokenizer) -> None:
     torch.manual_seed(5)
     sizes = {
         "source_vocab_size": tokenizer.source_vocab_size,
@@ -212,7 +212,7 @@ def test_predictions_against_one_sentence_at_a_time(tokenizer: Tokenizer) -> Non
     assert score_predictions(model, tokenizer, pairs) == pytest.approx(expected, rel=1e-5)
 
 
-def test_charts_are_equal_bytes_and_leave_out_what_is_no_number() -> None:
+def test_equal_data_give_equal_charts_without_numbers_that_are_not_finite() -> None:
     points = {"a": [(1.0, 2.0), (2.0, math.inf), (3.0, 1.0)], "b": [(1.0, 0.5)]}
     one, two = (curves("c", points, "x", "y", log_x=True, log_y=True) for _ in range(2))
     assert one == two

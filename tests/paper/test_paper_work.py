@@ -34,7 +34,7 @@ from headway.paper.verdicts import (
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
 
 
-def test_a_result_survives_writing() -> None:
+def test_a_result_is_read_as_it_was_written() -> None:
     result = Result(
         "one", "One", "3.1", (TABLE,), (Figure("f", "<svg/>"),), (Claim("c", "1", "2", "holds"),),
         "all", 3.5, {"steps": 3},
@@ -53,11 +53,11 @@ def test_a_result_survives_writing() -> None:
 @pytest.mark.parametrize(
     ("degrees", "known"), [(1, 12.7062), (2, 4.3027), (4, 2.7764), (9, 2.2622), (30, 2.0423)]
 )
-def test_quantiles_are_those_of_the_tables(degrees: int, known: float) -> None:
+def test_quantiles_equal_those_of_printed_tables(degrees: int, known: float) -> None:
     assert t_quantile(degrees) == pytest.approx(known, abs=1e-4)
 
 
-def test_an_interval_by_hand() -> None:
+def test_an_interval_equals_one_computed_by_hand() -> None:
     mean, low, high = t_interval([1.0, 2.0, 3.0])
     half = 4.302653 / math.sqrt(3)
     assert (mean, low, high) == pytest.approx((2.0, 2.0 - half, 2.0 + half), abs=1e-5)
@@ -76,18 +76,20 @@ def test_an_interval_by_hand() -> None:
         ([0.0, 0.0, 0.0], 1, "not decided"),
     ],
 )
-def test_verdicts(differences: list[float], sign: int, found: Verdict) -> None:
+def test_a_trend_holds_only_if_its_interval_excludes_zero(
+    differences: list[float], sign: int, found: Verdict
+) -> None:
     assert verdict(differences, sign) == found
 
 
-def test_verdicts_of_equality() -> None:
+def test_equality_holds_only_if_the_interval_is_within_the_margin() -> None:
     assert verdict_equal([0.1, -0.1, 0.0], 1.0) == "holds"
     assert verdict_equal([0.1, -0.1, 0.0], 0.1) == "not decided"
     assert verdict_equal([2.1, 2.0, 1.9], 1.0) == "does not"
     assert verdict_equal([0.0], 1.0) == "not decided"
 
 
-def test_verdicts_of_no_loss() -> None:
+def test_no_loss_holds_only_if_the_interval_is_above_the_margin() -> None:
     assert verdict_not_worse([0.1, -0.1, 0.0], 0.5) == "holds"
     assert verdict_not_worse([3.0, 3.1, 2.9], 0.5) == "holds"
     assert verdict_not_worse([-3.0, -3.1, -2.9], 0.5) == "does not"
@@ -119,7 +121,7 @@ def set_to_zero(model: Transformer) -> None:
         parameter.data.zero_()
 
 
-def test_trials_are_kept_and_differ_by_all_that_matters(
+def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
@@ -213,7 +215,7 @@ def test_equal_settings_written_differently_are_one_trial(tmp_path: Path) -> Non
     assert three.parameters < one.parameters
 
 
-def test_the_effort_orders_trainings() -> None:
+def test_larger_trainings_have_a_larger_effort() -> None:
     rows = {row.label: training_effort(configure(SMALL, row)) for row in TABLE3}
     assert max(rows, key=rows.__getitem__) == "big"
     assert rows["big"] > 3 * rows["(C) d_model = 1024"] > 3 * rows["base"]

@@ -34,7 +34,7 @@ def parser(tmp_path_factory):
     return path, data
 
 
-def test_with_parts_each_constituent_occurs_once_and_none_of_the_validation_set(tmp_path):
+def test_training_constituents_are_distinct_and_none_is_in_the_validation_set(tmp_path):
     train = [
         parse_brackets(f"(S (NP (DT a) (NN {noun})) (VP (V sees) (PP (P by) (NN day))))")
         for noun in "xyx"
@@ -69,7 +69,7 @@ def test_each_token_of_a_tree_is_one_subword(parser):
         assert str(delinearize(text.split(), words)) in held
 
 
-def test_a_sentence_parses_alone_as_in_a_batch(parser):
+def test_a_sentence_has_the_same_parse_alone_and_in_a_batch(parser):
     path, _ = parser
     loaded = Parser.load(path / "model", SearchConfig(beam=3, alpha=0.3, max_extra=20))
     sentences = [["the", "dog", "sleeps", "."], ["unseen", "-LRB-"], [], ["a"] * 12]
@@ -80,7 +80,7 @@ def test_a_sentence_parses_alone_as_in_a_batch(parser):
         assert parse is None or parse.tree.words() == words
 
 
-def test_treebank_and_parse_commands(tmp_path, capsys, monkeypatch, parser):
+def test_the_commands_treebank_and_parse_work_together(tmp_path, capsys, monkeypatch, parser):
     path, _ = parser
     for name, trees in (("train", make_treebank(50, 2)), ("valid", make_treebank(9, 3))):
         (tmp_path / f"{name}.tree").write_text("".join(f"{t}\n" for t in trees))

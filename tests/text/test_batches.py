@@ -19,7 +19,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("vocabulary", [1 << 16, (1 << 16) + 1])
-def test_a_corpus_gives_back_what_was_written(
+def test_a_corpus_returns_the_pairs_that_were_written(
     tmp_path: Path, vocabulary: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shards, "FLUSH", 89)
@@ -34,7 +34,7 @@ def test_a_corpus_gives_back_what_was_written(
     assert corpus.fingerprint == again.fingerprint
 
 
-def test_a_fingerprint_sees_any_change(tmp_path: Path) -> None:
+def test_the_fingerprint_changes_with_any_token_and_with_the_order(tmp_path: Path) -> None:
     prints = {Corpus.write(tmp_path / "a", PAIRS).fingerprint}
     prints.add(Corpus.write(tmp_path / "b", PAIRS[::-1]).fingerprint)
     s, t = PAIRS[0]
@@ -43,7 +43,7 @@ def test_a_fingerprint_sees_any_change(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["missing", "no facts", "short", "foreign", "huge"])
-def test_a_damaged_corpus_is_one_line(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_corpus_gives_a_message_of_one_line(tmp_path: Path, damage: str) -> None:
     directory = tmp_path / "corpus"
     Corpus.write(directory, PAIRS)
     if damage == "missing":
@@ -67,7 +67,7 @@ def lengths() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("max_tokens", [39, 101, 997])
-def test_batches_hold_every_pair_once_and_fit(max_tokens: int) -> None:
+def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(max_tokens: int) -> None:
     source, target = lengths()
     plan = plan_batches(source, target, max_tokens, seed=1, epoch=0)
     assert sorted(i for rows in plan for i in rows) == list(range(997))
@@ -76,7 +76,7 @@ def test_batches_hold_every_pair_once_and_fit(max_tokens: int) -> None:
         assert len(rows) * target[rows].max() <= max_tokens
 
 
-def test_order_is_a_pure_function_of_seed_and_epoch() -> None:
+def test_the_order_depends_only_on_seed_and_epoch() -> None:
     def plan(seed: int, epoch: int) -> list[list[int]]:
         return [rows.tolist() for rows in plan_batches(*lengths(), 101, seed, epoch)]
 
@@ -89,14 +89,14 @@ def test_order_is_a_pure_function_of_seed_and_epoch() -> None:
     assert plan(1, 1) != plan(2, 0)
 
 
-def test_like_lengths_share_batches() -> None:
+def test_sentences_of_similar_length_share_a_batch() -> None:
     lengths = np.random.default_rng(1).integers(3, 40, 40000)
     plan = plan_batches(lengths, lengths, 2500, seed=1, epoch=0)
     cells = sum(len(rows) * lengths[rows].max() for rows in plan)
     assert 1 - lengths.sum() / cells < 0.01
 
 
-def test_a_pair_longer_than_a_batch_is_one_line() -> None:
+def test_a_pair_longer_than_a_batch_gives_a_message_of_one_line() -> None:
     with pytest.raises(HeadwayError, match="39 tokens, more than a batch of 38"):
         plan_batches(*lengths(), 38, seed=1, epoch=0)
 
@@ -116,7 +116,7 @@ def test_a_batch_is_padded_on_the_right(tmp_path: Path) -> None:
             assert segments[row].tolist() == [1] * n + [0] * (ids.size(1) - n)
 
 
-def test_a_packed_plan_holds_every_pair_once_and_fits() -> None:
+def test_every_pair_is_in_one_packed_batch_and_no_batch_is_too_large() -> None:
     sources, targets = (np.array([len(pair[side]) for pair in PAIRS]) for side in (0, 1))
     plan = plan_packed(sources, targets, 301, seed=5, epoch=2)
     assert sorted(np.concatenate(plan)) == list(range(len(PAIRS)))
@@ -134,7 +134,7 @@ def test_a_packed_plan_holds_every_pair_once_and_fits() -> None:
         plan_packed(sources, targets, 30, seed=5, epoch=2)
 
 
-def test_a_packed_batch_is_its_sentences_one_after_the_other(tmp_path: Path) -> None:
+def test_a_packed_row_holds_its_sentences_one_after_the_other(tmp_path: Path) -> None:
     corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), 500)
     rows = np.array([5, 900, 17, 3, 44])
     batch = make_batch(corpus, rows, 499, 498, packed=True)

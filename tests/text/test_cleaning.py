@@ -86,7 +86,7 @@ def test_a_rule_drops_its_pair_unless_it_is_off(
     assert report.leaks_kept.count == (rule == LEAK)
 
 
-def test_limits_are_reached_not_passed() -> None:
+def test_a_pair_exactly_at_a_limit_is_kept() -> None:
     config = replace(OFF, max_characters=23, max_ratio=2.0)
     assert broken_rule("s" * 23, "t" * 23, config) is None
     assert broken_rule("s" * 24, "t" * 23, config) == LONG
@@ -118,7 +118,7 @@ def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> N
         assert broken_rule(f"a{character}b", "c", on) == expected, hex(number)
 
 
-def test_order_and_numbers_are_kept_and_cleaning_twice_changes_nothing() -> None:
+def test_cleaning_keeps_order_and_line_numbers_and_is_idempotent() -> None:
     draw = random.Random(7)
     words = ["a", "b", "", " ", "wort", "Wort", "\x07", "long " * 29]
     pairs: list[Pair | Damaged] = [
@@ -139,7 +139,7 @@ def test_order_and_numbers_are_kept_and_cleaning_twice_changes_nothing() -> None
     assert not second.dropped
 
 
-def test_pairs_are_cleaned_as_they_come() -> None:
+def test_pairs_are_cleaned_one_at_a_time() -> None:
     report = Report()
     endless = (Pair(f"source {n}", f"target {n}", n) for n in iter(int, 1))
     pairs = clean(endless, OFF, report)
@@ -147,7 +147,7 @@ def test_pairs_are_cleaned_as_they_come() -> None:
     assert report.read == 2
 
 
-def test_leaks_count_before_duplicates_so_that_every_copy_is_named() -> None:
+def test_every_copy_of_a_leaked_pair_counts_as_a_leak_not_as_a_duplicate() -> None:
     leak = Pair("a leak here", "ein leck hier", 2)
     _, report = cleaned([leak, leak._replace(line=5), *GOOD], TextConfig(), UNSEEN)
     assert report.dropped[LEAK].lines == [2, 5]
@@ -155,7 +155,7 @@ def test_leaks_count_before_duplicates_so_that_every_copy_is_named() -> None:
 
 @pytest.mark.parametrize("half", [{"target": "anders"}, {"source": "another"}])
 @pytest.mark.parametrize("drop_leaks", [True, False])
-def test_a_side_of_held_out_text_is_reported_and_kept(
+def test_a_pair_with_one_side_in_held_out_text_is_kept_and_reported(
     half: dict[str, str], drop_leaks: bool
 ) -> None:
     config = replace(TextConfig(), drop_leaks=drop_leaks)
@@ -168,7 +168,7 @@ def test_a_side_of_held_out_text_is_reported_and_kept(
     assert "one side" in report.to_text()
 
 
-def test_digests_are_a_set_even_when_all_want_the_same_place() -> None:
+def test_digests_behave_as_a_set_when_many_collide() -> None:
     draw = random.Random(13)
     crowded = [(n << 40).to_bytes(8, "little") for n in range(701)]
     ends = [bytes(8), b"\xff" * 8, b"\xff\x03" + bytes(6)]
@@ -180,7 +180,7 @@ def test_digests_are_a_set_even_when_all_want_the_same_place() -> None:
         assert len(digests) == len(known)
 
 
-def test_a_report_counts_names_lines_and_survives_a_terminal() -> None:
+def test_a_report_has_counts_and_line_numbers_and_no_control_characters() -> None:
     bad: list[Pair | Damaged] = [Pair("", f"x{n}", n) for n in range(3, 20)]
     bad += [Pair("a\x1b[2J" + "z" * 200, "b", 41), Damaged("corpus.en", 43, "not UTF-8: byte 0xff")]
     _, report = cleaned([*bad, *GOOD], TextConfig())
@@ -206,7 +206,7 @@ def real(folder: str, languages: tuple[str, str], part: str) -> list[Path]:
     return paths
 
 
-def test_real_text_is_counted_whole_and_free_of_its_validation_text() -> None:
+def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> None:
     languages = ("en", "af")
     train, valid = (real("autshumato-en-af", languages, part) for part in ("train", "valid"))
     unseen = digest_held_out(read_pairs(valid))

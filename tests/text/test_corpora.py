@@ -117,7 +117,9 @@ def calls(mtdata: Path) -> list[str]:
     return [line.split()[0] for line in (mtdata / "calls").read_text().splitlines()]
 
 
-def test_files_stay_files(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_files_are_returned_unchanged(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hf:mine.tsv").write_text("a\tb\n")
     for words in (["a.en", "a.de"], ["-"], [], ["hf:mine.tsv"]):
@@ -125,13 +127,15 @@ def test_files_stay_files(tmp_path: Path, cache: Path, monkeypatch: pytest.Monke
     assert not cache.exists()
 
 
-def test_sides_come_in_the_order_asked_for(mtdata: Path) -> None:
+def test_sides_are_in_the_order_of_the_languages(mtdata: Path) -> None:
     assert fetch(f"mtdata:{FIRST}") == PAIRS[:10]
     turned = fetch(f"mtdata:{FIRST}", languages=("de", "en"))
     assert turned == [(target, source) for source, target in PAIRS[:10]]
 
 
-def test_what_is_there_is_not_fetched_again(mtdata: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corpus_in_the_cache_is_not_fetched_again(
+    mtdata: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = fetch(f"mtdata:{FIRST}", f"mtdata:{SECOND}")
     assert first == PAIRS[:20]
     assert calls(mtdata) == ["get", "get"]
@@ -183,7 +187,9 @@ def test_a_damaged_copy_is_fetched_again(mtdata: Path, damage: str) -> None:
     assert files[1].read_bytes() == whole
 
 
-def test_an_interrupted_recipe_goes_on_where_it_was(mtdata: Path, cache: Path) -> None:
+def test_an_interrupted_recipe_continues_after_its_last_whole_part(
+    mtdata: Path, cache: Path
+) -> None:
     data = json.loads((mtdata / "data.json").read_text())
     broken = dict(data) | {THIRD: [["only German"]]}  # the stand-in dies in the middle of a file
     (mtdata / "data.json").write_text(json.dumps(broken))
@@ -203,7 +209,7 @@ def test_an_interrupted_recipe_goes_on_where_it_was(mtdata: Path, cache: Path) -
     assert fetch("mtdata:three", place="valid") == fetch("mtdata:three:dev") == PAIRS[:10]
 
 
-def test_processes_wait_for_the_one_that_fetches(
+def test_processes_that_need_one_corpus_fetch_it_once(
     mtdata: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLOW", "0.5")
@@ -213,7 +219,7 @@ def test_processes_wait_for_the_one_that_fetches(
     assert calls(mtdata) == ["get"]
 
 
-def test_origins_say_what_the_text_is(mtdata: Path) -> None:
+def test_the_manifest_records_where_the_text_is_from(mtdata: Path) -> None:
     files = local_files(["mtdata:three"], ("en", "de"), "train")
     (about,) = origins([*files, "another.txt"])
     assert about["name"] == "mtdata:three:train"
@@ -229,7 +235,7 @@ def test_origins_say_what_the_text_is(mtdata: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["translation", "codes", "sides"])
-def test_all_kinds_of_columns_are_the_same_text(hub: Callable[..., None], kind: str) -> None:
+def test_all_layouts_of_columns_give_the_same_text(hub: Callable[..., None], kind: str) -> None:
     row: dict[str, Callable[[str, str], object]] = {
         "translation": lambda s, t: {"id": 1, "translation": {"de": t, "en": s}},
         "codes": lambda s, t: {"de": t, "en": s, "fr": "non"},
@@ -240,7 +246,7 @@ def test_all_kinds_of_columns_are_the_same_text(hub: Callable[..., None], kind: 
     assert fetch("hf:org/text") == [*PAIRS, ("two lines", "")]
 
 
-def test_a_row_without_text_keeps_its_place(hub: Callable[..., None]) -> None:
+def test_a_row_without_text_becomes_an_empty_line(hub: Callable[..., None]) -> None:
     rows = [{"en": "a", "de": None}, {"en": "b", "de": "B"}]
     hub(**{"org/text None train None": rows})
     assert fetch("hf:org/text") == [("a", ""), ("b", "B")]
@@ -259,14 +265,16 @@ def test_a_row_without_text_keeps_its_place(hub: Callable[..., None]) -> None:
         ("hf:o/t@v1:train-small", "valid", "o/t train-small validation v1"),
     ],
 )
-def test_what_a_name_asks_for(hub: Callable[..., None], name: str, place: str, asked: str) -> None:
+def test_a_name_selects_configuration_split_and_revision(
+    hub: Callable[..., None], name: str, place: str, asked: str
+) -> None:
     hub(**{asked: [{"en": "a", "de": "b"}]})
     files = local_files([name], ("en", "de"), place)
     assert Path(files[0]).read_text() == "a\n"
     assert origins(files)[0]["revision"] == COMMIT
 
 
-def test_what_lies_here_is_not_the_hubs(
+def test_a_local_directory_is_not_taken_for_a_data_set_of_the_hub(
     hub: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As datasets would take it, and a copy would be kept under the hub's name."""
@@ -296,7 +304,7 @@ def test_what_lies_here_is_not_the_hubs(
         ),
     ],
 )
-def test_what_is_no_corpus_is_told_in_a_line(
+def test_a_data_set_that_is_no_parallel_text_gives_a_message_of_one_line(
     hub: Callable[..., None], cache: Path, rows: object, message: str
 ) -> None:
     hub(**({"org/text None train None": rows} if rows is not None else {}))
@@ -335,7 +343,7 @@ def test_what_is_no_corpus_is_told_in_a_line(
         (["sacrebleu:wmt14/full"], ("en", "eo"), "not for en-eo; there are cs-en, de-en"),
     ],
 )
-def test_mistakes_get_a_line(
+def test_a_wrong_name_gives_a_message_of_one_line(
     mtdata: Path, names: list[str], languages: tuple[str, str] | None, message: str
 ) -> None:
     with pytest.raises(HeadwayError, match=message) as caught:
@@ -353,7 +361,7 @@ def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("problem", [urllib.error.URLError("no network"), SystemExit(1)])
-def test_sacrebleu_without_a_network(
+def test_a_failed_download_of_sacrebleu_gives_a_message_of_one_line(
     monkeypatch: pytest.MonkeyPatch, cache: Path, problem: BaseException
 ) -> None:
     def fails(*_: str) -> str:
@@ -366,7 +374,7 @@ def test_sacrebleu_without_a_network(
     assert [path.suffix for path in cache.iterdir()] == [".lock"]
 
 
-def test_of_several_references_the_first_is_taken(
+def test_the_first_of_several_references_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = [tmp_path / name for name in ("src", "ref", "refB")]
@@ -379,7 +387,7 @@ def test_of_several_references_the_first_is_taken(
     assert origins(paths)[0]["references"] == 2
 
 
-def test_prepare_takes_names_and_remembers_them(mtdata: Path, tmp_path: Path) -> None:
+def test_prepare_accepts_names_and_records_them(mtdata: Path, tmp_path: Path) -> None:
     """The whole command; sacreBLEU reads its own cache, and training text loses what is in it."""
     kept = tmp_path / "sacrebleu" / "wmt14" / "full"
     kept.mkdir(parents=True)

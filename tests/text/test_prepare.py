@@ -42,7 +42,7 @@ def files(tmp_path: Path) -> tuple[list[Path], list[Path]]:
     return corpus(tmp_path, "train", 400, 1), corpus(tmp_path, "valid", 31, 2)
 
 
-def test_further_copies_are_the_same_text_in_other_pieces(
+def test_further_copies_are_the_same_text_in_other_subwords(
     files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
     once = prepare(*files, tmp_path / "once", CONFIG)
@@ -64,7 +64,7 @@ def test_further_copies_are_the_same_text_in_other_pieces(
     assert thrice.valid.fingerprint == once.valid.fingerprint
 
 
-def test_what_comes_out_is_what_went_in(
+def test_prepared_data_holds_the_tokens_of_the_text(
     files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
     train, valid = files
@@ -105,7 +105,7 @@ def test_test_text_is_kept_out_of_training(
     assert len(free.train) - len(held.train) == 17
 
 
-def test_long_pairs_are_dropped_and_counted(
+def test_pairs_longer_than_max_tokens_are_dropped_and_counted(
     files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
     train, valid = files
@@ -119,7 +119,7 @@ def test_long_pairs_are_dropped_and_counted(
 
 
 @pytest.mark.parametrize("joint", [True, False])
-def test_vocabularies_are_joint_or_two(
+def test_the_vocabulary_is_joint_or_one_for_each_side(
     files: tuple[list[Path], list[Path]], tmp_path: Path, joint: bool
 ) -> None:
     config = replace(CONFIG, joint_vocab=joint, vocab_size=301)
@@ -128,7 +128,7 @@ def test_vocabularies_are_joint_or_two(
     assert (tmp_path / "out" / "tokenizer.model").exists() is joint
 
 
-def test_compressed_and_tab_separated_text_gives_the_same(
+def test_compressed_and_tab_separated_text_gives_the_same_data(
     files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
     train, valid = files
@@ -140,7 +140,7 @@ def test_compressed_and_tab_separated_text_gives_the_same(
     assert plain.fingerprint == tabbed.fingerprint
 
 
-def test_an_unreadable_line_is_dropped_or_stops(
+def test_an_unreadable_line_is_dropped_or_stops_the_preparation(
     files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
     train, valid = files
@@ -154,7 +154,9 @@ def test_an_unreadable_line_is_dropped_or_stops(
     assert not (tmp_path / "b").exists()
 
 
-def test_nothing_half_written_is_left(files: tuple[list[Path], list[Path]], tmp_path: Path) -> None:
+def test_a_failed_preparation_leaves_no_files(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
     train, valid = files
     before = set(tmp_path.iterdir())
     with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000"):
@@ -179,7 +181,7 @@ def test_a_full_disk_names_the_directory_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("size", [None, 0, 0.5])
-def test_every_file_that_is_missing_or_cut_short_is_one_line(
+def test_every_missing_or_truncated_file_gives_a_message_of_one_line(
     files: tuple[list[Path], list[Path]], tmp_path: Path, size: float | None
 ) -> None:
     prepare(*files, tmp_path / "whole", CONFIG)
@@ -210,7 +212,7 @@ def test_an_existing_directory_is_not_touched(
         prepare(*files, ".", CONFIG)
 
 
-def test_empty_validation_and_training_text_are_one_line(
+def test_empty_text_gives_a_message_of_one_line(
     files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
     train, valid = files
@@ -221,7 +223,9 @@ def test_empty_validation_and_training_text_are_one_line(
         prepare(empty, valid, tmp_path / "out", CONFIG)
 
 
-def test_mixed_parts_are_noticed(files: tuple[list[Path], list[Path]], tmp_path: Path) -> None:
+def test_files_of_two_preparations_are_rejected(
+    files: tuple[list[Path], list[Path]], tmp_path: Path
+) -> None:
     prepare(*files, tmp_path / "a", CONFIG)
     prepare(*files, tmp_path / "b", replace(CONFIG, vocab_size=330))
     (tmp_path / "b" / "tokenizer.model").replace(tmp_path / "a" / "tokenizer.model")
@@ -231,7 +235,7 @@ def test_mixed_parts_are_noticed(files: tuple[list[Path], list[Path]], tmp_path:
         PreparedData.open(tmp_path)
 
 
-def test_languages_are_read_off_names() -> None:
+def test_languages_are_read_from_the_names_of_the_files() -> None:
     assert languages_from_names(["a/train.en.gz", "b/x.de"]) == ("en", "de")
     assert languages_from_names(["t.pt_BR", "t.fr"]) == ("pt_BR", "fr")
     for names in (["train.tsv"], ["train.txt", "train.de"], ["train", "train.de"]):
@@ -242,7 +246,7 @@ def test_languages_are_read_off_names() -> None:
 
 
 @pytest.mark.parametrize("side", ["valid", "test"])
-def test_files_of_other_languages_are_refused(
+def test_files_of_other_languages_are_rejected(
     side: str, files: tuple[list[Path], list[Path]], tmp_path: Path
 ) -> None:
     train, valid = files
@@ -273,7 +277,7 @@ def test_the_command_reads_standard_input_and_reports(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "canada-laws-en-fr").exists(), reason="no shared corpora here")
-def test_a_real_corpus_stays_within_its_memory(tmp_path: Path) -> None:
+def test_preparing_a_real_corpus_stays_within_a_memory_limit(tmp_path: Path) -> None:
     folder = SHARED / "canada-laws-en-fr"
     names = [
         str(folder / f"{part}.{code}.gz") for part in ("train", "valid") for code in ("en", "fr")

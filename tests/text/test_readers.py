@@ -45,7 +45,9 @@ def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", PACK)
-def test_compression_is_seen_by_content_and_may_have_members(tmp_path: Path, suffix: str) -> None:
+def test_compression_is_recognized_by_content_and_may_have_several_members(
+    tmp_path: Path, suffix: str
+) -> None:
     draw = random.Random(5)
     text = "".join(f"{draw.random()} größer\n" for _ in range(20_011))
     data = text.encode()
@@ -55,7 +57,9 @@ def test_compression_is_seen_by_content_and_may_have_members(tmp_path: Path, suf
     assert "\n".join(read_lines(path)) + "\n" == text
 
 
-def test_standard_input_gives_lines_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_standard_input_are_returned_as_they_arrive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     read_end, write_end = os.pipe()
     with os.fdopen(read_end, encoding="utf-8") as standard_input:
         monkeypatch.setattr(sys, "stdin", standard_input)
@@ -67,7 +71,7 @@ def test_standard_input_gives_lines_as_they_come(monkeypatch: pytest.MonkeyPatch
         assert list(found) == ["half"]
 
 
-def test_pairs_from_standard_input_are_tsv(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_on_standard_input_are_tab_separated(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"{source}\t{target}\n" for source, target in PAIRS)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert list(read_pairs(["-"])) == NUMBERED
@@ -99,7 +103,7 @@ def test_every_format_gives_the_same_pairs(tmp_path: Path, form: str, suffix: st
 
 
 @pytest.mark.parametrize("wrap", [lambda record: record, lambda record: {"translation": record}])
-def test_jsonl_by_language_codes(
+def test_json_lines_may_use_language_codes_as_keys(
     tmp_path: Path, wrap: Callable[[dict[str, str]], dict[str, object]]
 ) -> None:
     path = tmp_path / "a.jsonl"
@@ -124,7 +128,7 @@ def test_jsonl_by_language_codes(
         ('{"source": "a", "target": "\\udc00"}', "surrogate"),
     ],
 )
-def test_a_line_that_is_no_pair_in_json_is_named(tmp_path: Path, line: str, word: str) -> None:
+def test_a_json_line_without_a_pair_is_named(tmp_path: Path, line: str, word: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(f'{{"source": "s", "target": "t"}}\n{line}\n')
     with pytest.raises(HeadwayError, match=rf"a\.jsonl:2: .*{word}"):
@@ -146,7 +150,7 @@ def tmx_of(folder: Path, *texts: dict[str, str]) -> Path:
     )
 
 
-def test_tmx_languages_are_found_by_prefix_whatever_their_case(tmp_path: Path) -> None:
+def test_tmx_languages_match_by_prefix_in_any_case(tmp_path: Path) -> None:
     path = tmx_of(tmp_path, {"DE-at": "Jänner", "eng": "wrong", "EN-GB": "January", "en": "Jan"})
     assert list(read_pairs([path], ("EN", "de"))) == [Pair("Jan", "Jänner", 4)]
     assert list(read_pairs([path], ("en_gb", "de-AT"))) == [Pair("January", "Jänner", 4)]
@@ -158,7 +162,7 @@ def test_tmx_languages_are_found_by_prefix_whatever_their_case(tmp_path: Path) -
     assert list(read_pairs([path], LANGUAGES)) == [Pair("January", "Januar", 4)]
 
 
-def test_tmx_without_languages_takes_the_two_of_its_first_unit_in_their_order(
+def test_without_languages_tmx_is_read_in_the_order_of_its_first_unit(
     tmp_path: Path,
 ) -> None:
     path = tmx_of(tmp_path, {"nl": "een", "af": "een "}, {"af": "twee a", "nl": "twee n"})
@@ -168,7 +172,7 @@ def test_tmx_without_languages_takes_the_two_of_its_first_unit_in_their_order(
         list(read_pairs([path]))
 
 
-def test_tmx_keeps_text_inside_tags_and_leaves_formatting_codes_out(tmp_path: Path) -> None:
+def test_tmx_keeps_text_inside_tags_and_omits_formatting_codes(tmp_path: Path) -> None:
     source = 'a<bpt i="1">{\\b <sub>x</sub></bpt> <hi>b<hi>c</hi></hi>d<ept i="1">}</ept><ph/> &lt;'
     path = tmx_of(tmp_path, {"en": source, "de": "<![CDATA[1 < 2]]>\n   \r\n und\tso "})
     assert list(read_pairs([path], LANGUAGES)) == [Pair("a bcd <", "1 < 2 und\tso", 4)]
@@ -183,7 +187,7 @@ def test_no_side_ever_holds_a_line_break(tmp_path: Path, brk: str) -> None:
     assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == [("a b", "c")]
 
 
-def test_two_files_of_unequal_length_name_both_counts(tmp_path: Path) -> None:
+def test_files_of_unequal_length_give_a_message_with_both_counts(tmp_path: Path) -> None:
     one, other = tmp_path / "a.en", tmp_path / "a.de"
     one.write_text("x\n" * 70_001)
     other.write_text("y\n" * 7)
@@ -206,19 +210,19 @@ def test_two_files_of_unequal_length_name_both_counts(tmp_path: Path) -> None:
         ([], ["0 files"]),
     ],
 )
-def test_paths_that_cannot_be_pairs(names: list[str], words: list[str]) -> None:
+def test_paths_that_cannot_be_pairs_are_rejected(names: list[str], words: list[str]) -> None:
     with pytest.raises(HeadwayError) as error:
         read_pairs(names)
     assert all(word in str(error.value) for word in words)
 
 
-def test_a_byte_order_mark_goes_from_the_first_line_only(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_removed_from_the_first_line_only(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("\ufeff\ufeffa\n\ufeffb\n".encode())
     assert list(read_lines(path)) == ["\ufeffa", "\ufeffb"]
 
 
-def test_bad_lines_stop_strict_reading_and_only_mark_the_rest(tmp_path: Path) -> None:
+def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\n\xffwo\nthree" + b"e" * lines.LONGEST + b"\nfour\n")
     found = list(lines.scan_lines(path))
@@ -274,19 +278,19 @@ def test_memory_does_not_grow_with_a_compression_bomb(tmp_path: Path) -> None:
         "<tu>" * 1_000_000,
     ],
 )
-def test_tmx_of_unreasonable_size_is_refused(tmp_path: Path, bomb: str) -> None:
+def test_tmx_of_unreasonable_size_is_rejected(tmp_path: Path, bomb: str) -> None:
     with pytest.raises(HeadwayError, match=r"corpus\.tmx:\d+: (a|more) .*(longer|nested)"):
         list(tmx.read_units(write_tmx(tmp_path, [bomb])))
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "hex", "utf-7", "shift_jis", "idna", "undefined"])
-def test_tmx_in_an_encoding_that_cannot_be_read_is_refused(tmp_path: Path, encoding: str) -> None:
+def test_tmx_in_an_unknown_encoding_is_rejected(tmp_path: Path, encoding: str) -> None:
     path = write_tmx(tmp_path, units(PAIRS), HEAD.replace("utf-8", encoding))
     with pytest.raises(HeadwayError, match=r"corpus\.tmx:1: .*encoding"):
         list(tmx.read_units(path))
 
 
-def test_a_document_type_is_not_fetched_and_escapes_are_read(tmp_path: Path) -> None:
+def test_a_document_type_is_not_fetched_and_escapes_are_resolved(tmp_path: Path) -> None:
     head = HEAD + f'<!DOCTYPE tmx SYSTEM "{(tmp_path / "no.dtd").as_uri()}">\n'
     path = write_tmx(tmp_path, units([("a &#65; < b", "ä")]), head)
     assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == [("a &#65; < b", "ä")]
@@ -296,7 +300,9 @@ def test_a_document_type_is_not_fetched_and_escapes_are_read(tmp_path: Path) -> 
     ("folder", "languages", "count"),
     [("multi30k", ("en", "de"), 1_014), ("autshumato-en-af", ("en", "af"), 3_000)],
 )
-def test_real_text(folder: str, languages: tuple[str, str], count: int) -> None:
+def test_every_line_of_real_text_is_read(
+    folder: str, languages: tuple[str, str], count: int
+) -> None:
     paths = [DATA / folder / f"valid.{language}.gz" for language in languages]
     if not all(path.exists() for path in paths):
         pytest.skip("the corpus is not here")

@@ -62,7 +62,7 @@ def hostile(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])
-def test_hostile_text_comes_back_whole(subwords: str) -> None:
+def test_hostile_text_is_decoded_without_loss(subwords: str) -> None:
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=290, subwords=subwords))
     for text in hostile(2000):
         ids = tokenizer.encode_target([text])[0]
@@ -71,7 +71,7 @@ def test_hostile_text_comes_back_whole(subwords: str) -> None:
         assert tokenizer.decode(ids) == text
 
 
-def test_drawn_pieces_spell_the_same_text_in_other_ways() -> None:
+def test_subwords_with_dropout_spell_the_same_text_in_other_ways() -> None:
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
     texts = [text for text, _ in pairs()] + hostile(200)
     best = tokenizer.encode_source(texts)
@@ -87,7 +87,7 @@ def test_drawn_pieces_spell_the_same_text_in_other_ways() -> None:
     assert tokenizer.encode_source(texts[::-1], Draw(0.2, 1)) == drawn[0][::-1]
 
 
-def test_drawn_pieces_are_as_long_as_sentencepiece_draws_them() -> None:
+def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece() -> None:
     from sentencepiece import SentencePieceProcessor
 
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
@@ -101,7 +101,7 @@ def test_drawn_pieces_are_as_long_as_sentencepiece_draws_them() -> None:
         assert ours == pytest.approx(sum(map(len, drawn)), rel=0.02)
 
 
-def test_drawn_pieces_are_the_same_in_every_process() -> None:
+def test_subwords_with_dropout_are_the_same_in_every_process() -> None:
     code = """
 from test_tokenizer import pairs
 from headway.config import TextConfig
@@ -120,7 +120,7 @@ print(tokenizer.encode_source([text for text, _ in pairs()], Draw(0.2, 1)))
     assert len(outputs) == 1
 
 
-def test_unigrams_have_no_merges_to_draw() -> None:
+def test_merge_dropout_rejects_a_unigram_vocabulary() -> None:
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=290, subwords="unigram"))
     with pytest.raises(HeadwayError, match="BPE"):
         tokenizer.encode_source(["a"], Draw(0.1, 1))
@@ -130,7 +130,7 @@ def test_lone_surrogates_are_replaced(tokenizer: Tokenizer) -> None:
     assert tokenizer.decode(tokenizer.encode_target(["a\ud800b"])[0]) == "a?b"
 
 
-def test_sizes_and_control_symbols(tokenizer: Tokenizer) -> None:
+def test_control_symbols_have_the_documented_ids(tokenizer: Tokenizer) -> None:
     assert tokenizer.source_vocab_size == tokenizer.target_vocab_size == 331
     assert tokenizer.source_pad == 330
     assert tokenizer.target_subwords([tokenizer.eos, 330]) == ["</s>", "<pad>"]
@@ -141,7 +141,7 @@ def test_sizes_and_control_symbols(tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("joint", [True, False])
-def test_saved_and_loaded_is_the_same(tmp_path: Path, joint: bool) -> None:
+def test_a_saved_tokenizer_is_loaded_unchanged(tmp_path: Path, joint: bool) -> None:
     config = TextConfig(vocab_size=301, joint_vocab=joint)
     first, second = Tokenizer.learn(pairs(), config), Tokenizer.learn(pairs(), config)
     first.save(tmp_path)
@@ -155,7 +155,7 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path, joint: bool) -> None:
     assert other.fingerprint != first.fingerprint
 
 
-def test_a_vocabulary_too_large_names_the_largest() -> None:
+def test_the_message_on_a_vocabulary_that_is_too_large_names_the_largest() -> None:
     with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000 .* set it to (\d+)") as error:
         Tokenizer.learn(pairs(), TextConfig(vocab_size=90000))
     largest = int(str(error.value).split("set it to ")[1].split()[0])
@@ -165,23 +165,23 @@ def test_a_vocabulary_too_large_names_the_largest() -> None:
 
 
 @pytest.mark.parametrize("size", [10, 200])
-def test_a_vocabulary_too_small_is_one_line(size: int) -> None:
+def test_a_vocabulary_that_is_too_small_gives_a_message_of_one_line(size: int) -> None:
     with pytest.raises(HeadwayError, match=r"^text\.vocab_size[^\n]*$"):
         Tokenizer.learn(pairs(), TextConfig(vocab_size=size))
 
 
-def test_no_text_at_all() -> None:
+def test_learning_from_no_text_gives_a_message_of_one_line() -> None:
     with pytest.raises(HeadwayError, match="no training pairs"):
         Tokenizer.learn([], TextConfig(vocab_size=300))
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04junk", b"\0" * 1000])
-def test_a_damaged_model_is_one_line(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_model_gives_a_message_of_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "tokenizer.model").write_bytes(content)
     with pytest.raises(HeadwayError, match=r"tokenizer\.model: not a sentencepiece"):
         Tokenizer.load(tmp_path)
 
 
-def test_a_missing_model_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_model_gives_a_message_of_one_line(tmp_path: Path) -> None:
     with pytest.raises(HeadwayError, match=r"no tokenizer\.model"):
         Tokenizer.load(tmp_path)

@@ -37,7 +37,7 @@ def read(text: str) -> Any:
     return huggingface_hub.ModelCard(text).data
 
 
-def test_the_hub_understands_a_trained_models_card() -> None:
+def test_the_hub_can_parse_the_card_of_a_trained_model() -> None:
     text = model_card(Config(), RECORD, ("no", "de"), "weights at step 3", REPORT)
     card = read(text)
     assert card.language == ["no", "de"]  # which YAML alone takes for False
@@ -55,14 +55,14 @@ def test_the_hub_understands_a_trained_models_card() -> None:
         assert name in body
 
 
-def test_what_is_not_known_is_not_said() -> None:
+def test_a_card_omits_unknown_facts() -> None:
     record = replace(RECORD, data=replace(DATA, origins=[]))
     card = read(model_card(Config(), record, ("en", "de"), "weights", None))
     assert card.eval_results is None
     assert card.metrics is card.datasets is None
 
 
-def test_a_card_is_completed_and_nothing_of_it_is_lost() -> None:
+def test_completing_a_card_keeps_all_of_its_text() -> None:
     text = "---\nlanguage:\n- en\n# ours\nlicense: mit\nwidget:\n- text: a\n---\n\n# A\n---\nb"
     done = complete_card(text, ("en", "de"))
     assert complete_card(done, ("en", "de")) == done
@@ -76,6 +76,6 @@ def test_a_card_is_completed_and_nothing_of_it_is_lost() -> None:
     assert other.count("license:") == 1
 
 
-def test_a_card_without_a_head_gets_one() -> None:
+def test_a_card_without_metadata_gets_metadata() -> None:
     for text in ("", "# A\n", "---\nnever closed\n"):
         assert complete_card(text, ("en", "de")) == front_matter(("en", "de")) + text

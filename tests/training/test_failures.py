@@ -97,7 +97,7 @@ def test_a_roll_back_before_the_first_regular_checkpoint(corpus, tmp_path, monke
     run.directory.unlock()
 
 
-def test_a_run_that_diverges_for_good_stops_in_one_line(corpus, tmp_path, monkeypatch):
+def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, set(range(8, 18)))
     path = tmp_path / "run"
     diverged = r"diverged after 3 returns to earlier .* start another RUN with --data \S+/run/data"

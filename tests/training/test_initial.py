@@ -41,7 +41,7 @@ def fine_tune(path, text, model, **changes):
     return ["train", str(path), *text, "--quiet", "--init", str(model), *words(training)]
 
 
-def test_it_begins_from_the_weights_and_keeps_the_pieces(model, other_text, tmp_path):
+def test_a_run_starts_from_the_weights_and_vocabulary_of_the_model(model, other_text, tmp_path):
     path = tmp_path / "run"
     assert dispatch(fine_tune(path, other_text, model, model__dropout=0.4)) == 0
     first, tuned = load_model(model), load_model(path)
@@ -53,7 +53,9 @@ def test_it_begins_from_the_weights_and_keeps_the_pieces(model, other_text, tmp_
     assert digest in (path / "README.md").read_text()
 
 
-def test_before_the_first_step_it_is_the_model(model, other_text, tmp_path):
+def test_before_the_first_step_the_run_computes_what_the_model_computes(
+    model, other_text, tmp_path
+):
     run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, model))
     run.begin()
     weights = load_model(model).transformer.state_dict()
@@ -68,7 +70,7 @@ def test_before_the_first_step_it_is_the_model(model, other_text, tmp_path):
     again.directory.unlock()
 
 
-def test_a_model_that_changed_before_the_first_checkpoint_is_noticed(model, other_text, tmp_path):
+def test_a_run_is_not_resumed_from_an_initial_model_that_has_changed(model, other_text, tmp_path):
     copy = shutil.copytree(model, tmp_path / "model")
     run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, copy))
     run.begin()
@@ -87,7 +89,7 @@ def test_a_model_that_changed_before_the_first_checkpoint_is_noticed(model, othe
         ("text.vocab-size", 300, "text.vocab_size is 331, not 300"),
     ],
 )
-def test_what_the_weights_settle_cannot_be_set(
+def test_settings_that_the_weights_determine_cannot_be_set(
     model, other_text, tmp_path, setting, value, message
 ):
     line = [*fine_tune(tmp_path / "run", other_text, model), f"--{setting}", str(value)]
@@ -96,7 +98,7 @@ def test_what_the_weights_settle_cannot_be_set(
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-def test_prepared_data_must_have_the_models_pieces(model, other_text, tmp_path):
+def test_prepared_data_must_have_the_vocabulary_of_the_model(model, other_text, tmp_path):
     learn = ["--text.vocab-size", "331"]
     assert dispatch(["prepare", str(tmp_path / "own"), *other_text, *learn]) == 0
     kept = ["--vocabulary", str(model)]
@@ -113,7 +115,7 @@ def test_prepared_data_must_have_the_models_pieces(model, other_text, tmp_path):
     )
 
 
-def test_a_run_of_its_own_is_not_begun_from_another(model, tmp_path):
+def test_a_run_that_has_started_does_not_accept_an_initial_model(model, tmp_path):
     """A run that exists goes on; naming a model to begin from then is a mistake."""
     path = Path(shutil.copytree(model, tmp_path / "run"))
     with pytest.raises(HeadwayError, match="has started already"):

@@ -21,7 +21,7 @@ from headway.training.validation import ValidationReport
 from support.runs import assert_equal_runs, command, opened
 
 
-def test_the_library_leaves_the_process_as_it_is(corpus, tmp_path, monkeypatch):
+def test_the_library_changes_nothing_of_the_process(corpus, tmp_path, monkeypatch):
     """A run that is started, trained and resumed by the library changes no state of the process."""
     calls = []
     monkeypatch.setattr(machine.gc, "freeze", lambda: calls.append("freeze"))
@@ -41,7 +41,7 @@ def test_the_library_leaves_the_process_as_it_is(corpus, tmp_path, monkeypatch):
     assert calls == []
 
 
-def test_a_run_draws_its_numbers_whatever_the_program_around_it_draws(
+def test_the_random_numbers_of_a_run_do_not_depend_on_the_program_around_it(
     corpus, uninterrupted_run, tmp_path
 ):
     path = tmp_path / "run"
@@ -87,7 +87,7 @@ def test_threads_are_within_the_quota_of_a_container(groups, files, threads, tmp
 
 
 @pytest.mark.parametrize(("avx512", "amx"), [(True, False), (False, True), (False, False)])
-def test_bf16_only_on_processors_made_for_it(avx512, amx, monkeypatch):
+def test_bf16_is_chosen_only_on_processors_with_instructions_for_it(avx512, amx, monkeypatch):
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
     found = Machine.resolve(TrainingConfig(device="cpu", threads=5))
@@ -105,7 +105,7 @@ def test_bf16_only_on_processors_made_for_it(avx512, amx, monkeypatch):
         ("cuda:7", "torch sees cuda:0 to cuda:1 here"),
     ],
 )
-def test_a_device_that_is_not_there_is_refused(device, message, monkeypatch):
+def test_a_missing_device_is_rejected(device, message, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     with pytest.raises(HeadwayError, match=f"training.device = '{device}'.* {message}"):
@@ -113,7 +113,7 @@ def test_a_device_that_is_not_there_is_refused(device, message, monkeypatch):
     assert Machine.resolve(TrainingConfig(device="cuda:1", precision="fp32")).device == "cuda:1"
 
 
-def test_a_run_from_a_better_machine_says_what_this_one_lacks(
+def test_the_message_on_a_run_of_a_better_machine_names_what_is_missing(
     uninterrupted_run, tmp_path, monkeypatch, capsys
 ):
     path = tmp_path / "run"

@@ -38,7 +38,7 @@ def rows():
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.37])
-def test_plain_loss_is_torchs_own(rows, smoothing):
+def test_plain_loss_equals_torchs_own(rows, smoothing):
     hidden, weight, labels = rows
     logits = hidden @ weight.T
     loss = plain_loss(logits, labels, smoothing)
@@ -48,7 +48,7 @@ def test_plain_loss_is_torchs_own(rows, smoothing):
 
 
 @pytest.mark.parametrize("chunk", [1, 7, N, 100])
-def test_chunked_equals_plain_in_value_and_gradients(rows, chunk):
+def test_chunked_loss_equals_plain_loss_in_value_and_gradients(rows, chunk):
     hidden, weight, labels = rows
     bias = torch.linspace(-1, 1, V, requires_grad=True)
 
@@ -65,7 +65,7 @@ def test_chunked_equals_plain_in_value_and_gradients(rows, chunk):
     )
 
 
-def test_smoothing_changes_the_loss_and_not_the_nll(rows):
+def test_smoothing_changes_the_loss_but_not_the_likelihood(rows):
     hidden, weight, labels = rows
     losses = [
         chunked_loss(hidden, labels, lambda x: x @ weight.T, (weight,), smoothing, 7)
@@ -76,7 +76,7 @@ def test_smoothing_changes_the_loss_and_not_the_nll(rows):
     assert not losses[0].nll.requires_grad
 
 
-def test_without_gradients_it_gives_the_same_value(rows):
+def test_the_loss_has_the_same_value_without_gradients(rows):
     hidden, weight, labels = rows
     expected = chunked_loss(hidden, labels, lambda x: x @ weight.T, (weight,), 0.1, 7)
     with torch.no_grad():
@@ -105,7 +105,7 @@ def test_huge_logits_do_not_overflow():
         {"tying": "target", "source_vocab_size": 37},
     ],
 )
-def test_a_batch_gives_the_gradients_of_all_its_logits(departure):
+def test_the_gradients_of_a_batch_equal_those_of_all_its_logits(departure):
     sizes = {"source_vocab_size": V, "target_vocab_size": V} | departure
     config = ModelConfig(
         num_encoder_layers=1, num_decoder_layers=1, d_model=22, d_ff=17, num_heads=2,
@@ -183,7 +183,7 @@ def gradients(model, loss):
 
 
 @pytest.mark.parametrize("chunk", [2, 9, 1000])
-def test_two_readings_are_drawn_together(chunk):
+def test_agreement_draws_the_dropout_of_both_passes_at_once(chunk):
     model, batch = small_model(0.3), padded_batch([(5, 13), (7, 11), (3, 2)], V)
     objective = Objective(model, 0.1, agreement=5.0)
     objective.chunk = chunk
@@ -214,7 +214,7 @@ def test_two_readings_are_drawn_together(chunk):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
-def test_without_dropout_two_readings_are_one():
+def test_without_dropout_agreement_equals_one_pass():
     model, batch = small_model(0.0), padded_batch([(5, 13), (7, 11), (3, 2)], V)
     once, twice = Objective(model, 0.1)(batch), Objective(model, 0.1, agreement=5.0)(batch)
     torch.testing.assert_close(twice, once)

@@ -26,7 +26,7 @@ main()
 
 
 @pytest.mark.slow
-def test_two_ranks_compute_what_one_computes(corpus, tmp_path):
+def test_two_ranks_compute_the_result_of_one(corpus, tmp_path):
     changes = {"model__dropout": 0.0, "training__max_steps": 7, "training__average": 1}
     alone, together = tmp_path / "alone", tmp_path / "together"
     assert dispatch(command(alone, corpus, **changes)) == 0

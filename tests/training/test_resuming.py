@@ -65,7 +65,7 @@ def test_a_run_killed_at_any_event_resumes_with_the_same_result(
 @pytest.mark.parametrize(
     ("kind", "step"), [(StepReport, 7), (StepReport, 9), (Progress, 10), (ValidationReport, 10)]
 )
-def test_a_run_that_the_caller_leaves_is_saved_and_resumes(
+def test_a_run_that_the_caller_stops_is_saved_and_can_be_resumed(
     kind, step, corpus, uninterrupted_run, tmp_path
 ):
     path = tmp_path / "run"
@@ -80,7 +80,7 @@ def test_a_run_that_the_caller_leaves_is_saved_and_resumes(
     assert_equal_runs(path, uninterrupted_run)
 
 
-def test_work_of_minutes_is_saved_beside_the_series(
+def test_a_checkpoint_beside_the_series_saves_long_work(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(run_module, "MAX_UNSAVED_SECONDS", 0.0)
@@ -97,7 +97,9 @@ def test_work_of_minutes_is_saved_beside_the_series(
     assert_equal_runs(tmp_path / "killed", uninterrupted_run)
 
 
-def test_a_worker_that_ends_twice_costs_one_step(corpus, uninterrupted_run, tmp_path, monkeypatch):
+def test_a_worker_that_ends_twice_loses_only_the_step_in_progress(
+    corpus, uninterrupted_run, tmp_path, monkeypatch
+):
     original = Workers.accumulate
 
     def accumulate(self, micro_batches, tokens):
@@ -120,7 +122,9 @@ def test_a_worker_that_ends_twice_costs_one_step(corpus, uninterrupted_run, tmp_
     assert_equal_runs(path, uninterrupted_run)
 
 
-def test_a_finished_run_says_so_and_stays_as_it_is(uninterrupted_run, corpus, capsys):
+def test_resuming_a_finished_run_changes_nothing_and_prints_a_notice(
+    uninterrupted_run, corpus, capsys
+):
     before = {p: p.read_bytes() for p in uninterrupted_run.rglob("*") if p.is_file()}
     for arguments in (["train", str(uninterrupted_run)], command(uninterrupted_run, corpus)):
         assert dispatch(arguments) == 0
@@ -129,7 +133,7 @@ def test_a_finished_run_says_so_and_stays_as_it_is(uninterrupted_run, corpus, ca
     assert {p.name for p in before if before[p] != after.get(p)} <= {".lock"}
 
 
-def test_more_steps_are_the_longer_run(corpus, uninterrupted_run, tmp_path):
+def test_a_run_extended_by_steps_equals_a_longer_run(corpus, uninterrupted_run, tmp_path):
     longer, extended = tmp_path / "longer", tmp_path / "extended"
     assert dispatch(command(longer, corpus, training__max_steps=20)) == 0
     shutil.copytree(uninterrupted_run, extended)
@@ -141,7 +145,7 @@ def test_more_steps_are_the_longer_run(corpus, uninterrupted_run, tmp_path):
         dispatch(["train", str(extended), "--training.max-steps", "19"])
 
 
-def test_a_longer_run_is_not_finished_until_it_is(uninterrupted_run, tmp_path):
+def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
     record = RunDirectory(path).record()
@@ -167,7 +171,7 @@ def test_a_longer_run_is_not_finished_until_it_is(uninterrupted_run, tmp_path):
         (["--train", "VALID", "VALID"], "is another file than before"),
     ],
 )
-def test_other_settings_or_data_are_refused(change, message, uninterrupted_run, corpus):
+def test_other_settings_or_data_are_rejected(change, message, uninterrupted_run, corpus):
     change = [corpus[-1] if word == "VALID" else word for word in change]
     with pytest.raises(HeadwayError, match=message) as raised:
         dispatch(["train", str(uninterrupted_run), "--training.max-steps", "23", *change])
@@ -177,7 +181,7 @@ def test_other_settings_or_data_are_refused(change, message, uninterrupted_run, 
 @pytest.mark.parametrize(
     ("size", "valid", "what"), [(331, 8, "data"), (330, 7, "vocabulary")], ids=["data", "words"]
 )
-def test_data_that_was_prepared_otherwise_is_refused(
+def test_data_that_was_prepared_otherwise_is_rejected(
     size, valid, what, uninterrupted_run, tmp_path
 ):
     other = write_corpus(tmp_path, train=150, valid=valid)

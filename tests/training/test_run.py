@@ -34,7 +34,7 @@ def test_a_run_directory_is_a_whole_model(uninterrupted_run, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_metrics_hold_every_step_and_validation_and_no_clock(uninterrupted_run):
+def test_metrics_hold_every_step_and_validation_but_no_times(uninterrupted_run):
     lines = metrics(uninterrupted_run)
     steps = [line for line in lines if line["event"] == "step"]
     assert [line["step"] for line in steps] == list(range(1, 18))
@@ -79,7 +79,9 @@ def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
         whole.translate(text, SearchConfig(shortlist=9))
 
 
-def test_a_shortlist_is_learned_by_a_finished_run(corpus, uninterrupted_run, tmp_path, capsys):
+def test_a_finished_run_learns_a_shortlist_when_resumed(
+    corpus, uninterrupted_run, tmp_path, capsys
+):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
     before = (path / "model.safetensors").read_bytes()

@@ -27,7 +27,7 @@ TENSORS = {
 }
 
 
-def test_a_checkpoint_reads_back(tmp_path):
+def test_a_checkpoint_is_read_as_it_was_written(tmp_path):
     path = checkpoint_path(tmp_path / "checkpoints", 7)
     write_checkpoint(path, TENSORS, {"epoch": 3})
     tensors, state = read_checkpoint(path)
@@ -38,7 +38,7 @@ def test_a_checkpoint_reads_back(tmp_path):
     assert checkpoint_steps(tmp_path / "checkpoints") == [7]
 
 
-def test_nothing_pickled_is_written(tmp_path):
+def test_no_file_is_pickled(tmp_path):
     path = checkpoint_path(tmp_path, 7)
     write_checkpoint(path, TENSORS, {})
     assert {file.suffix for file in path.iterdir()} == {".safetensors", ".json"}
@@ -63,7 +63,7 @@ def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp
     read_checkpoint(checkpoint_path(tmp_path, 5))
 
 
-def test_the_name_is_given_when_all_is_on_disk_and_then_written_down(tmp_path, monkeypatch):
+def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(tmp_path, monkeypatch):
     path = checkpoint_path(tmp_path, 11)
     seen = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: seen.append(path.exists()))
@@ -72,7 +72,7 @@ def test_the_name_is_given_when_all_is_on_disk_and_then_written_down(tmp_path, m
 
 
 @pytest.mark.slow
-def test_a_process_killed_while_it_writes_leaves_no_half_checkpoint(tmp_path):
+def test_a_process_killed_while_writing_leaves_no_partial_checkpoint(tmp_path):
     """Killed between any two files: the checkpoint is not there, the next attempt succeeds."""
     script = f"""
 import os, signal, sys
@@ -103,7 +103,7 @@ write_checkpoint(Path({str(tmp_path / "step-00000011")!r}), {{"model": {{"a": to
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000011"]
 
 
-def test_pruning_keeps_what_it_is_told_and_clears_leftovers(tmp_path):
+def test_pruning_keeps_the_given_steps_and_removes_leftovers(tmp_path):
     for step in (5, 7, 11, 13):
         write_checkpoint(checkpoint_path(tmp_path, step), {"model": {"a": torch.ones(3)}}, {})
     left = temporary_path(tmp_path / "step-00000017")
@@ -137,7 +137,7 @@ def test_replacing_a_file_keeps_the_old_one_when_it_fails(tmp_path, monkeypatch)
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_log_is_cut_back_to_where_it_was(tmp_path):
+def test_a_log_is_cut_to_its_length_at_the_checkpoint(tmp_path):
     log = Log(tmp_path / "metrics.jsonl")
     assert log.size() == 0
     log.write(step=1, loss=0.1)
@@ -152,7 +152,7 @@ def test_a_log_is_cut_back_to_where_it_was(tmp_path):
     log.close()
 
 
-def test_a_log_that_lost_lines_is_refused(tmp_path):
+def test_a_log_that_lost_lines_is_rejected(tmp_path):
     log = Log(tmp_path / "metrics.jsonl")
     log.write(step=1)
     log.close()
@@ -160,7 +160,7 @@ def test_a_log_that_lost_lines_is_refused(tmp_path):
         log.cut(13)
 
 
-def test_one_process_trains_in_a_directory(tmp_path):
+def test_only_one_process_may_train_in_a_directory(tmp_path):
     first, second = RunDirectory(tmp_path / "run"), RunDirectory(tmp_path / "run")
     first.lock()
     with pytest.raises(HeadwayError, match=f"process {os.getpid()} is training here already"):
@@ -171,7 +171,7 @@ def test_one_process_trains_in_a_directory(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_lock_ends_with_a_killed_process(tmp_path):
+def test_a_killed_process_releases_the_lock(tmp_path):
     script = (
         "import os, signal\nfrom headway.training.run_directory import RunDirectory\n"
         f"run = RunDirectory({str(tmp_path)!r})\nrun.lock()\nprint('locked', flush=True)\nsignal.pause()"
@@ -189,14 +189,14 @@ def test_the_lock_ends_with_a_killed_process(tmp_path):
     directory.unlock()
 
 
-def test_a_foreign_directory_is_left_alone(tmp_path):
+def test_a_directory_that_is_no_run_is_not_changed(tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(HeadwayError, match="holds thesis"):
         RunDirectory(tmp_path).lock()
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_averaging_is_the_mean_in_float64(tmp_path):
+def test_averaging_computes_the_mean_in_float64(tmp_path):
     files = []
     for step, value in ((5, 1.0), (7, 1e-9), (11, -1.0)):
         path = checkpoint_path(tmp_path, step)
@@ -208,7 +208,7 @@ def test_averaging_is_the_mean_in_float64(tmp_path):
     torch.testing.assert_close(mean, torch.full((3,), 1e-9 / 3), rtol=1e-5, atol=0)
 
 
-def test_averaging_refuses_other_models(tmp_path):
+def test_averaging_rejects_weights_of_other_models(tmp_path):
     files = []
     for step, width in ((5, 3), (7, 2)):
         path = checkpoint_path(tmp_path, step)

@@ -18,14 +18,14 @@ from headway.training.workers import Workers
 from support.runs import assert_equal_runs, command, digest, opened
 
 
-def test_a_path_that_cannot_be_a_run_is_refused(corpus, tmp_path):
+def test_a_path_that_cannot_be_a_run_is_rejected(corpus, tmp_path):
     (tmp_path / "file").touch()
     for path in (tmp_path / "file", tmp_path / "file" / "run"):
         with pytest.raises(HeadwayError, match="give another RUN"):
             dispatch(command(path, corpus))
 
 
-def test_a_second_trainer_is_refused(uninterrupted_run):
+def test_a_second_training_in_one_directory_is_rejected(uninterrupted_run):
     directory = RunDirectory(uninterrupted_run)
     directory.lock()
     try:
@@ -35,7 +35,7 @@ def test_a_second_trainer_is_refused(uninterrupted_run):
         directory.unlock()
 
 
-def test_a_start_that_was_interrupted_is_repeated(corpus, uninterrupted_run, tmp_path):
+def test_an_interrupted_start_is_repeated(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     dispatch(["prepare", str(path / "data"), *corpus, "--text.vocab-size", "331"])
     (path / ".tmp-17-data").mkdir()
@@ -53,7 +53,7 @@ def test_a_failed_start_leaves_no_directory(corpus, tmp_path):
     assert dispatch(command(tmp_path / "run", corpus, training__max_steps=1)) == 0
 
 
-def test_a_new_run_without_data_is_refused(tmp_path):
+def test_a_new_run_without_data_is_rejected(tmp_path):
     with pytest.raises(HeadwayError, match="no run there yet: start one with --train"):
         dispatch(["train", str(tmp_path / "run")])
     assert not (tmp_path / "run").exists()
@@ -66,7 +66,7 @@ def test_prepared_data_is_not_prepared_again(more, tmp_path):
 
 
 @pytest.mark.parametrize("missing", ["fcntl", "resource"])
-def test_a_system_that_cannot_train_is_one_line(missing, monkeypatch):
+def test_a_system_that_cannot_train_gives_a_message_of_one_line(missing, monkeypatch):
     found = util.find_spec
     monkeypatch.setattr(util, "find_spec", lambda name: None if name == missing else found(name))
     with pytest.raises(HeadwayError, match="training needs Linux or macOS"):

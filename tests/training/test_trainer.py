@@ -41,7 +41,7 @@ def assert_same(one, other):
     assert not different
 
 
-def test_accumulated_is_one_batch():
+def test_accumulated_micro_batches_equal_one_batch():
     whole, parts = make_trainer(), make_trainer()
     rows = padded_batch(LONG + SHORT, V)
     halves = []
@@ -79,7 +79,7 @@ def test_the_loss_is_a_mean_over_tokens_not_over_batches():
     assert abs(sums[0] / 24 + sums[1] / 4 - 2 * report.loss) > 1e-3  # it tells them apart
 
 
-def test_one_step_is_adam_with_the_papers_rate():
+def test_one_step_equals_adam_with_the_papers_learning_rate():
     trainer = make_trainer(rate_scale=3.0)
     reference = copy.deepcopy(trainer.model)
     batch = padded_batch(LONG, V)
@@ -99,7 +99,7 @@ def test_one_step_is_adam_with_the_papers_rate():
         assert difference.max() <= 2.001 * rate, name
 
 
-def test_clipping_bounds_the_gradient_and_reports_it_unclipped():
+def test_clipping_limits_the_gradient_and_reports_its_norm_before():
     free, clipped = make_trainer(), make_trainer(clip_norm=0.01)
     batch = padded_batch(LONG, V)
     reports = [trainer.step([batch]) for trainer in (free, clipped)]
@@ -111,7 +111,7 @@ def test_clipping_bounds_the_gradient_and_reports_it_unclipped():
 
 @pytest.mark.parametrize("poison", [float("nan"), float("inf")])
 @pytest.mark.parametrize("where", ["loss", "gradient"])
-def test_a_step_that_is_not_finite_changes_nothing_but_counts(poison, where, monkeypatch):
+def test_a_step_that_is_not_finite_changes_only_the_step_count(poison, where, monkeypatch):
     trainer = make_trainer()
     batch = padded_batch(LONG, V)
     trainer.step([batch])
@@ -132,7 +132,7 @@ def test_a_step_that_is_not_finite_changes_nothing_but_counts(poison, where, mon
     assert after.rate == trainer.rate(3)
 
 
-def test_ten_steps_are_five_and_five_more_bit_for_bit():
+def test_ten_steps_equal_five_and_five_more_bit_for_bit():
     batches = [padded_batch(LONG, V, seed) for seed in range(10)]
     whole = make_trainer(dropout=0.3)
     for batch in batches:
@@ -151,7 +151,7 @@ def test_ten_steps_are_five_and_five_more_bit_for_bit():
     assert_same(everything(second), everything(whole))
 
 
-def test_without_the_generator_it_is_another_run():
+def test_without_the_random_generator_a_resumed_run_differs():
     batches = [padded_batch(LONG, V, seed) for seed in range(2)]
     whole = make_trainer(dropout=0.3)
     whole.step([batches[0]])
@@ -165,7 +165,7 @@ def test_without_the_generator_it_is_another_run():
     assert not torch.equal(*weights)
 
 
-def test_bf16_keeps_weights_and_state_in_fp32_and_learns_alike():
+def test_bf16_keeps_weights_and_state_in_fp32_and_learns_as_well():
     full, half = make_trainer(), make_trainer(precision="bf16")
     batch = padded_batch(LONG, V)
     for _ in range(5):
@@ -176,7 +176,7 @@ def test_bf16_keeps_weights_and_state_in_fp32_and_learns_alike():
     assert set(kinds.values()) == {torch.float32}
 
 
-def test_a_batch_is_learned_by_heart():
+def test_one_batch_can_be_memorized():
     trainer = make_trainer(label_smoothing=0.0, rate_scale=0.5, warmup_steps=20)
     batch = padded_batch([(3, 5), (5, 3), (2, 7)], V)
     reports = [trainer.step([batch]) for _ in range(120)]
@@ -191,7 +191,7 @@ def test_the_padding_row_stays_zero():
     assert not trainer.model.source_embedding.weight[-1].any()
 
 
-def test_finite_sees_one_bad_number():
+def test_finite_detects_a_single_bad_number():
     trainer = make_trainer()
     assert trainer.finite()
     with torch.no_grad():

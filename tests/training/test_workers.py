@@ -64,7 +64,7 @@ def steps(threads, micro_batches, dropout=0.0, attention_dropout=0.0, count=3):
 
 
 @pytest.mark.parametrize(("threads", "micro_batches"), [(2, 1), (3, 2), (2, 3)])
-def test_several_take_the_step_of_one(threads, micro_batches):
+def test_several_workers_take_the_same_step_as_one_process(threads, micro_batches):
     one, weights = steps(1, micro_batches)
     several, shared = steps(threads, micro_batches)
     for a, b in zip(one, several, strict=True):
@@ -76,7 +76,7 @@ def test_several_take_the_step_of_one(threads, micro_batches):
         torch.testing.assert_close(shared[name], weight, rtol=0, atol=2e-5)
 
 
-def test_the_same_each_time_with_dropout():
+def test_workers_repeat_their_results_with_dropout():
     first = steps(2, 1, 0.3, attention_dropout=0.3, count=5)
     again = steps(2, 1, 0.3, attention_dropout=0.3, count=5)
     assert again[0] == first[0]
@@ -93,7 +93,7 @@ def small_trainer(dropout=0.0, threads=2):
     return Trainer(Transformer(config), TrainingConfig(), "fp32")
 
 
-def test_each_draws_masks_of_its_own():
+def test_each_worker_draws_its_own_dropout_masks():
     batch = random_batch(31, rows=1, longest=11, seed=1)
     twice = type(batch)(
         *(torch.cat((t, t)) for t in (batch.source, batch.source_segments, batch.target,
@@ -126,7 +126,7 @@ def test_weights_are_shared_and_padding_stays_zero():
     assert not embedding[-1].any()
 
 
-def test_weights_that_were_replaced_are_shared_again():
+def test_replaced_weights_are_shared_again():
     trainer, twin = small_trainer(), small_trainer(threads=1)
     batches = [random_batch(31, rows=5, longest=9, seed=seed) for seed in range(3)]
     trainer.step(batches[:1])
@@ -142,7 +142,7 @@ def test_weights_that_were_replaced_are_shared_again():
 
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("seed", [3, 4])
-def test_parts_make_up_the_batch_and_are_alike(count, seed):
+def test_shares_make_up_the_batch_and_are_of_similar_size(count, seed):
     batch = random_batch(31, rows=9, longest=11, seed=seed)
     parts = split(batch, count)
     assert sum(p.target_tokens for p in parts) == batch.target_tokens
@@ -153,7 +153,7 @@ def test_parts_make_up_the_batch_and_are_alike(count, seed):
 
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
-def test_a_mistake_is_not_lost_and_leaves_no_gradient(place):
+def test_an_error_in_a_worker_is_raised_and_leaves_no_gradient(place):
     trainer = small_trainer()
     # A result of the first batch, if it stays in the pipe, must not count as that of the second.
     good, bad = (random_batch(31, rows=4, longest=5, seed=seed) for seed in (4, 5))
@@ -166,7 +166,7 @@ def test_a_mistake_is_not_lost_and_leaves_no_gradient(place):
     assert trainer.step([good]).loss == pytest.approx(twin.step([good]).loss, rel=1e-6)
 
 
-def test_workers_follow_the_model():
+def test_workers_use_the_present_state_of_the_model():
     trainer, twin = small_trainer(dropout=0.3), small_trainer(dropout=0.3, threads=1)
     batch = random_batch(31, rows=6, longest=9, seed=4)
     torch.set_num_threads(2)
@@ -185,7 +185,7 @@ def test_workers_follow_the_model():
             torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6)
 
 
-def test_a_worker_that_was_killed_is_replaced_and_nothing_is_lost():
+def test_a_killed_worker_is_replaced_and_the_step_repeated():
     trainer, twin = small_trainer(dropout=0.3), small_trainer(dropout=0.3)
     batches = [random_batch(31, rows=6, longest=9, seed=seed) for seed in range(4)]
     for step, batch in enumerate(batches):
@@ -205,7 +205,7 @@ def test_a_worker_that_was_killed_is_replaced_and_nothing_is_lost():
 
 
 @pytest.mark.filterwarnings("ignore:a worker process")
-def test_a_worker_that_is_killed_again_is_named(monkeypatch):
+def test_a_worker_that_is_killed_twice_raises_an_error(monkeypatch):
     trainer = small_trainer(dropout=0.3)
     batch = random_batch(31, rows=6, longest=9, seed=4)
     trainer.step([batch])
@@ -231,7 +231,7 @@ def test_a_worker_ends_with_its_trainer():
 
 
 @pytest.mark.parametrize("error", [OSError("no process"), AttributeError("no memfd_create")])
-def test_without_workers_one_process_does_it_all(error, monkeypatch):
+def test_without_workers_one_process_computes_the_same(error, monkeypatch):
     def fail(*_args):
         raise error
 
@@ -244,7 +244,7 @@ def test_without_workers_one_process_does_it_all(error, monkeypatch):
     assert report.loss == pytest.approx(twin.step([batch]).loss, rel=1e-6)
 
 
-def test_a_model_that_cannot_be_sent_is_trained_alone():
+def test_a_model_that_cannot_be_pickled_is_trained_in_one_process():
     trainer = small_trainer()
 
     class Local(torch.nn.Identity):
