@@ -22,6 +22,7 @@ SOURCE = Path(headway.__file__).parent
 PRIVATE = re.compile(
     r"\btorch\._(?!_)|\btorch\.ops\.(?!aten\b)|\btorch\.\w+\._(?!python_dispatch)[a-z]"
     r"|\._(forward|backward)\w*_hooks\b|_accumulate_grad_hooks"
+    r"|def _(load_from_state_dict|save_to_state_dict|apply|call_impl)\b"
 )
 
 

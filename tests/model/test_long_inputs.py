@@ -22,7 +22,7 @@ from headway.model import (
     Visibility,
 )
 from headway.model.attention_functions import attention_mask
-from headway.model.state import PositionCache
+from headway.model.state import Cache, PositionCache
 
 HEADS, D_K, D_V = 3, 5, 7
 CORES = {
@@ -233,23 +233,26 @@ def test_steps_equal_full_while_hypotheses_change_places(window: int) -> None:
 @torch.no_grad()
 def test_a_windowed_cache_holds_the_window_only() -> None:
     layer = SelfAttention(MultiHeadAttention(12, 3, 5, 7), causal=True, window=37)
-    cache: dict[str, Any] = {}
+    cache = Cache()
     for _ in range(100):
         layer.step(torch.randn(2, 1, 12), cache)
-    assert cache["keys"].storage_NHCK.shape == (2, 3, 37, 5)
-    assert cache["values"].storage_NHCK.shape == (2, 3, 37, 7)
+    shapes = [positions.storage_NHCK.shape for positions in cache.past]
+    assert shapes == [(2, 3, 37, 5), (2, 3, 37, 7)]
 
 
 @torch.no_grad()
 def test_caches_are_copied_only_when_full_or_reordered() -> None:
-    past = PositionCache()
-    state = DecoderState([{"keys": past}], [], None)
+    keys, cache = PositionCache(), Cache()
+    cache.past = keys, PositionCache()
+    state = DecoderState([cache], [], None)
     places = set()
     for _ in range(300):
-        state.layers[0]["keys"].append(torch.randn(2, 3, 1, 5))
-        places.add(past.storage_NHCK.data_ptr())
+        keys.append(torch.randn(2, 3, 1, 5))
+        places.add(keys.storage_NHCK.data_ptr())
         state.reorder(torch.arange(2))
+        assert keys.storage_NHCK.data_ptr() in places
     assert len(places) <= 6  # room for 16, 32, ... 512
-    assert state.layers[0]["keys"] is past
+    before = keys.storage_NHCK[:, :, :300].clone()
     state.reorder(torch.tensor([1, 0]))
-    assert state.layers[0]["keys"] is not past
+    assert keys.storage_NHCK.data_ptr() not in places
+    assert torch.equal(keys.storage_NHCK[:, :, :300], before[[1, 0]])

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from headway.config import ModelConfig
 from headway.model import Segments
-from headway.model.assembly import make_stack
+from headway.model.assembly import make_decoder, make_encoder
 from headway.model.layers import Layer, Stack
 
 B, S, T, D, HEADS, F = 3, 11, 7, 20, 5, 37
@@ -42,9 +42,10 @@ def copy_layer(ours: Layer, theirs: nn.Module) -> None:
 
 def stacks(norm: str, layers: int, cross: bool, dtype: torch.dtype) -> tuple[Stack, nn.Module]:
     config = ModelConfig(
-        d_model=D, num_heads=HEADS, d_ff=F, norm=norm, dropout=0.0, attention_bias=True
-    )
-    ours = make_stack(config, layers, causal=cross, cross=cross).to(dtype)
+        d_model=D, num_heads=HEADS, d_ff=F, norm=norm, dropout=0.0, attention_bias=True,
+        num_encoder_layers=layers, num_decoder_layers=layers,
+    )  # fmt: skip
+    ours = (make_decoder(config, cross=True) if cross else make_encoder(config)).to(dtype)
     kind = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
     layer = kind(D, HEADS, F, 0.0, batch_first=True, norm_first=norm == "pre", dtype=dtype)
     if cross:

@@ -250,6 +250,6 @@ def test_a_model_that_cannot_be_pickled_is_trained_in_one_process():
     class Local(torch.nn.Identity):
         pass
 
-    trainer.model.dropout = Local()
+    trainer.model.encoder.add_module("extra", Local())
     with pytest.warns(UserWarning, match="slower"):
         trainer.step([random_batch(31, rows=6, longest=9, seed=4)])

@@ -68,7 +68,7 @@ class _Attention(torch.autograd.Function):
         assert library is not None
         query_segments = _native_ids(visibility.queries, q)
         key_segments = _native_ids(visibility.keys, k)
-        reach = visibility.back, visibility.ahead
+        reach = visibility.keys_before, visibility.keys_after
         arguments = _arguments(q, k, v, query_segments, key_segments, reach, scale)
         out_BTHV = q.new_empty(q.size(0), q.size(2), q.size(1), v.size(3))
         log_z = torch.empty(q.shape[:3])

@@ -43,8 +43,8 @@ class AttentionArguments(ctypes.Structure):
         ),
         ("query_segments", ctypes.c_void_p),
         ("key_segments", ctypes.c_void_p),
-        ("back", ctypes.c_int64),
-        ("ahead", ctypes.c_int64),
+        ("keys_before", ctypes.c_int64),
+        ("keys_after", ctypes.c_int64),
         ("scale", ctypes.c_float),
     ]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-UNLIMITED = 1 << 40  # farther than any key
+ALL_KEYS = 1 << 40  # more keys than there are
 
 
 @dataclass(frozen=True)
@@ -76,32 +76,32 @@ class Visibility:
         return self.queries is not None and self.keys is not None and self.keys.is_packed
 
     @property
-    def before(self) -> int:
+    def positions_before(self) -> int:
         """How many positions before its own a query may attend to, if there is a window."""
         return self.window - 1 if self.is_causal else self.window // 2
 
     @property
-    def after(self) -> int:
+    def positions_after(self) -> int:
         """How many positions after its own a query may attend to, with a window or causality."""
         return 0 if self.is_causal else (self.window - 1) // 2
 
     @property
-    def back(self) -> int:
-        """How far query i may look back from key i."""
-        return self.before - self.first if self.window else UNLIMITED
+    def keys_before(self) -> int:
+        """How many keys before key i query i may attend to; query i stands at position first + i."""
+        return self.positions_before - self.first if self.window else ALL_KEYS
 
     @property
-    def ahead(self) -> int:
-        """How far query i may look ahead of key i."""
-        return self.after + self.first if self.window or self.is_causal else UNLIMITED
+    def keys_after(self) -> int:
+        """How many keys after key i query i may attend to."""
+        return self.positions_after + self.first if self.window or self.is_causal else ALL_KEYS
 
     def reachable_keys(self, queries: range, num_keys: int) -> range:
         """Return the keys that window and causality show to at least one of the queries."""
         start, stop = 0, num_keys
         if self.window:
-            start = max(start, self.first + queries.start - self.before)
+            start = max(start, self.first + queries.start - self.positions_before)
         if self.window or self.is_causal:
-            stop = min(stop, self.first + queries.stop + self.after)
+            stop = min(stop, self.first + queries.stop + self.positions_after)
         return range(start, stop)
 
     def mask(self, queries: range, keys: range, device: torch.device) -> Tensor | None:
@@ -127,8 +127,8 @@ class Visibility:
             query_T = torch.arange(queries.start, queries.stop, device=device) + self.first
             key_S = torch.arange(keys.start, keys.stop, device=device)
             distance_TS = key_S - query_T[:, None]  # positive: the key comes later
-            near_TS = distance_TS <= self.after
+            near_TS = distance_TS <= self.positions_after
             if self.window:
-                near_TS &= distance_TS >= -self.before
+                near_TS &= distance_TS >= -self.positions_before
             allowed = near_TS if allowed is None else allowed & near_TS
         return allowed

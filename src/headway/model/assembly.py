@@ -15,17 +15,25 @@ from headway.model.mixers import Convolution, Mixer, Recurrent
 MakeMixer = Callable[[int], Mixer]
 
 
-def make_stack(
-    config: ModelConfig,
-    num_layers: int,
-    *,
-    causal: bool,
-    cross: bool,
-    make_mixer: MakeMixer | None = None,
-) -> Stack:
-    """Build a stack of ``num_layers`` layers; the arguments are those of `make_layer`."""
-    layers = [make_layer(config, i, causal=causal, cross=cross, make_mixer=make_mixer)
-              for i in range(num_layers)]  # fmt: skip
+def make_encoder(config: ModelConfig, make_mixer: MakeMixer | None = None) -> Stack:
+    """Build a stack whose positions see each other."""
+    layers = [
+        make_layer(config, index, causal=False, cross=False, make_mixer=make_mixer)
+        for index in range(config.num_encoder_layers)
+    ]
+    return _finish_stack(config, layers)
+
+
+def make_decoder(config: ModelConfig, make_mixer: MakeMixer | None = None, *, cross: bool) -> Stack:
+    """Build a stack whose positions see no later one; ``cross``: it attends to a memory too."""
+    layers = [
+        make_layer(config, index, causal=True, cross=cross, make_mixer=make_mixer)
+        for index in range(config.num_decoder_layers)
+    ]
+    return _finish_stack(config, layers)
+
+
+def _finish_stack(config: ModelConfig, layers: list[Layer]) -> Stack:
     norm = nn.LayerNorm(config.d_model, eps=config.norm_epsilon) if config.norm == "pre" else None
     return Stack(layers, norm)
 

@@ -122,9 +122,9 @@ class SelfAttention(nn.Module):
 
     def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
         """Mix one more position, [N, 1, D], with those whose keys and values the cache holds."""
-        if not cache:
-            cache["keys"] = PositionCache(self.window)
-            cache["values"] = PositionCache(self.window)
+        if cache.past is None:
+            cache.past = PositionCache(self.window), PositionCache(self.window)
+        past_keys, past_values = cache.past
         query, keys, values = self.attention.project_self(x_N1D)
-        keys, values = cache["keys"].append(keys), cache["values"].append(values)
+        keys, values = past_keys.append(keys), past_values.append(values)
         return self.attention.join(self.attention.core(query, keys, values, EVERYTHING))

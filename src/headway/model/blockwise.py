@@ -40,7 +40,7 @@ def attend_in_window(
     """
     batch, _, length, _ = q_BHTK.shape
     # A block reaches no farther than its two neighbors.
-    size = max(BLOCK, visibility.before, visibility.after)
+    size = max(BLOCK, visibility.positions_before, visibility.positions_after)
     q_MHCK = _as_rows(_cut_blocks(q_BHTK.transpose(1, 2), size))
     k_MHRK = _as_rows(_cut_reaches(k_BHTK.transpose(1, 2), size, visibility))
     v_MHRV = _as_rows(_cut_reaches(v_BHTV.transpose(1, 2), size, visibility))
@@ -55,7 +55,7 @@ def attend_in_window(
         visibility,
         queries=Segments(queries_MC, is_packed=True),
         keys=Segments(keys_MR, is_packed=True),
-        first=visibility.before,
+        first=visibility.positions_before,
     )
     y_MHCV = attend_in_blocks(attend, q_MHCK, k_MHRK, v_MHRV, inside)
     y_BHTV = y_MHCV.unflatten(0, (batch, -1)).transpose(1, 2).flatten(2, 3)
@@ -110,10 +110,12 @@ def _cut_reaches(x_BT: Tensor, size: int, visibility: Visibility, fill: int = 0)
     x_BNC = _cut_blocks(x_BT, size, fill)
     edge = torch.full_like(x_BNC[:, :1], fill)
     reaches = [x_BNC]
-    if visibility.before:
-        reaches.insert(0, torch.cat((edge, x_BNC[:, :-1]), 1)[:, :, size - visibility.before :])
-    if visibility.after:
-        reaches.append(torch.cat((x_BNC[:, 1:], edge), 1)[:, :, : visibility.after])
+    if visibility.positions_before:
+        reaches.insert(
+            0, torch.cat((edge, x_BNC[:, :-1]), 1)[:, :, size - visibility.positions_before :]
+        )
+    if visibility.positions_after:
+        reaches.append(torch.cat((x_BNC[:, 1:], edge), 1)[:, :, : visibility.positions_after])
     return torch.cat(reaches, 2)
 
 

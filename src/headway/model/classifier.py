@@ -6,11 +6,10 @@ Shapes: B batch, S source length, T texts of a row, D d_model.
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.dropout import Dropout
 from headway.kernels.linear import Linear
 from headway.kernels.visibility import Segments
-from headway.model.assembly import MakeMixer, initialize_linear_maps, make_stack
-from headway.model.embeddings import Positions, make_embedding
+from headway.model.assembly import MakeMixer, initialize_linear_maps, make_encoder
+from headway.model.embeddings import make_embedding, make_positions
 
 
 class Classifier(nn.Module):
@@ -35,16 +34,9 @@ class Classifier(nn.Module):
     ) -> None:
         super().__init__()
         self.config = config
-        self.embedding = make_embedding(config, config.source_vocab_size)
-        self.positions = Positions(config.positions, config.d_model, config.max_positions)
-        self.dropout = Dropout(config.dropout)
-        self.encoder = make_stack(
-            config,
-            config.num_encoder_layers,
-            causal=False,
-            cross=False,
-            make_mixer=make_encoder_mixer,
-        )
+        self.embedding = make_embedding(config, "source")
+        self.positions = make_positions(config)
+        self.encoder = make_encoder(config, make_encoder_mixer)
         self.output = Linear(config.d_model, num_classes)
         initialize_linear_maps(self)
 
@@ -55,8 +47,7 @@ class Classifier(nn.Module):
     def encode(self, text_BS: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
         """Return the encoder's outputs, [B, S, D]."""
         segments = Segments.of(segments)
-        x_BSD = self.positions(self.embedding(text_BS), segments)
-        return self.encoder(self.dropout(x_BSD), segments)
+        return self.encoder(self.positions(self.embedding(text_BS), segments), segments)
 
     def hidden(
         self,

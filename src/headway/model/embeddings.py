@@ -3,7 +3,7 @@
 Shapes: B batch, T positions, D d_model, E d_embedding. Paper: sections 3.1, 3.4 and 3.5.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
+from headway.kernels.dropout import Dropout
 from headway.kernels.linear import Linear
 from headway.kernels.torch_private import has_gradient_hook
 from headway.kernels.visibility import Segments
@@ -39,20 +40,14 @@ class Embedding(nn.Module):
         nn.init.normal_(self.weight, std=d_embedding**-0.5)
         with torch.no_grad():
             self.weight[-1] = 0
-        self._keep_pad_zero()
+        _keep_pad_zero(self)
+        # Loading with ``assign=True`` replaces the parameter by one that has no hooks.
+        self.register_load_state_dict_post_hook(_keep_pad_zero)  # type: ignore[no-untyped-call]
         self.expand = None if d_embedding == d_model else Linear(d_embedding, d_model, bias=False)
 
-    def _keep_pad_zero(self) -> None:
-        if not has_gradient_hook(self.weight):
-            self.weight.register_post_accumulate_grad_hook(_clear_pad)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]
-        self._keep_pad_zero()  # a copied parameter has no hooks
-
-    def _load_from_state_dict(self, *args: Any) -> None:
-        super()._load_from_state_dict(*args)
-        self._keep_pad_zero()  # nor has an assigned one
+        _keep_pad_zero(self)  # a copied parameter has no hooks
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Look up [...] tokens as [..., D] vectors."""
@@ -60,15 +55,32 @@ class Embedding(nn.Module):
         return rows if self.expand is None else self.expand(rows)
 
 
+def _keep_pad_zero(embedding: Embedding, _keys: object = None) -> None:
+    if not has_gradient_hook(embedding.weight):
+        embedding.weight.register_post_accumulate_grad_hook(_clear_pad)
+
+
 def _clear_pad(weight: Tensor) -> None:
     if weight.grad is not None:
         weight.grad[-1] = 0
 
 
-def make_embedding(config: ModelConfig, vocab_size: int) -> Embedding:
-    """Make the embedding of a vocabulary."""
+def make_embedding(config: ModelConfig, side: Literal["source", "target"]) -> Embedding:
+    """Make the embedding of the source's or the target's vocabulary.
+
+    Raises:
+        ValueError: If the size of that vocabulary is not set.
+    """
+    vocab_size = config.source_vocab_size if side == "source" else config.target_vocab_size
+    if vocab_size < 2:
+        raise ValueError(f"{side}_vocab_size = {vocab_size} must be set before a model is built")
     scale = config.d_model**0.5 if config.scale_embeddings else 1.0
     return Embedding(vocab_size, config.d_embedding or config.d_model, config.d_model, scale=scale)
+
+
+def make_positions(config: ModelConfig) -> "Positions":
+    """Make the position encodings of a stack's input, with the dropout on the sums."""
+    return Positions(config.positions, config.d_model, config.max_positions, config.dropout)
 
 
 def shift_right(target_BT: Tensor, pad: int, segments: Segments | None = None) -> Tensor:
@@ -98,21 +110,29 @@ def sinusoids(length: int, d_model: int) -> Tensor:
 
 
 class Positions(nn.Module):
-    """Adds position encodings: sinusoids, a learned table, or nothing.
+    """Adds position encodings (sinusoids, a learned table, or nothing), then drops out of the sums.
+
+    Paper: sections 3.5 and 5.4.
 
     Args:
         kind: One of the three.
         d_model: D.
         max_positions: Rows of the table; sinusoids are extended for longer input.
+        dropout: On the sums of embeddings and encodings.
     """
 
     table: Tensor
 
     def __init__(
-        self, kind: Literal["sinusoidal", "learned", "none"], d_model: int, max_positions: int
+        self,
+        kind: Literal["sinusoidal", "learned", "none"],
+        d_model: int,
+        max_positions: int,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.kind = kind
+        self.dropout = Dropout(dropout)
         if kind == "learned":
             self.table = nn.Parameter(torch.empty(max_positions, d_model))
             nn.init.normal_(self.table, std=d_model**-0.5)
@@ -122,13 +142,19 @@ class Positions(nn.Module):
             self.first_rows = min(max_positions, FIRST_ROWS)
 
     def forward(self, x_BTD: Tensor, segments: Segments | None = None, start: int = 0) -> Tensor:
-        """Add positions start, start + 1, ... to [B, T, D]; a packed sentence starts from 0.
+        """Turn embeddings [B, T, D] into the input of a stack, [B, T, D].
+
+        Args:
+            x_BTD: Embeddings of the tokens at positions start, start + 1, ...
+            segments: With segments, each sentence of a row starts from position 0.
+            start: Position of the first token.
 
         Raises:
             HeadwayError: If a learned table has too few rows.
         """
-        if self.kind == "none":
-            return x_BTD
+        return self.dropout(x_BTD if self.kind == "none" else self._add(x_BTD, segments, start))
+
+    def _add(self, x_BTD: Tensor, segments: Segments | None, start: int) -> Tensor:
         end = start + x_BTD.size(1)
         if segments is None:
             return x_BTD + self.table_of(end)[start:end]

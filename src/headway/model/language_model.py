@@ -6,10 +6,9 @@ Shapes: B batch, T length, D d_model, V vocabulary, N rows of a step.
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.dropout import Dropout
 from headway.kernels.visibility import Segments
-from headway.model.assembly import MakeMixer, initialize_linear_maps, make_stack
-from headway.model.embeddings import Positions, make_embedding, shift_right
+from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder
+from headway.model.embeddings import make_embedding, make_positions, shift_right
 from headway.model.output import Output
 from headway.model.state import DecoderState
 
@@ -30,16 +29,9 @@ class LanguageModel(nn.Module):
     def __init__(self, config: ModelConfig, *, make_decoder_mixer: MakeMixer | None = None) -> None:
         super().__init__()
         self.config = config
-        self.embedding = make_embedding(config, config.target_vocab_size)
-        self.positions = Positions(config.positions, config.d_model, config.max_positions)
-        self.dropout = Dropout(config.dropout)
-        self.decoder = make_stack(
-            config,
-            config.num_decoder_layers,
-            causal=True,
-            cross=False,
-            make_mixer=make_decoder_mixer,
-        )
+        self.embedding = make_embedding(config, "target")
+        self.positions = make_positions(config)
+        self.decoder = make_decoder(config, make_decoder_mixer, cross=False)
         self.output = Output(config)
         initialize_linear_maps(self)
 
@@ -57,8 +49,7 @@ class LanguageModel(nn.Module):
         """Return the target's last hidden states, [B, T, D]; the source is not read."""
         segments = Segments.of(target_segments)
         shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1, segments)
-        x_BTD = self.positions(self.embedding(shifted_BT), segments)
-        return self.decoder(self.dropout(x_BTD), segments)
+        return self.decoder(self.positions(self.embedding(shifted_BT), segments), segments)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Map hidden states [..., D] to logits [..., V]."""
@@ -71,5 +62,4 @@ class LanguageModel(nn.Module):
     def step(self, tokens_N: Tensor, state: DecoderState) -> Tensor:
         """Read one token a row, ``<pad>`` at the start, and predict the next: logits [N, V]."""
         x_N1D = self.positions(self.embedding(tokens_N)[:, None], start=state.position)
-        x_N1D = self.decoder.step(self.dropout(x_N1D), state)
-        return self.logits(x_N1D[:, 0])
+        return self.logits(self.decoder.step(x_N1D, state)[:, 0])

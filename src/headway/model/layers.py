@@ -185,7 +185,7 @@ class Stack(nn.Module):
             for layer in self.layers
             if layer.cross is not None and memory_BSD is not None
         ]
-        return DecoderState([{} for _ in self.layers], memory, memory_segments)
+        return DecoderState([Cache() for _ in self.layers], memory, memory_segments)
 
     def step(self, x_N1D: Tensor, state: DecoderState) -> Tensor:
         """Pass one more position, [N, 1, D], through all layers; ``state`` changes in place."""

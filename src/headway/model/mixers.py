@@ -84,7 +84,7 @@ class Recurrent(nn.Module):
 
 
 class Convolution(nn.Module):
-    """A convolution of kernel k over positions: centred, or over the last k if causal.
+    """A convolution of kernel k over positions: centered, or over the last k if causal.
 
     Separable: a filter per channel, then a map across channels (Chollet, 2016). Gated: half of the
     output channels gate the other half (Dauphin et al., 2016). Paper: section 4.
@@ -92,7 +92,7 @@ class Convolution(nn.Module):
     Args:
         d_model: Width D of input and output.
         kernel_size: k; odd unless causal.
-        dilation: Distance between neighbouring taps.
+        dilation: Distance between neighboring taps.
         separable: Depthwise, then pointwise.
         gated: Gated linear units.
         causal: No tap reaches a later position.

@@ -5,15 +5,11 @@ positions.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from headway.kernels.visibility import Segments
-
-# What one mixer remembers, by name: tensors, or `PositionCache`s, whose first axis is N.
-Cache = dict[str, Any]
 
 
 class PositionCache:
@@ -46,13 +42,10 @@ class PositionCache:
         self.length += 1
         return self.storage_NHCK[:, :, : self.length]
 
-    def index_select(self, dim: int, rows: Tensor) -> "PositionCache":
-        """Return the cache of these rows, [N']; a tensor has a method of the same name."""
-        chosen = PositionCache(self.window)
-        chosen.length = self.length
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i continue row ``rows[i]``; [N']."""
         if self.storage_NHCK is not None:
-            chosen.storage_NHCK = self.storage_NHCK.index_select(dim, rows)
-        return chosen
+            self.storage_NHCK = self.storage_NHCK.index_select(0, rows)
 
     def _grow(self, like_NH1K: Tensor, capacity: int) -> None:
         rows, heads, _, width = like_NH1K.shape
@@ -61,6 +54,29 @@ class PositionCache:
         if self.storage_NHCK is not None:
             larger_NHCK[:, :, : self.length] = self.storage_NHCK
         self.storage_NHCK = larger_NHCK
+
+
+class Cache(dict[str, Tensor]):
+    """What one mixer remembers: tensors by name, whose first axis is N.
+
+    Attributes:
+        past: The keys and the values of self-attention, which are written in place; None: a mixer of
+            another kind, or no position yet.
+    """
+
+    past: tuple[PositionCache, PositionCache] | None = None
+
+    def num_rows(self) -> int:
+        """Return N, or 0 if nothing is stored yet."""
+        if self.past is not None:
+            return len(self.past[0])
+        return len(next(iter(self.values()), ()))
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i continue row ``rows[i]``; [N']."""
+        self.update({name: tensor.index_select(0, rows) for name, tensor in self.items()})
+        for positions in self.past or ():
+            positions.reorder(rows)
 
 
 @dataclass
@@ -82,13 +98,11 @@ class DecoderState:
 
     def reorder(self, rows: Tensor) -> None:
         """Let hypothesis i continue hypothesis ``rows[i]``; ``rows`` [N'], of the same sentence."""
-        held = next((value for layer in self.layers for value in layer.values()), None)
-        if held is None or torch.equal(rows, torch.arange(len(held), device=rows.device)):
+        num_rows = max((cache.num_rows() for cache in self.layers), default=0)
+        if not num_rows or torch.equal(rows, torch.arange(num_rows, device=rows.device)):
             return
-        self.layers = [
-            {name: value.index_select(0, rows) for name, value in layer.items()}
-            for layer in self.layers
-        ]
+        for cache in self.layers:
+            cache.reorder(rows)
 
     def keep(self, sentences: Tensor) -> None:
         """Keep the memory of these sentences only, [B']; `reorder` does so for hypotheses."""

@@ -7,10 +7,9 @@ Paper: sections 3 and 3.1, Figure 1.
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.dropout import Dropout
 from headway.kernels.visibility import Segments
-from headway.model.assembly import MakeMixer, initialize_linear_maps, make_stack
-from headway.model.embeddings import Embedding, Positions, make_embedding, shift_right
+from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder, make_encoder
+from headway.model.embeddings import Embedding, make_embedding, make_positions, shift_right
 from headway.model.output import Output
 from headway.model.state import DecoderState
 
@@ -42,32 +41,16 @@ class Transformer(nn.Module):
         make_decoder_mixer: MakeMixer | None = None,
     ) -> None:
         super().__init__()
-        _check_vocabularies(config)
         self.config = config
         self.has_own_mixers = make_encoder_mixer is not None or make_decoder_mixer is not None
-        self.source_embedding = make_embedding(config, config.source_vocab_size)
+        self.source_embedding = make_embedding(config, "source")
         self.target_embedding = (
-            None
-            if config.tying == "three-way"
-            else make_embedding(config, config.target_vocab_size)
+            None if config.tying == "three-way" else make_embedding(config, "target")
         )
-        self.source_positions = Positions(config.positions, config.d_model, config.max_positions)
-        self.target_positions = Positions(config.positions, config.d_model, config.max_positions)
-        self.dropout = Dropout(config.dropout)
-        self.encoder = make_stack(
-            config,
-            config.num_encoder_layers,
-            causal=False,
-            cross=False,
-            make_mixer=make_encoder_mixer,
-        )
-        self.decoder = make_stack(
-            config,
-            config.num_decoder_layers,
-            causal=True,
-            cross=True,
-            make_mixer=make_decoder_mixer,
-        )
+        self.source_positions = make_positions(config)
+        self.target_positions = make_positions(config)
+        self.encoder = make_encoder(config, make_encoder_mixer)
+        self.decoder = make_decoder(config, make_decoder_mixer, cross=True)
         self.output = Output(config)
         initialize_linear_maps(self)
 
@@ -113,7 +96,7 @@ class Transformer(nn.Module):
         """Turn source ids into the memory z, [B, S, D]."""
         segments = Segments.of(segments)
         x_BSD = self.source_positions(self.source_embedding(source_BS), segments)
-        return self.encoder(self.dropout(x_BSD), segments)
+        return self.encoder(x_BSD, segments)
 
     def decode(
         self,
@@ -127,7 +110,7 @@ class Transformer(nn.Module):
         source_segments = Segments.of(source_segments)
         shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1, target_segments)
         x_BTD = self.target_positions(self.target_table(shifted_BT), target_segments)
-        return self.decoder(self.dropout(x_BTD), target_segments, memory_BSD, source_segments)
+        return self.decoder(x_BTD, target_segments, memory_BSD, source_segments)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Map hidden states [..., D] to logits [..., V]."""
@@ -149,14 +132,5 @@ class Transformer(nn.Module):
         Returns:
             Logits [N, V].
         """
-        x_N1D = self.target_table(tokens_N)[:, None]
-        x_N1D = self.dropout(self.target_positions(x_N1D, start=state.position))
+        x_N1D = self.target_positions(self.target_table(tokens_N)[:, None], start=state.position)
         return self.logits(self.decoder.step(x_N1D, state)[:, 0])
-
-
-def _check_vocabularies(config: ModelConfig) -> None:
-    for name in ("source_vocab_size", "target_vocab_size"):
-        if getattr(config, name) < 2:
-            raise ValueError(
-                f"{name} = {getattr(config, name)} must be set before a model is built"
-            )

@@ -4,10 +4,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
+from headway.kernels.visibility import Visibility
 from headway.model.attention_functions import Additive, DotProduct, attention_mask
 from headway.model.layers import Layer
 
@@ -41,12 +42,14 @@ def watch(model: nn.Module) -> Iterator[Record]:
     handles = []
     this_thread = threading.get_ident()
 
-    def record_core(path: str, core: DotProduct | Additive) -> Any:
+    def record_core(path: str, core: DotProduct | Additive) -> RemovableHandle:
         # "decoder.layers.0.mixer.attention.core" becomes "decoder.layers.0.self", and
         # "decoder.layers.0.cross.core" becomes "decoder.layers.0.cross".
         name = path.removesuffix(".core").replace(".mixer.attention", ".self")
 
-        def hook(_module: nn.Module, inputs: tuple[Any, ...], _output: Tensor) -> None:
+        def hook(
+            _module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Visibility], _output: Tensor
+        ) -> None:
             if threading.get_ident() != this_thread:
                 return
             query, key, _value, visibility = inputs
@@ -55,8 +58,8 @@ def watch(model: nn.Module) -> Iterator[Record]:
 
         return core.register_forward_hook(hook)
 
-    def record_layer(name: str, layer: Layer) -> Any:
-        def hook(_module: nn.Module, _inputs: tuple[Any, ...], output: Tensor) -> None:
+    def record_layer(name: str, layer: Layer) -> RemovableHandle:
+        def hook(_module: nn.Module, _inputs: tuple[object, ...], output: Tensor) -> None:
             if threading.get_ident() == this_thread:
                 record.outputs[name] = output.detach()
 

@@ -25,7 +25,7 @@ struct AttentionArguments {
     int64_t q_batch, q_position, q_head, k_batch, k_position, k_head, v_batch, v_position, v_head;
     const int64_t* query_segments;  // [B, T] or null: all are 1
     const int64_t* key_segments;    // [B, S] or null: no key is hidden by its segment
-    int64_t back, ahead;            // query i may attend to keys i - back to i + ahead
+    int64_t keys_before, keys_after; // query i may attend to keys i - keys_before to i + keys_after
     float scale;
 };
 
@@ -37,7 +37,7 @@ static const int64_t ATTENTION_ARGUMENTS_LAYOUT[] = {
     OFFSET(q_batch), OFFSET(q_position), OFFSET(q_head),
     OFFSET(k_batch), OFFSET(k_position), OFFSET(k_head),
     OFFSET(v_batch), OFFSET(v_position), OFFSET(v_head),
-    OFFSET(query_segments), OFFSET(key_segments), OFFSET(back), OFFSET(ahead), OFFSET(scale),
+    OFFSET(query_segments), OFFSET(key_segments), OFFSET(keys_before), OFFSET(keys_after), OFFSET(scale),
 #undef OFFSET
 };
 
@@ -162,7 +162,7 @@ inline bool find_visible_keys(const AttentionArguments& h, const Span& span, int
     float any = 0;
     for (int64_t j = 0; j < count; j++) {
         const int64_t key = span.s + j;
-        bool near = key >= i - h.back && key <= i + h.ahead;
+        bool near = key >= i - h.keys_before && key <= i + h.keys_after;
         allowed[j] = near && (!keys || keys[key] == own) ? 1.0f : 0.0f;
         any += allowed[j];
     }

@@ -6,6 +6,7 @@ Paper: section 4, "maximum path length", and Table 1's last column.
 import torch
 
 from headway.model.mixers import Recurrent
+from headway.model.state import Cache
 from headway.paper.measuring.layer_types import LayerType
 
 
@@ -90,7 +91,7 @@ def states_by_gradient(n: int) -> int:
 
 def _gradient_with_cut(cell: Recurrent, n: int, cut: int | None) -> float:
     x = torch.randn(1, n, 6, dtype=torch.float64, requires_grad=True)
-    cache: dict[str, torch.Tensor] = {}
+    cache = Cache()
     y = x[:, :1]
     for position in range(n):
         y = cell.step(x[:, position : position + 1], cache)
