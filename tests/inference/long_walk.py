@@ -2,7 +2,7 @@
 
 import torch
 
-from headway.inference.engine import NativeEngine
+from headway.inference.native_engine import NativeEngine
 from headway.kernels import build
 from headway.kernels.attention import attention
 from headway.kernels.visibility import Segments, Visibility

@@ -16,7 +16,8 @@ from torch import Tensor
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, beam_search, make_engine, sample
-from headway.inference.engine import NativeEngine, PlainEngine, resolve_precision
+from headway.inference.engine import PlainEngine, resolve_precision
+from headway.inference.native_engine import NativeEngine
 from headway.kernels import decoding
 from headway.kernels.rounded_linear import bf16_linear, int8_linear, quantize
 from headway.model import Positions, embeddings
@@ -75,7 +76,7 @@ def test_a_rounded_map_is_its_twin(precision: str, rows: int, inputs: int, outpu
     weight = torch.randn(outputs, inputs, generator=generator)
     weight[1] = 0
     bias = torch.randn(outputs, generator=generator)
-    found = decoding.Linear(library(precision), precision, weight, bias)(x)
+    found = decoding.PackedLinear(library(precision), precision, weight, bias)(x)
     if precision == "int8":  # integers are exact; what is left are three roundings of fp32
         expected = int8_linear(x, quantize(weight), bias)
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
@@ -290,7 +291,7 @@ resource.setrlimit(resource.RLIMIT_AS, (used + (32 << 20), -1))
 kept = []
 try:
     for _ in range(1000):
-        kept.append(decoding.Linear(library, "fp32", weight))
+        kept.append(decoding.PackedLinear(library, "fp32", weight))
 except MemoryError as error:
     kept.clear()
     sys.exit(f"told: {error}")

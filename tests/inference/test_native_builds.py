@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.inference.engine import NativeEngine
+from headway.inference.native_engine import NativeEngine
 from headway.kernels import build, decoding
 from support.engines import (
     SHAPES,
@@ -46,7 +46,7 @@ def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
         check=True,
         capture_output=True,
     )
-    other = decoding.declare(CDLL(str(built)))
+    other = decoding.declare_functions(CDLL(str(built)))
     for shape in SHAPES.values():
         model = model_of(shape)
         for precision in ("fp32", "int8"):
@@ -67,7 +67,7 @@ def test_compilers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
     found, reason = build._load.__wrapped__("decoding")
     assert found is not None, reason
-    other = decoding.declare(found)
+    other = decoding.declare_functions(found)
     for shape in SHAPES.values():
         model = model_of(shape)
         for precision, most in (("fp32", 1e-5), ("int8", 0.05)):

@@ -19,11 +19,11 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
 from headway.inference.alignment import link_words, word_numbers
-from headway.inference.engine import NativeEngine
+from headway.inference.native_engine import NativeEngine
 from headway.inference.splitting import join_translations, split_line
 from headway.inference.token_stream import stream_tokens
-from headway.inference.translator import resolve_device
 from headway.kernels import decoding
+from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
@@ -356,6 +356,6 @@ def test_a_part_nobody_waits_for_leaves_at_once(translator: Translator, beam: in
 def test_a_growing_translation_ends_as_greedy_search_does(translator: Translator) -> None:
     for line in [*sentences(10, 12), "日本 🎉 ü"]:
         bits = list(stream_tokens(translator, *translator.split(line)))
-        greedy = translator.translate(line, replace(translator.search, beam=1))
+        greedy = translator.translate(line, replace(translator.default_search, beam=1))
         assert "".join(bits) == greedy
         assert len(bits) > 1 or len(greedy.split()) < 3

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from headway.kernels import build, compile_native, decoding
-from headway.kernels.decoding import Layer, Model
+from headway.kernels.decoding import NativeLayer, NativeModel
 from headway.kernels.interface import check_layout, raise_error
 from headway.kernels.training_library import AttentionArguments, training_library
 
@@ -80,18 +80,18 @@ def test_any_other_error_is_a_runtime_error() -> None:
 def test_structures_are_compared_field_by_field() -> None:
     library = decoding.library()
     assert library is not None
-    check_layout(library, [Layer, Model])
+    check_layout(library, [NativeLayer, NativeModel])
 
     class Shorter(ctypes.Structure):
-        _fields_ = Layer._fields_[:-1]
+        _fields_ = NativeLayer._fields_[:-1]
 
     class Shifted(ctypes.Structure):  # the right size, two fields exchanged with a smaller one
-        _fields_ = (("extra", ctypes.c_int32), *Model._fields_[1:], Model._fields_[0])
+        _fields_ = (("extra", ctypes.c_int32), *NativeModel._fields_[1:], NativeModel._fields_[0])
 
     with pytest.raises(RuntimeError, match=r"Shorter: size is 56 in Python and 104 in native"):
-        check_layout(library, [Shorter, Model])
+        check_layout(library, [Shorter, NativeModel])
     with pytest.raises(RuntimeError, match="Shifted: "):
-        check_layout(library, [Layer, Shifted])
+        check_layout(library, [NativeLayer, Shifted])
 
 
 @compiled
@@ -142,9 +142,9 @@ def test_a_native_object_that_could_not_be_made_is_freed_quietly(
     library: Any = Library()
     weight, model, sources = cast(Any, "weight"), cast(Any, None), [["word"]]
     with pytest.raises(AttributeError):
-        decoding.Linear(library, "fp32", weight)
+        decoding.PackedLinear(library, "fp32", weight)
     with pytest.raises(AttributeError):
-        decoding.State(library, model, cast(Any, sources), 1, 1, [])
+        decoding.NativeHypotheses(library, model, cast(Any, sources), 1, 1, [])
     gc.collect()
     assert not ignored
     assert len(freed) == 2

@@ -84,7 +84,7 @@ def main() -> int:
     said = json.loads(done.stdout)
     translator = Translator.load(args.model)
     # Argos Translate allows 256 tokens for every translation.
-    greedy = replace(translator.search, beam=1, precision="fp32", max_extra=256)
+    greedy = replace(translator.default_search, beam=1, precision="fp32", max_extra=256)
     sentences = [sentence for cut, _ in said["found"] for sentence in cut]
     texts = iter(translator.translate(sentences, greedy))
     same = 0

@@ -157,7 +157,7 @@ def test_a_head_switched_off_gives_nothing(translator: Translator, kind: str) ->
 
 
 def test_what_is_lost_is_bleu(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    search = replace(translator.search, beam=1, max_extra=3)
+    search = replace(translator.default_search, beam=1, max_extra=3)
     references = translator.translate(SOURCES, search)
     ablation = HeadAblation(translator, SOURCES, references, search)
     assert ablation.full_bleu == pytest.approx(100)
@@ -179,7 +179,7 @@ def test_aligning_heads_stand_against_others(
 
     monkeypatch.setattr(HeadAblation, "_bleu", lambda *_: 30.0)
     monkeypatch.setattr(HeadAblation, "bleu_lost", lost)
-    ablation = HeadAblation(translator, [], [], translator.search)
+    ablation = HeadAblation(translator, [], [], translator.default_search)
     heads = [
         Head("cross", 0, i, share, None, None, None, 0.1, None, 1.0)
         for i, share in enumerate([0.9, 0.6, 0.3])

@@ -98,7 +98,7 @@ def test_the_name_of_a_language_begins_every_sentence(
     monkeypatch.setattr(Tokenizer, "named_language", named)
     translator = models.pairs["en", "de"]
     text = " >>deu<< The cat sees. A dog runs.\n\n>>x<< !\nA tree"
-    [split] = split_texts(translator, translator.search, [text], True, 1000)
+    [split] = split_texts(translator, translator.default_search, [text], True, 1000)
     sentences = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
     assert split.passage.sentences == sentences
     assert [segment.text for segment in split.segments] == [f">>deu<<{s}" for s in sentences]

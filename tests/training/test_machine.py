@@ -11,7 +11,7 @@ from headway.cli import training as command_module
 from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
-from headway.kernels import processor
+from headway.kernels import cores
 from headway.training import machine
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
@@ -77,8 +77,8 @@ def test_ranks_of_one_machine_divide_its_processors(monkeypatch):
 )
 def test_threads_are_within_the_quota_of_a_container(groups, files, threads, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(12))
-    monkeypatch.setattr(processor, "OWN_CGROUP", tmp_path / "own")
-    monkeypatch.setattr(processor, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(cores, "OWN_CGROUP", tmp_path / "own")
+    monkeypatch.setattr(cores, "CGROUPS", tmp_path / "cgroup")
     (tmp_path / "own").write_text(groups)
     for name, text in files.items():
         (tmp_path / "cgroup" / name).parent.mkdir(parents=True, exist_ok=True)

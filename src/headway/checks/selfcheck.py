@@ -55,7 +55,7 @@ def self_check(translator: Translator, sentences: Sequence[str] = ()) -> Iterato
     yield Finding(
         "a sentence alone is translated as in a batch", same == total, f"{same} of {total} the same"
     )
-    configured = translator.search.precision
+    configured = translator.default_search.precision
     engines = {"fp32": "fp32", resolve_precision(configured, translator.device): configured}
     for precision, name in engines.items():
         engine, reference = translator.token_search.engine(name), PlainEngine(model, precision)

@@ -154,7 +154,7 @@ def measure_head_losses(
     from headway.pictures.head_ablation import HeadAblation
 
     console = Console(stderr=True)
-    search = replace(translator.search, beam=1, n_best=1, sample=False)
+    search = replace(translator.default_search, beam=1, n_best=1, sample=False)
     ablation = HeadAblation(translator, sources, references, search)
     tried = track(
         ablation.measure_each(heads),

@@ -33,7 +33,7 @@ def set_threads(threads: int) -> None:
         usage_error(f"--threads {threads}: must be 1 or more, or 0 for all")
     import torch
 
-    from headway.kernels.processor import available_cores
+    from headway.kernels.cores import available_cores
 
     if threads or available_cores() < torch.get_num_threads():
         torch.set_num_threads(threads or available_cores())

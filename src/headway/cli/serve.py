@@ -84,8 +84,8 @@ def run(args: argparse.Namespace) -> None:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
         ) from None
-    from headway.inference.devices import resolve_device
-    from headway.kernels.processor import available_cores
+    from headway.kernels.cores import available_cores
+    from headway.kernels.devices import resolve_device
     from headway.serving.clients import Keys
     from headway.serving.models import load_models
 

@@ -24,6 +24,26 @@ def batch_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[in
         order = order[size:]
 
 
+def padded_batches(
+    ids: Sequence[Sequence[int]], max_tokens: int, pad: int, device: torch.device
+) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+    """Yield texts of similar length as tensors.
+
+    Args:
+        ids: Token ids of each text.
+        max_tokens: Tokens of a batch, padding included.
+        pad: Id of ``<pad>``.
+        device: Of the tensors.
+
+    Yields:
+        The indices of the texts of a batch; their ids, [B, L]; segments, [B, L], 0 for padding and
+        else 1.
+    """
+    for rows in batch_by_length([len(text) for text in ids], max_tokens):
+        text, segments = pad_right([ids[row] for row in rows], pad)
+        yield rows, text.to(device), segments.to(device)
+
+
 def batch_rows(rows: Sequence[int], size: int = 32) -> Iterator[Sequence[int]]:
     """Yield ``rows`` in batches of ``size``; the last batch may be smaller."""
     for start in range(0, len(rows), size):

@@ -12,9 +12,9 @@ import torch
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
-from headway.inference.batching import batch_by_length, pad_right
-from headway.inference.devices import resolve_device
+from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
+from headway.kernels.devices import resolve_device
 from headway.model import Classifier, Transformer, watch
 from headway.text.class_labels import LabelledText
 from headway.text.tokenizer import Tokenizer
@@ -74,9 +74,8 @@ class SentenceEncoder:
         ids = self._encode(sentences)
         layers = self.model.config.num_encoder_layers if every_layer else 1
         found = np.zeros((len(ids), layers, self.model.config.d_model), np.float32)
-        for rows in batch_by_length([len(i) for i in ids], batch_tokens):
-            text, segments = pad_right([ids[row] for row in rows], self.tokenizer.source_pad)
-            text, segments = text.to(self.device), segments.to(self.device)
+        pad = self.tokenizer.source_pad
+        for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
             with watch(self.model) as seen:
                 last_BSD = self.model.encode(text, segments)
             outputs = [seen.outputs[f"encoder.layers.{n}"] for n in range(layers - 1)]

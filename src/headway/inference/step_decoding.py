@@ -12,8 +12,8 @@ from torch import Tensor
 from headway.inference.search import Candidates, Ids
 
 
-class State(Protocol):
-    """The state of a decoder, such as `headway.model.DecoderState`."""
+class HypothesesState(Protocol):
+    """What a step function knows of its hypotheses, such as `headway.model.DecoderState`."""
 
     def reorder(self, rows: Tensor) -> None:
         """Let hypothesis i continue hypothesis ``rows[i]``."""
@@ -22,7 +22,7 @@ class State(Protocol):
         """Drop the hypotheses of all other sentences."""
 
 
-StateT = TypeVar("StateT", bound=State)
+StateT = TypeVar("StateT", bound=HypothesesState)
 
 
 class StepDecoding(Generic[StateT]):

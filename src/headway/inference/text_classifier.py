@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.inference.batching import batch_by_length, pad_right
-from headway.inference.devices import resolve_device
+from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
+from headway.kernels.devices import resolve_device
 from headway.model import Classifier, watch
 from headway.text.class_labels import LabelledText
 
@@ -82,9 +82,8 @@ class TextClassifier:
         """
         ids = [self.tokenizer.encode_parts(parts) for parts in texts]
         found: dict[int, Prediction] = {}
-        for rows in batch_by_length([len(i) for i in ids], batch_tokens):
-            text, segments = pad_right([ids[row] for row in rows], self.tokenizer.source_pad)
-            text, segments = text.to(self.device), segments.to(self.device)
+        pad = self.tokenizer.source_pad
+        for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
             with watch(self.model) as seen:
                 p_BC = self.model(text, segments).float().softmax(1)
             attended = (

@@ -13,12 +13,12 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.batching import batch_by_length, pad_right
-from headway.inference.devices import resolve_device
+from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
-from headway.inference.sampling import sample
-from headway.inference.search import beam_search
+from headway.inference.finding import find_hypotheses
+from headway.inference.scoring import sum_log_probabilities
 from headway.inference.step_decoding import StepDecoding
+from headway.kernels.devices import resolve_device
 from headway.model import DecoderState, LanguageModel
 from headway.text.tokenizer import Tokenizer
 
@@ -69,12 +69,10 @@ class TextGenerator:
         """Return the likelihood of each line, ``</s>`` included."""
         ids = self.tokenizer.encode_target(list(texts))
         found = [Likelihood(0.0, 0)] * len(ids)
-        for rows in batch_by_length([len(i) for i in ids], batch_tokens):
-            text, segments = pad_right([ids[row] for row in rows], self.tokenizer.target_pad)
-            text, segments = text.to(self.device), segments.to(self.device)
-            log_p_BTV = self.model(text, segments).float().log_softmax(-1)
-            log_p_BT = log_p_BTV.gather(2, text[..., None])[..., 0] * (segments != 0)
-            for row, total in zip(rows, log_p_BT.double().sum(1).tolist(), strict=True):
+        pad = self.tokenizer.target_pad
+        for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
+            totals = sum_log_probabilities(self.model(text, segments), text, segments)
+            for row, total in zip(rows, totals, strict=True):
                 found[row] = Likelihood(-total, len(ids[row]))
         return found
 
@@ -99,18 +97,10 @@ class TextGenerator:
             decoding: StepDecoding[DecoderState] = StepDecoding(
                 self.model.step, self.model.start(), pad, self.device
             )
-            if search.sample:
-                # A sample depends on the seed, the tokens of the prompt and its number alone.
-                seeds = [[(search.seed, draw, *start) for draw in range(search.n_best)]]
-                [hypotheses] = sample(
-                    decoding, [limit], seeds=seeds, temperature=search.temperature,
-                    top_k=search.top_k, top_p=search.top_p, eos=eos, pad=pad, prefixes=[start],
-                )  # fmt: skip
-            else:
-                [hypotheses] = beam_search(
-                    decoding, [limit], beam=search.beam, alpha=search.alpha,
-                    n_best=search.n_best, eos=eos, pad=pad, prefixes=[start],
-                )  # fmt: skip
+            # A sample depends on the seed, the tokens of the prompt and its number alone.
+            [hypotheses] = find_hypotheses(
+                decoding, [limit], search, keys=[start], prefixes=[start], eos=eos, pad=pad
+            )
             found.append(
                 [
                     (prompts[number] + self._added(h.tokens, start), h.log_probability)

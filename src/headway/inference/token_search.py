@@ -15,8 +15,8 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.batching import batch_by_length
 from headway.inference.engine import Engine, make_engine
-from headway.inference.sampling import sample
-from headway.inference.search import Hypothesis, Ids, beam_search
+from headway.inference.finding import find_hypotheses
+from headway.inference.search import Hypothesis, Ids
 from headway.inference.shortlist import Shortlist
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
@@ -111,31 +111,16 @@ class TokenSearch:
         longest = max(max(limits), 1 + max(map(len, prefixes)))
         choices = self._choices(sources, prefixes, search)
         decoding = self.engine(search.precision).start(sources, beams, longest, choices)
-        ends = {"eos": self.tokenizer.eos, "pad": self.tokenizer.target_pad}
-        if not search.sample:
-            return beam_search(
-                decoding,
-                limits,
-                beam=beams,
-                alpha=search.alpha,
-                n_best=search.n_best,
-                prefixes=prefixes,
-                is_wanted=is_wanted,
-                **ends,
-            )
-        return sample(
+        return find_hypotheses(
             decoding,
             limits,
+            search,
             # A sample depends on the seed and the text alone, not on the number of the line.
-            seeds=[
-                [(search.seed, draw, _checksum(source)) for draw in range(beams)]
-                for source in sources
-            ],
-            temperature=search.temperature,
-            top_k=search.top_k,
-            top_p=search.top_p,
+            keys=[[_checksum(source)] for source in sources],
             prefixes=prefixes,
-            **ends,
+            eos=self.tokenizer.eos,
+            pad=self.tokenizer.target_pad,
+            is_wanted=is_wanted,
         )
 
     def check(self, search: SearchConfig) -> None:

@@ -24,7 +24,7 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
         translator: Its search settings give the precision and the length limit.
         segment: From `Translator.split`.
     """
-    search, tokenizer = translator.search, translator.tokenizer
+    search, tokenizer = translator.default_search, translator.tokenizer
     limit = translator.token_search.max_target_length(segment.ids, search)
     engine = translator.token_search.engine(search.precision)
     decoding = engine.start([segment.ids], 1, limit)

@@ -11,13 +11,14 @@ from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.alignment import cross_attention, link_words, word_numbers
 from headway.inference.batching import batch_by_length, pad_right
-from headway.inference.devices import resolve_device
 from headway.inference.directory import load_model
 from headway.inference.saving import save_translator
+from headway.inference.scoring import sum_log_probabilities
 from headway.inference.search import Hypothesis
 from headway.inference.splitting import Segment, split_line, split_sentences
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, WordPairs, join_segments
+from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 
@@ -31,7 +32,7 @@ class Translator:
     Args:
         model: In fp32; it is put into evaluation mode. Its weights are copied at the first translation.
         tokenizer: The tokenizer that the model was trained with.
-        search: Default search settings.
+        search: Search settings of calls that give none; `default_search` holds them.
         device: auto, cpu, cuda or cuda:N.
         languages: Codes of source and target; sentence ends depend on the source language.
         directory: Model directory, which may hold a shortlist and a model card.
@@ -54,7 +55,7 @@ class Translator:
         self.device = resolve_device(device)
         self.model = model.to(self.device).eval()
         self.tokenizer = tokenizer
-        self.search = search or SearchConfig()
+        self.default_search = search or SearchConfig()
         self.languages = languages
         self.directory = directory
         self.config: Config | None = None  # the settings of the training, if they are known
@@ -94,7 +95,7 @@ class Translator:
                 directory that the model was read from, else unknown.
         """
         save_translator(
-            directory, self.model, self.tokenizer, self.search, self.languages,
+            directory, self.model, self.tokenizer, self.default_search, self.languages,
             self.config, self.directory, licence,
         )  # fmt: skip
 
@@ -131,7 +132,7 @@ class Translator:
         Yields:
             For each line its n best translations, or its n samples.
         """
-        search = search or self.search
+        search = search or self.default_search
         if window < 1:
             raise HeadwayError(f"window = {window}: must be at least 1")
         source = iter(lines)
@@ -175,13 +176,13 @@ class Translator:
         """
         scores = [0.0] * len(sources)
         lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-        for rows in batch_by_length(lengths, self.search.batch_tokens):
+        for rows in batch_by_length(lengths, self.default_search.batch_tokens):
             source, segments = pad_right([sources[i] for i in rows], self.tokenizer.source_pad)
             target, real = pad_right([targets[i] for i in rows], self.tokenizer.target_pad)
-            source, segments, target = (x.to(self.device) for x in (source, segments, target))
-            log_p = self.model(source, target, segments).float().log_softmax(-1)
-            picked = log_p.gather(2, target[..., None]).squeeze(2).double()
-            totals = (picked * real.to(self.device)).sum(1).tolist()
+            source, segments, target, real = (
+                x.to(self.device) for x in (source, segments, target, real)
+            )
+            totals = sum_log_probabilities(self.model(source, target, segments), target, real)
             for i, total in zip(rows, totals, strict=True):
                 scores[i] = total
         return scores
@@ -196,7 +197,7 @@ class Translator:
             line: Raw text; a blank line has no segments.
             search: Search settings, which limit the tokens of a segment; None: the default.
         """
-        search = search or self.search
+        search = search or self.default_search
         stripped = line.strip()
         if not stripped:
             return []
@@ -234,7 +235,9 @@ class Translator:
         """
         sources = [segment.ids for segment in segments]
         prefixes: list[list[int]] = [[] for _ in segments]
-        return self.token_search.search_batch(sources, prefixes, search or self.search, is_wanted)
+        return self.token_search.search_batch(
+            sources, prefixes, search or self.default_search, is_wanted
+        )
 
     def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
         """Link the words of a segment to the words of its translation, by attention.

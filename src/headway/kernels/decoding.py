@@ -6,15 +6,14 @@ their pointers lead to.
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import POINTER, c_double, c_int, c_int64, c_long, c_void_p
-from typing import Any
+from ctypes import POINTER, c_double, c_int64, c_void_p
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from headway.kernels.build import load_library
-from headway.kernels.interface import check_layout, raise_error
+from headway.kernels.interface import declare
 
 PRECISIONS = ("fp32", "bf16", "int8")  # in the order of native/linear.h
 ACTIVATIONS = ("none", "relu", "gelu", "swish")  # in the order of native/vector.h
@@ -22,7 +21,7 @@ LANES = 16  # numbers of a vector; the width of a head is padded to a multiple
 PANEL = 32  # outputs computed together; the width of a row is padded to a multiple
 
 
-class Layer(ctypes.Structure):
+class NativeLayer(ctypes.Structure):
     """The weights of a layer; an encoder layer has no ``cross_`` maps."""
 
     _fields_ = (
@@ -34,7 +33,7 @@ class Layer(ctypes.Structure):
     )  # fmt: skip
 
 
-class Model(ctypes.Structure):
+class NativeModel(ctypes.Structure):
     """The shape of a model and the addresses of its weights."""
 
     _fields_ = (
@@ -43,8 +42,8 @@ class Model(ctypes.Structure):
             "pre_norm", "activation", "source_vocab", "target_vocab",
         )),
         *((name, c_double) for name in ("epsilon", "attention_scale", "embedding_scale")),
-        ("encoder", POINTER(Layer)),
-        ("decoder", POINTER(Layer)),
+        ("encoder", POINTER(NativeLayer)),
+        ("decoder", POINTER(NativeLayer)),
         ("source_table", c_void_p),
         ("target_table", c_void_p),
         ("final_norms", (c_void_p * 2) * 2),
@@ -52,41 +51,33 @@ class Model(ctypes.Structure):
     )  # fmt: skip
 
 
-# Functions that return an error as a number, which `raise_error` raises.
-CHECKED: dict[str, list[Any]] = {
-    "linear_new": [c_int, *[c_void_p] * 2, *[c_long] * 2, POINTER(c_void_p)],
-    "linear_apply": [c_void_p, c_void_p, c_long, c_void_p],
-    "state_new": [
-        POINTER(Model), *[c_void_p] * 2, *[c_long] * 3, *[c_void_p] * 2, POINTER(c_void_p),
-    ],
-    "state_restrict": [c_void_p] * 3,
-    "state_select": [*[c_void_p] * 3, c_long, *[c_void_p] * 3],
-    "state_logits": [c_void_p] * 3,
-    "state_reorder": [c_void_p, c_void_p, c_long],
-    "state_keep": [c_void_p, c_void_p, c_long],
-}  # fmt: skip
-FREEING = ("linear_free", "state_free")
+FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`
+    "linear_new": "ippnnp",
+    "linear_apply": "ppnp",
+    "state_new": "pppnnnppp",
+    "state_restrict": "ppp",
+    "state_select": "pppnppp",
+    "state_logits": "ppp",
+    "state_reorder": "ppn",
+    "state_keep": "ppn",
+}
 
 
 def library() -> ctypes.CDLL | None:
     """Return the native functions, or None where they cannot be built."""
     found = load_library("decoding")
-    return None if found is None else declare(found)
+    return None if found is None else declare_functions(found)
 
 
-def declare(library: ctypes.CDLL) -> ctypes.CDLL:
-    """Declare the arguments of a library's functions, after checking the structures."""
-    check_layout(library, [Layer, Model])
-    for name, arguments in CHECKED.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes, function.errcheck = c_int, arguments, raise_error
-    for name in FREEING:
-        function = getattr(library, name)
-        function.restype, function.argtypes = None, [c_void_p]
+def declare_functions(library: ctypes.CDLL) -> ctypes.CDLL:
+    """Declare the functions of a build of ``native/decoding.cpp``."""
+    declare(library, FUNCTIONS, [NativeLayer, NativeModel])
+    for free in (library.linear_free, library.state_free):
+        free.restype, free.argtypes = None, [c_void_p]
     return library
 
 
-class Linear:
+class PackedLinear:
     """A linear map with a copy of its weights, packed for a precision.
 
     Args:
@@ -113,7 +104,7 @@ class Linear:
 
     @property
     def address(self) -> int:
-        """The address for a `Layer`; valid as long as this object."""
+        """The address for a `NativeLayer`; valid as long as this object."""
         return self.pointer.value or 0
 
     def __call__(self, x_MK: Tensor) -> Tensor:
@@ -127,7 +118,7 @@ class Linear:
         self.library.linear_free(self.pointer)
 
 
-class State:
+class NativeHypotheses:
     """Hypotheses of some sentences; `select` and `logits` extend them by a token.
 
     Args:
@@ -147,7 +138,7 @@ class State:
     def __init__(
         self,
         library: ctypes.CDLL,
-        model: Model,
+        model: NativeModel,
         sources: Sequence[Sequence[int]],
         beams: int,
         limit: int,

@@ -1,11 +1,41 @@
 """What Python and the native libraries must agree on: errors, and the layout of structures."""
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+
+# A letter for each argument: p pointer, n count, u 32 random bits or a threshold, f float, i int.
+LETTERS = {
+    "p": ctypes.c_void_p,
+    "n": ctypes.c_int64,
+    "u": ctypes.c_uint32,
+    "f": ctypes.c_float,
+    "i": ctypes.c_int,
+}
 
 
-def raise_error(status: int, function: Any, _arguments: Any) -> int:
+def declare(
+    library: ctypes.CDLL,
+    functions: Mapping[str, str],
+    structures: Sequence[type[ctypes.Structure]],
+) -> None:
+    """Declare the functions of a library, whose errors ctypes then raises.
+
+    Args:
+        library: Its functions return a ``Status``.
+        functions: For each name the letters of the arguments, from `LETTERS`.
+        structures: See `check_layout`.
+
+    Raises:
+        RuntimeError: If Python and C++ disagree about a structure.
+    """
+    check_layout(library, structures)
+    for name, letters in functions.items():
+        function = getattr(library, name)
+        function.argtypes = [LETTERS[letter] for letter in letters]
+        function.restype, function.errcheck = ctypes.c_int, raise_error
+
+
+def raise_error(status: int, function: Callable[..., object], _arguments: object) -> int:
     """Raise the error that an exported function returned; ctypes calls this after the function.
 
     The numbers are those of ``Status`` in native/guard.h.

@@ -7,26 +7,18 @@ import torch
 from torch import Tensor
 
 from headway.kernels.build import load_library
-from headway.kernels.interface import check_layout, raise_error
+from headway.kernels.interface import declare
 from headway.kernels.torch_private import is_traced
 
-# A letter for each argument: p pointer, n count, u 32 random bits or a threshold, f float, t type.
-LETTERS = {
-    "p": ctypes.c_void_p,
-    "n": ctypes.c_int64,
-    "u": ctypes.c_uint32,
-    "f": ctypes.c_float,
-    "t": ctypes.c_int,
-}
-ARGUMENTS = {
-    "dropout": "ppnnuuut",
-    "add_norm": "pppppppnnfuuutt",
-    "add_norm_backward": "ppppppppnnuuutt",
-    "entropy": "ppnnfpt",
-    "agreement": "ppnnffpt",
-    "attention": "ppppppt",
+FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`; types are integers
+    "dropout": "ppnnuuui",
+    "add_norm": "pppppppnnfuuuii",
+    "add_norm_backward": "ppppppppnnuuuii",
+    "entropy": "ppnnfpi",
+    "agreement": "ppnnffpi",
+    "attention": "ppppppi",
     "longest_span": "ppnnnp",
-    "attention_backward": "p" * 9 + "t",
+    "attention_backward": "pppppppppi",
 }
 TYPES = {torch.float32: 0, torch.bfloat16: 1}  # in the order of native/training.cpp
 
@@ -54,11 +46,7 @@ def training_library() -> ctypes.CDLL | None:
     """Return the library with its arguments declared; None where it cannot be built."""
     library = load_library("training")
     if library is not None:
-        check_layout(library, [AttentionArguments])
-        for name, letters in ARGUMENTS.items():
-            function = getattr(library, name)
-            function.argtypes = [LETTERS[letter] for letter in letters]
-            function.restype, function.errcheck = ctypes.c_int, raise_error
+        declare(library, FUNCTIONS, [AttentionArguments])
     return library
 
 

@@ -38,7 +38,11 @@ def remove_heads(translator: Translator, places: Collection[Place]) -> Translato
             width = attention.output.in_features // attention.num_heads
             attention.output.weight[:, head * width : (head + 1) * width] = 0
     return Translator(
-        model, translator.tokenizer, translator.search, str(translator.device), translator.languages
+        model,
+        translator.tokenizer,
+        translator.default_search,
+        str(translator.device),
+        translator.languages,
     )
 
 

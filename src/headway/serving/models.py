@@ -94,7 +94,8 @@ class Models:
     def is_parallel(self) -> bool:
         """Whether all engines can run several batches at once."""
         return all(
-            t.token_search.engine(t.search.precision).is_parallel for t in self.pairs.values()
+            t.token_search.engine(t.default_search.precision).is_parallel
+            for t in self.pairs.values()
         )
 
 

@@ -50,8 +50,8 @@ class TextTranslator:
         ]
         for number, translator in enumerate(route):
             n_best = 1 + (alternatives if number + 1 == len(route) else 0)
-            beam = max(translator.search.beam, n_best)
-            search = replace(translator.search, n_best=n_best, beam=beam)
+            beam = max(translator.default_search.beam, n_best)
+            search = replace(translator.default_search, n_best=n_best, beam=beam)
             sources = [translation.text for translation in found]
             step = await self._translate_step(translator, search, sources, align, number > 0)
             for before, after in zip(found, step, strict=True):
@@ -122,7 +122,7 @@ class TextTranslator:
             yield text
             return
         translator = route[-1]
-        [split] = await self._split(translator, translator.search, [text], is_admitted)
+        [split] = await self._split(translator, translator.default_search, [text], is_admitted)
         if not is_admitted:  # as a whole, so that it is not rejected halfway
             self.queue.check_room(sum(len(segment.ids) for segment in split.segments))
         gaps = split.passage.target_gaps(translator.languages[1])

@@ -3,7 +3,6 @@
 import ctypes
 import gc
 import os
-import re
 import resource
 import sys
 from collections.abc import Iterator
@@ -14,8 +13,8 @@ from typing import Literal
 import torch
 
 from headway.config import TrainingConfig
-from headway.errors import HeadwayError
-from headway.kernels.processor import available_cores, has_bf16
+from headway.kernels.cores import available_cores
+from headway.kernels.devices import has_bf16, resolve_device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +40,11 @@ class Machine:
         Raises:
             HeadwayError: If the device is not available.
         """
-        check_device(config.device)
-        device, precision = config.device, config.precision
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
+        device, precision = resolve_device(config.device, "training.device"), config.precision
         if precision == "auto":
-            precision = "bf16" if has_bf16(torch.device(device)) else "fp32"
-        return cls(device=device, precision=precision, threads=config.threads or cores_per_rank())
+            precision = "bf16" if has_bf16(device) else "fp32"
+        threads = config.threads or cores_per_rank()
+        return cls(device=str(device), precision=precision, threads=threads)
 
     @property
     def emulates_bf16(self) -> bool:
@@ -60,26 +57,6 @@ class Machine:
         if self.device == "cuda":
             return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         return torch.device(self.device)
-
-
-def check_device(device: str, advice: str = "use cpu") -> None:
-    """Check that training can use a device.
-
-    Args:
-        device: "auto", "cpu", "cuda" or "cuda:N".
-        advice: What the error message tells the user to do instead.
-
-    Raises:
-        HeadwayError: If the name is malformed or torch does not see the device.
-    """
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
-        raise HeadwayError(f"training.device = '{device}' must be auto, cpu, cuda or cuda:N")
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if device.startswith("cuda") and int(device[5:] or 0) >= count:
-        available = f"cuda:0 to cuda:{count - 1}" if count else "no CUDA device"
-        raise HeadwayError(
-            f"training.device = '{device}', but torch sees {available} here: {advice}"
-        )
 
 
 def cores_per_rank() -> int:

@@ -12,11 +12,12 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.inference.directory import write_config
 from headway.kernels.build import build_id
+from headway.kernels.devices import resolve_device
 from headway.text.prepare import PreparedData
 from headway.training import ranks
 from headway.training.feed import Feed
 from headway.training.initial import load_initial_weights
-from headway.training.machine import Machine, check_device
+from headway.training.machine import Machine
 from headway.training.record import DataRecord, InitialModel, RunRecord
 from headway.training.resume_check import check_data
 from headway.training.run import Run
@@ -91,8 +92,9 @@ def resume(
         record.machine = replace(record.machine, threads=threads)
     # The same data may lie in another place now.
     record.data, record.finished = DataRecord.describe(data, directory.path), False
-    check_device(
+    resolve_device(
         record.machine.device,
+        "training.device",
         f"resume the run where it was started, or start another RUN with --data {data.directory}",
     )
     if record.processes != ranks.world_size():

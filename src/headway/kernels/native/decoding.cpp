@@ -223,8 +223,8 @@ HEADWAY_EXPORT int headway_has_bf16() {
 #endif
 }
 
-HEADWAY_EXPORT int linear_new(int precision, const float* weight, const float* bias, long outputs,
-                              long inputs, void** linear) {
+HEADWAY_EXPORT int linear_new(int precision, const float* weight, const float* bias, int64_t outputs,
+                              int64_t inputs, void** linear) {
     return guarded(
         [&] { *linear = new Linear(Precision(precision), weight, bias, outputs, inputs); });
 }
@@ -232,7 +232,7 @@ HEADWAY_EXPORT int linear_new(int precision, const float* weight, const float* b
 HEADWAY_EXPORT void linear_free(void* linear) { delete static_cast<Linear*>(linear); }
 
 // y [rows, N] = x [rows, K] W^T + bias, without padding; only tests use it.
-HEADWAY_EXPORT int linear_apply(const void* linear, const float* x, long rows, float* y) {
+HEADWAY_EXPORT int linear_apply(const void* linear, const float* x, int64_t rows, float* y) {
     return guarded([&] {
         const Linear& map = *static_cast<const Linear*>(linear);
         const long in = padded(map.inputs()), out = padded(map.outputs());
@@ -249,7 +249,7 @@ HEADWAY_EXPORT int linear_apply(const void* linear, const float* x, long rows, f
 
 // limit: positions that may be read, and rows of target_positions.
 HEADWAY_EXPORT int state_new(const Model* model, const int64_t* ids, const int64_t* lengths,
-                             long sentences, long beams, long limit, const float* source_positions,
+                             int64_t sentences, int64_t beams, int64_t limit, const float* source_positions,
                              const float* target_positions, void** state) {
     return guarded([&] {
         *state = new State(*model, ids, lengths, sentences, beams, limit, source_positions,
@@ -264,7 +264,7 @@ HEADWAY_EXPORT int state_restrict(void* state, const int64_t* ids, const int64_t
 HEADWAY_EXPORT void state_free(void* state) { delete static_cast<State*>(state); }
 
 HEADWAY_EXPORT int state_select(void* state, const int64_t* tokens, const int64_t* forced,
-                                long wanted, int64_t* ids, float* logits, double* log_z) {
+                                int64_t wanted, int64_t* ids, float* logits, double* log_z) {
     State& s = *static_cast<State*>(state);
     return guarded([&] { s.select(s.read(tokens), forced, wanted, ids, logits, log_z); });
 }
@@ -274,11 +274,11 @@ HEADWAY_EXPORT int state_logits(void* state, const int64_t* tokens, float* out) 
     return guarded([&] { s.logits(s.read(tokens), out); });
 }
 
-HEADWAY_EXPORT int state_reorder(void* state, const int64_t* rows, long count) {
+HEADWAY_EXPORT int state_reorder(void* state, const int64_t* rows, int64_t count) {
     return guarded([&] { static_cast<State*>(state)->reorder(rows, count); });
 }
 
-HEADWAY_EXPORT int state_keep(void* state, const int64_t* sentences, long count) {
+HEADWAY_EXPORT int state_keep(void* state, const int64_t* sentences, int64_t count) {
     return guarded([&] { static_cast<State*>(state)->keep(sentences, count); });
 }
 

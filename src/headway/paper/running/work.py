@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from headway.config import Config, to_toml
 from headway.errors import HeadwayError
-from headway.kernels.processor import available_cores
+from headway.kernels.cores import available_cores
 from headway.paper.results import Table
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort

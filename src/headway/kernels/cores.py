@@ -1,36 +1,21 @@
-"""What the processor can do, and how many of its cores this process may use."""
+"""How many cores this process may use."""
 
 import math
 import os
 from pathlib import Path
 
-import torch
-
-from headway.kernels.torch_private import has_bf16_instructions
-
 CGROUPS = Path("/sys/fs/cgroup")
 OWN_CGROUP = Path("/proc/self/cgroup")
-
-
-def has_bf16(device: torch.device) -> bool:
-    """Whether bf16 products are faster than fp32 ones, which takes instructions made for them.
-
-    oneDNN and CUDA also claim to support bf16 where they emulate it, several times slower than
-    fp32.
-    """
-    if device.type == "cuda":
-        return torch.cuda.is_available() and torch.cuda.is_bf16_supported(False)
-    return has_bf16_instructions()
 
 
 def available_cores() -> int:
     """Count the cores that this process may use: those it may run on, within a container's quota."""
     usable = getattr(os, "sched_getaffinity", None)
     count = len(usable(0)) if usable else os.cpu_count() or 1
-    return max(1, math.ceil(min(count, quota())))
+    return max(1, math.ceil(min(count, cpu_quota())))
 
 
-def quota() -> float:
+def cpu_quota() -> float:
     """Return how many cores' time the kernel grants to this process; infinite without a limit.
 
     A container with a quota of two cores on a machine of 64 may run on all 64; as many threads then
