@@ -1,4 +1,4 @@
-"""Roles follow from attention maps, and a head that is switched off has no output."""
+"""Roles of heads are counted from attention maps; a head that is switched off has no output."""
 
 import json
 from dataclasses import replace
@@ -25,8 +25,8 @@ SOURCES = sentences(5, 31)
 REFERENCES = [translate_words(text) for text in SOURCES]
 
 
-def tallied(kind: str, *maps: np.ndarray, labels: list[str] | None = None) -> list[Head]:
-    """The heads of one layer, whose maps are these."""
+def count_heads(kind: str, *maps: np.ndarray, labels: list[str] | None = None) -> list[Head]:
+    """Return the heads of one layer with these maps."""
     tokens = labels or [f" w{i}" for i in range(len(maps[0]) - 1)] + ["</s>"]
     found = AttentionMap(tokens, tokens, np.stack(maps)[None].astype(np.float32))
     tally = Tally(kind, (1, len(maps)))
@@ -34,13 +34,13 @@ def tallied(kind: str, *maps: np.ndarray, labels: list[str] | None = None) -> li
     return tally.heads()
 
 
-def test_planted_habits_are_found() -> None:
-    """Heads that always do one thing get a share of one for it, and the entropy of their rows."""
+def test_a_head_that_always_does_one_thing_has_that_role() -> None:
+    """The share of that role is one, and the entropy is that of the rows."""
     n = 7
     itself, behind, ahead = np.eye(n), np.eye(n, k=-1), np.eye(n, k=1)
     end = np.tile(np.eye(n)[-1], (n, 1))
     even = np.full((n, n), 1 / n)
-    heads = tallied("encoder", itself, behind, ahead, end, even)
+    heads = count_heads("encoder", itself, behind, ahead, end, even)
     assert [head.role for head in heads[:4]] == ["itself", "previous", "following", "end"]
     assert [heads[0].itself, heads[1].previous, heads[2].following, heads[3].end] == [1, 1, 1, 1]
     assert heads[0].previous == heads[0].following == heads[1].following == heads[2].itself == 0
@@ -49,11 +49,13 @@ def test_planted_habits_are_found() -> None:
     assert [head.entropy for head in heads] == pytest.approx([0, 0, 0, 0, np.log(n)], abs=1e-6)
 
 
-def test_decoder_heads_are_measured_where_they_have_a_choice() -> None:
+def test_the_first_query_of_the_decoder_does_not_count() -> None:
     n = 5
     start = np.tile(np.eye(n)[0], (n, 1))
     even = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
-    heads = tallied("decoder", np.eye(n), start, even, labels=["<start>", " a", " b", "c", " d"])
+    heads = count_heads(
+        "decoder", np.eye(n), start, even, labels=["<start>", " a", " b", "c", " d"]
+    )
     assert [head.role for head in heads[:2]] == ["itself", "start"]
     assert heads[0].itself == heads[1].start == 1
     assert heads[0].start == 0
@@ -62,8 +64,8 @@ def test_decoder_heads_are_measured_where_they_have_a_choice() -> None:
     assert heads[2].entropy == pytest.approx(np.log(np.arange(2, n + 1)).mean(), abs=1e-6)
 
 
-def test_aligning_heads_point_to_the_words_of_the_alignment() -> None:
-    """Word-level: subwords are merged on both sides before anything is compared."""
+def test_heads_are_compared_with_the_alignment_word_by_word() -> None:
+    """Subwords of both sides are merged to words before the comparison."""
     queries, keys = [" gro", "ß", " Hund", "</s>"], [" big", " d", "og", "</s>"]
     right = np.array([[1, 0, 0, 0], [0.2, 0, 0.3, 0.5], [0.4, 0.3, 0.3, 0], [0, 0, 0, 1]])
     wrong = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0]])
@@ -78,8 +80,7 @@ def test_aligning_heads_point_to_the_words_of_the_alignment() -> None:
         tally.add_alignment(maps, [(2, 0)])
 
 
-def test_shares_are_counted_over_all_sentences(translator: Translator) -> None:
-    """Against loops over every row of every map, written out."""
+def test_shares_equal_a_count_over_every_row_of_all_sentences(translator: Translator) -> None:
     heads = {head.place: head for head in head_roles(translator, SOURCES, REFERENCES)}
     maps = [sentence_maps(translator, s, t).maps for s, t in zip(SOURCES, REFERENCES, strict=True)]
     assert len(heads) == 3 * 2 * 3
@@ -103,20 +104,20 @@ def test_shares_are_counted_over_all_sentences(translator: Translator) -> None:
         assert set(head.shares) - {"aligns", "start"} == set(able)
 
 
-def test_occlusion_links_the_word_that_a_prediction_depends_on(
+def test_occlusion_finds_the_word_that_a_prediction_depends_on(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model that reads one known source token for each target token, and the third for none."""
+    """The model reads one known source word for each target word, and none for the last."""
     sentence = read_sentence(translator, "the cat sees", "der Hund läuft grün")
     tokenizer = translator.tokenizer
     words = word_groups(sentence.labels["cross"][1])[:-1]
     targets = word_groups(sentence.labels["cross"][0])[:-1]
-    hangs_on = {0: 1, 1: 0, 2: 1}  # the last one hangs on nothing
+    source_of = {0: 1, 1: 0, 2: 1}  # the last target word depends on no source word
 
     class Reader(torch.nn.Module):
         def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
             logits = torch.zeros(*target_BT.shape, tokenizer.target_vocab_size)
-            for target, source in hangs_on.items():
+            for target, source in source_of.items():
                 for t in targets[target]:
                     there = source_BS[:, words[source][-1]] != tokenizer.source_pad
                     logits[there, t] += 9 * torch.eye(len(logits[0, 0]))[target_BT[there, t]]
@@ -129,8 +130,10 @@ def test_occlusion_links_the_word_that_a_prediction_depends_on(
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_a_head_switched_off_gives_nothing(translator: Translator, kind: str) -> None:
-    """The same logits as with the head's output set to zero by a hook before W^O."""
+def test_removing_a_head_equals_a_zero_output_of_that_head(
+    translator: Translator, kind: str
+) -> None:
+    """The logits are the same as with a hook that sets the head's output to zero before W^O."""
     layer, head = 1, 2
     model, tokenizer = translator.model, translator.tokenizer
     stack = model.encoder if kind == "encoder" else model.decoder
@@ -141,14 +144,14 @@ def test_a_head_switched_off_gives_nothing(translator: Translator, kind: str) ->
     before = {name: value.clone() for name, value in model.state_dict().items()}
     less = remove_heads(translator, [(kind, layer, head)])
 
-    def silence(_module: object, _inputs: object, heads: torch.Tensor) -> torch.Tensor:
+    def set_head_to_zero(_module: object, _inputs: object, heads: torch.Tensor) -> torch.Tensor:
         heads = heads.clone()
         heads[:, head] = 0
         return heads
 
     with torch.inference_mode():
         whole = model(source, target)
-        hook = part.core.register_forward_hook(silence)
+        hook = part.core.register_forward_hook(set_head_to_zero)
         expected = model(source, target)
         hook.remove()
         assert torch.allclose(less.model(source, target), expected, atol=1e-4)
@@ -156,7 +159,9 @@ def test_a_head_switched_off_gives_nothing(translator: Translator, kind: str) ->
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
 
-def test_what_is_lost_is_bleu(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removing_heads_lowers_bleu(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     search = replace(translator.default_search, beam=1, max_extra=3)
     references = translator.translate(SOURCES, search)
     ablation = HeadAblation(translator, SOURCES, references, search)
@@ -168,7 +173,7 @@ def test_what_is_lost_is_bleu(translator: Translator, monkeypatch: pytest.Monkey
     assert head.bleu_lost == pytest.approx(ablation.bleu_lost([("cross", 1, 0)]))
 
 
-def test_aligning_heads_stand_against_others(
+def test_aligning_heads_are_compared_with_as_many_random_others(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[list[tuple[str, int, int]]] = []
@@ -200,18 +205,18 @@ def test_aligning_heads_stand_against_others(
     assert ablation.compare_aligning(heads[3:]) is None
 
 
-def test_the_board_shows_every_head(translator: Translator) -> None:
+def test_the_table_has_a_box_for_every_head(translator: Translator) -> None:
     heads = [replace(h, bleu_lost=-0.01) for h in head_roles(translator, SOURCES, REFERENCES)]
     layout = draw_head_table(heads, "a title").layout
-    fields = layout.boxes
-    assert len({(field.x, field.y) for field in fields}) == len(fields) == len(heads)
-    assert [field.fill for field in fields] == [FILLS[head.role] for head in heads]
+    boxes = layout.boxes
+    assert len({(box.x, box.y) for box in boxes}) == len(boxes) == len(heads)
+    assert [box.fill for box in boxes] == [FILLS[head.role] for head in heads]
     # A row for each layer of each kind, from top to bottom; a column for each head.
-    for a, field_a in zip(heads, fields, strict=True):
-        for b, field_b in zip(heads, fields, strict=True):
+    for a, box_a in zip(heads, boxes, strict=True):
+        for b, box_b in zip(heads, boxes, strict=True):
             rows = [(list(NAMES).index(head.kind), head.layer) for head in (a, b)]
-            assert (rows[0] < rows[1]) == (field_a.y < field_b.y)
-            assert (a.head < b.head) == (field_a.x < field_b.x)
+            assert (rows[0] < rows[1]) == (box_a.y < box_b.y)
+            assert (a.head < b.head) == (box_a.x < box_b.x)
     texts = [label.text for label in layout.labels]
     assert texts.count("0.0 BLEU") == len(heads)  # no minus before a zero
     for head in heads:
@@ -221,7 +226,7 @@ def test_the_board_shows_every_head(translator: Translator) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    """Arguments; the third pair is blank."""
+    """Return the arguments of the command; the third pair is blank."""
     columns = {
         "source": [*SOURCES[:2], "", *SOURCES[2:]],
         "reference": [*REFERENCES[:2], "", *REFERENCES[2:]],
@@ -257,7 +262,7 @@ def test_the_command_prints_every_head(
 
 
 @pytest.mark.slow
-def test_the_command_says_what_is_lost(
+def test_the_command_prints_the_lost_bleu(
     model_directory: Path, files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     dispatch(["heads", str(model_directory), *files, "--pairs", "2"])
@@ -271,7 +276,7 @@ def test_the_command_says_what_is_lost(
     ("line", "message"),
     [("0:1", "'0:1' must be like 0-0"), ("0-99", "words that the sentences lack")],
 )
-def test_a_bad_alignment_is_one_line(
+def test_a_bad_alignment_file_is_rejected(
     model_directory: Path, files: list[str], line: str, message: str
 ) -> None:
     Path(files[-1]).write_text(f"{line}\n" * 6, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Pictures show the weights: read back from the layouts and from the files."""
+"""Layouts and files show the weights of the maps: the tests read them back."""
 
 import base64
 import io
@@ -65,7 +65,7 @@ def style(element: ElementTree.Element) -> dict[str, str]:
 
 @pytest.mark.parametrize("orientation", ["columns", "paper"])
 @pytest.mark.parametrize("heads", [None, [2, 9]])
-def test_every_line_is_a_weight(
+def test_every_link_shows_its_weight(
     maps: AttentionMaps, orientation: str, heads: list[int] | None
 ) -> None:
     """The links are the weights, and the lines of the file are the links, in the same order."""
@@ -97,7 +97,7 @@ def test_every_line_is_a_weight(
     assert len(cues) == len(chosen)
 
 
-def test_lines_end_at_their_tokens(maps: AttentionMaps) -> None:
+def test_links_end_at_their_tokens(maps: AttentionMaps) -> None:
     """Columns have tokens and links at the same heights, the paper's orientation at the same x."""
     for orientation, along in (("columns", 1), ("paper", 0)):
         layout = head_view(maps, "cross", orientation=orientation).layout  # type: ignore[arg-type]
@@ -120,7 +120,7 @@ def test_lines_end_at_their_tokens(maps: AttentionMaps) -> None:
 
 
 @pytest.mark.parametrize("orientation", ["columns", "paper"])
-def test_one_words_view_has_its_lines_only(maps: AttentionMaps, orientation: str) -> None:
+def test_the_view_of_one_query_has_only_its_links(maps: AttentionMaps, orientation: str) -> None:
     picture = head_view(maps, "encoder", layer=0, query=3, orientation=orientation)  # type: ignore[arg-type]
     weights = maps.maps["encoder"].weights[0, :, 3]
     assert {link.query for link in picture.links} == {3}
@@ -165,7 +165,7 @@ def cells_of(root: ElementTree.Element, name: str, shape: tuple[int, int]) -> np
     return np.asarray(pixels[np.ix_(rows, columns)][..., 3])
 
 
-def test_the_grid_has_every_map(maps: AttentionMaps) -> None:
+def test_the_grid_shows_every_head(maps: AttentionMaps) -> None:
     picture = grid(maps, "cross")
     weights = maps.maps["cross"].weights
     root = read(picture)
@@ -292,7 +292,7 @@ def test_the_page_gets_the_layouts_of_the_files(maps: AttentionMaps) -> None:
 
 
 def test_the_page_and_the_files_leave_out_the_same_weights() -> None:
-    """The page has bytes: the limit lies between two of them, whatever the rounding."""
+    """The page has weights as bytes; the limit lies between two of them."""
     weights = np.linspace(0, 0.02, 1001, dtype=np.float32)
     as_bytes = np.rint(weights * 255)
     assert np.array_equal(weights >= FAINTEST, as_bytes / 255 >= FAINTEST)
@@ -314,7 +314,9 @@ def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_equal_pictures_are_equal_bytes(maps: AttentionMaps, tmp_path: Path, suffix: str) -> None:
+def test_the_same_picture_gives_the_same_bytes(
+    maps: AttentionMaps, tmp_path: Path, suffix: str
+) -> None:
     pytest.importorskip("matplotlib")
     for name in ("a", "b"):
         head_view(maps, "cross", query=2).save(tmp_path / f"{name}{suffix}")
@@ -341,7 +343,7 @@ def test_png_has_the_colors_of_the_lines(maps: AttentionMaps, tmp_path: Path) ->
     assert pixels[y, x] == pytest.approx(color, abs=0.1)
 
 
-def test_a_name_of_another_kind_is_one_line(maps: AttentionMaps, tmp_path: Path) -> None:
+def test_a_wrong_suffix_kind_or_directory_is_rejected(maps: AttentionMaps, tmp_path: Path) -> None:
     with pytest.raises(HeadwayError, match=r"a\.gif: .* must end in \.svg, \.png, \.pdf"):
         grid(maps, "cross").save(tmp_path / "a.gif")
     with pytest.raises(HeadwayError, match="no decoder self-attention; it has: encoder, cross"):
@@ -352,7 +354,7 @@ def test_a_name_of_another_kind_is_one_line(maps: AttentionMaps, tmp_path: Path)
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_without_matplotlib_the_way_to_it_is_named(
+def test_without_matplotlib_the_message_names_the_package(
     maps: AttentionMaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -1,4 +1,4 @@
-"""``headway picture`` draws what it is asked for, and its numbers are the model's."""
+"""``headway picture`` writes the requested view, and its numbers are those of the model."""
 
 import importlib
 import json
@@ -7,7 +7,6 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -33,8 +32,10 @@ def picture(model: Path, *words: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_the_steps_end_in_what_the_model_computes(translator: Translator, kind: str) -> None:
-    """Each step from the numbers before it; the last one is the head's output in the model."""
+def test_the_explained_steps_give_the_output_of_the_model(
+    translator: Translator, kind: str
+) -> None:
+    """Each step follows from the step before; the last one is the head's output in the model."""
     layer, head, query = 1, 2, 2
     sentence = read_sentence(translator, SOURCE, TARGET)
     seen: list[torch.Tensor] = []
@@ -56,7 +57,7 @@ def test_the_steps_end_in_what_the_model_computes(translator: Translator, kind: 
     )
 
 
-def test_the_table_holds_the_numbers(
+def test_explain_prints_the_numbers(
     model_directory: Path, translator: Translator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--kind", "decoder", "--layer", "1", "--heads", "3", "--word", "Katze", "--explain"]
@@ -74,7 +75,7 @@ def test_the_table_holds_the_numbers(
     assert "q of Katze" in table
 
 
-def test_a_model_without_dot_products_says_so(translator: Translator) -> None:
+def test_explain_rejects_a_layer_without_dot_products(translator: Translator) -> None:
     config = replace(translator.model.config, encoder_mixer="lstm")
     recurrent = Translator(Transformer(config), translator.tokenizer)
     assert find_core(recurrent, "cross", 0) is not None
@@ -82,7 +83,7 @@ def test_a_model_without_dot_products_says_so(translator: Translator) -> None:
         find_core(recurrent, "encoder", 0)
 
 
-def test_what_needs_no_matplotlib_works_without_it(
+def test_pages_json_and_numbers_need_no_matplotlib(
     model_directory: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -108,7 +109,7 @@ def test_what_needs_no_matplotlib_works_without_it(
         ["--view", "alignment"],
     ],
 )
-def test_views_are_written(model_directory: Path, tmp_path: Path, words: list[str]) -> None:
+def test_every_view_is_written(model_directory: Path, tmp_path: Path, words: list[str]) -> None:
     pytest.importorskip("matplotlib")
     out = tmp_path / "a.svg"
     picture(model_directory, *words, "--out", str(out))
@@ -152,7 +153,7 @@ def test_json_and_html_hold_the_maps(
         (["--out", "a.svg", "--heads", "x"], "--heads x"),
     ],
 )
-def test_mistakes_on_the_line(
+def test_wrong_options_are_usage_errors(
     model_directory: Path,
     capsys: pytest.CaptureFixture[str],
     words: list[str],
@@ -165,10 +166,10 @@ def test_mistakes_on_the_line(
 
 
 def test_tokens_are_found_by_text_or_number() -> None:
-    labels: list[Any] = [" a", " b", "c", " a", " 2", "</s>"]
+    labels = [" a", " b", "c", " a", " 2", "</s>"]
     assert find_token(labels, "b") == 1
     assert find_token(labels, "·c") == find_token(labels, "c") == 2
-    assert find_token(labels, "2") == 4  # what stands there goes before where it stands
+    assert find_token(labels, "2") == 4  # a text goes before a number
     assert find_token(labels, "4") == 3
     assert find_token(labels, "</s>") == 5
     with pytest.raises(HeadwayError, match="matches 2 tokens: give a number: 1, 4"):
@@ -181,10 +182,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
 
 
-def test_the_page_shows_what_is_there(
+def test_the_documentation_matches_the_code(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its commands are understood, its pictures are there and its Python runs."""
+    """The commands are valid, the pictures exist and the Python example runs."""
     commands = re.findall(r"^    headway (.*)$", PAGE, re.MULTILINE)
     assert len(commands) > 9
     for command in commands:

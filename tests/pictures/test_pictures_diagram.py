@@ -1,4 +1,4 @@
-"""The diagram says what the configuration says, and nothing in it lies on anything else."""
+"""The diagram shows the configuration, and its parts do not overlap."""
 
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -29,7 +29,7 @@ def texts(picture: Picture) -> list[str]:
     return [picture.title, *(label.text for label in picture.layout.labels)]
 
 
-def test_it_names_what_the_model_has() -> None:
+def test_the_diagram_names_layers_heads_and_sizes() -> None:
     words = {name: texts(diagram(config)) for name, config in CONFIGS.items()}
     assert words["paper"].count("6 ×") == 2
     assert words["paper"].count("8 heads, d_k = d_v = 64") == 3
@@ -88,7 +88,7 @@ def memory_lines(picture: Picture, *, is_arrow: bool) -> list[Line]:
 
 
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
-def test_the_memory_goes_from_the_encoders_top_to_the_decoders_keys(config: ModelConfig) -> None:
+def test_the_memory_goes_from_the_encoder_to_the_cross_attention(config: ModelConfig) -> None:
     picture = diagram(config)
     for a, b in pairwise(memory_lines(picture, is_arrow=False)):
         assert (a.x2, a.y2) == (b.x1, b.y1)
@@ -108,7 +108,7 @@ def test_the_memory_goes_from_the_encoders_top_to_the_decoders_keys(config: Mode
     assert "Multi-head attention" in inside
 
 
-def test_info_draws_it(
+def test_info_writes_the_diagram(
     model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("matplotlib")

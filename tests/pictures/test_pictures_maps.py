@@ -1,4 +1,4 @@
-"""Attention maps are what the model attended with, and their labels are the text."""
+"""Attention maps contain the weights that the model used, and their labels are the text."""
 
 import json
 from dataclasses import replace
@@ -27,10 +27,10 @@ def make(tokenizer: Tokenizer, texts: list[str]) -> Batch:
     return Batch(source, source_segments, target, target_segments, rows, sum(map(len, targets)))
 
 
-def test_weights_times_values_are_what_the_attention_gives(
+def test_weights_times_values_give_the_output_of_the_attention(
     translator: Translator, tokenizer: Tokenizer
 ) -> None:
-    """Mapped through W^V and W^O, the maps reproduce each attention's output: they were in use."""
+    """With W^V and W^O the maps give the output of each attention, so the model used these weights."""
     model, batch = translator.model, make(tokenizer, sentences(3, 21))
     maps = attention_maps(model, batch)
     assert list(maps) == ["encoder", "decoder", "cross"]
@@ -68,7 +68,7 @@ def test_a_sentence_has_the_same_maps_alone_and_in_a_batch(
             assert torch.allclose(alone.sum(-1), torch.ones_like(alone[..., 0]), atol=1e-5)
 
 
-def test_a_training_model_is_evaluated_and_goes_on_training(tokenizer: Tokenizer) -> None:
+def test_maps_ignore_dropout_and_the_model_stays_in_training_mode(tokenizer: Tokenizer) -> None:
     config = replace(small_config(tokenizer).model, dropout=0.5, attention_dropout=0.5)
     model = Transformer(config).train()
     batch = make(tokenizer, sentences(2, 23))
@@ -84,7 +84,7 @@ def test_kinds_without_attention_are_absent(tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("text", ["the cat sees a dog", "the  cat", "grün x", "a </s> <0xE2> ▁ b"])
-def test_labels_are_the_text(translator: Translator, text: str) -> None:
+def test_joined_labels_are_the_text(translator: Translator, text: str) -> None:
     maps = sentence_maps(translator, f" {text} ", "die Katze")
     assert (maps.source, maps.target) == (text, "die Katze")
     encoder, cross, decoder = (maps.maps[kind] for kind in ("encoder", "cross", "decoder"))
@@ -103,7 +103,7 @@ def test_labels_are_the_text(translator: Translator, text: str) -> None:
     assert merged.keys == merged.queries == [*(f" {word}" for word in text.split()), "</s>"]
 
 
-def test_without_a_target_the_translator_finds_it(translator: Translator) -> None:
+def test_the_default_target_is_the_translation(translator: Translator) -> None:
     maps = sentence_maps(translator, "the cat sees")
     assert maps.target == translator.translate("the cat sees")
 
@@ -124,12 +124,12 @@ def test_words_sum_keys_and_average_queries() -> None:
     assert merged.words().weights == pytest.approx(merged.weights)
 
 
-def test_bytes_of_a_character_become_it() -> None:
+def test_byte_tokens_become_their_character() -> None:
     assert spell([" <", "<0xE2>", "<0x82>", "<0xAC>", "5"]) == "<€5"
     assert spell(["<0xE2>"]) == "\ufffd"
 
 
-def test_json_keeps_weights_to_a_byte(translator: Translator) -> None:
+def test_json_keeps_weights_within_half_a_byte(translator: Translator) -> None:
     maps = sentence_maps(translator, "the cat sees a dog", "die Katze sieht")
     written = json.loads(json.dumps(maps.to_json()))
     read = AttentionMaps.from_json(written)
@@ -148,16 +148,14 @@ def test_json_keeps_weights_to_a_byte(translator: Translator) -> None:
     "change",
     [{"weights": "AAAA"}, {"weights": "?"}, {"layers": 7}, {"heads": "x"}, {"keys": None}],
 )
-def test_json_that_does_not_fit_is_one_line(
-    translator: Translator, change: dict[str, object]
-) -> None:
+def test_inconsistent_json_is_rejected(translator: Translator, change: dict[str, object]) -> None:
     values = sentence_maps(translator, "the cat", "die Katze").to_json()
     values["maps"]["cross"].update(change)
     with pytest.raises(HeadwayError, match="attention maps"):
         AttentionMaps.from_json(values)
 
 
-def test_what_cannot_be_drawn_is_one_line(translator: Translator) -> None:
+def test_blank_and_long_sentences_are_rejected(translator: Translator) -> None:
     with pytest.raises(HeadwayError, match="blank"):
         sentence_maps(translator, "  ")
     long = "the " * LONGEST_SOURCE

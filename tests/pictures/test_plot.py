@@ -1,10 +1,9 @@
-"""Training curves show the points that a run logged, also before it has finished."""
+"""Training curves show the points that a run has logged, even before the run has finished."""
 
 import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -15,7 +14,7 @@ from headway.pictures.curves import SERIES, Curves, label_runs, thin
 from headway.pictures.plotting import plot
 
 
-def line(**values: Any) -> str:
+def line(**values: object) -> str:
     return json.dumps(values) + "\n"
 
 
@@ -49,19 +48,19 @@ def test_points_are_those_of_the_logs(tmp_path: Path) -> None:
     assert run.step == 9
 
 
-def test_a_run_can_be_read_while_it_writes(tmp_path: Path) -> None:
+def test_a_run_can_be_read_while_it_trains(tmp_path: Path) -> None:
     path = write_run(tmp_path / "a", 5)
     with (path / "metrics.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"event": "step", "step": 6, "lo')
         file.flush()
-        assert Curves(path).step == 5  # Half a line does not count.
+        assert Curves(path).step == 5  # An incomplete line does not count.
         file.write('ss": 0.5, "rate": 0.25}\n')
     run = Curves(path)
     assert run.points["loss"][-1] == (6, 0.5)
     assert len(run.points["rate"]) == 6
 
 
-def test_what_is_no_run_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_or_damaged_log_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(HeadwayError, match=r"no metrics\.jsonl: give the directory of a training"):
         Curves(tmp_path)
     path = write_run(tmp_path / "a", 2)
@@ -83,7 +82,7 @@ def test_thinning_keeps_means() -> None:
     )
 
 
-def test_runs_of_one_name_go_by_their_paths(tmp_path: Path) -> None:
+def test_runs_with_the_same_name_are_labeled_by_their_paths(tmp_path: Path) -> None:
     paths = [write_run(tmp_path / name, 2) for name in ("x/a", "y/a", "b")]
     assert label_runs([Curves(path) for path in paths]) == [str(paths[0]), str(paths[1]), "b"]
 
@@ -123,7 +122,7 @@ def test_the_command_writes_the_figure(
 
 
 @pytest.mark.parametrize("words", [["--live"], ["--live", "--every", "5"]])
-def test_live_names_tensorboard(
+def test_the_removed_option_live_names_tensorboard(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     with pytest.raises(SystemExit) as exit_:
@@ -132,7 +131,7 @@ def test_live_names_tensorboard(
     assert "--training.tensorboard true" in capsys.readouterr().err
 
 
-def test_a_plot_without_matplotlib_names_the_way_to_it(
+def test_without_matplotlib_the_message_names_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
