@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from headway.serving import app as application
-from headway.serving.app import Server, make_app
+from headway.serving import routes
+from headway.serving.app import make_app
+from headway.serving.handlers import Context
 from headway.serving.messages import DetectRequest
 from headway.serving.models import load_models
-from headway.serving.routes import Context
+from headway.serving.server import Server
 from support.runs import SETTINGS, words, write_corpus
 from support.server import SHORT, Running
 
@@ -134,7 +135,7 @@ def test_an_error_of_ours_tells_no_text(
     async def fail(request: DetectRequest, context: Context) -> None:
         raise ValueError(f"cannot read {request.q}")
 
-    monkeypatch.setitem(application.POSTS, "/detect", fail)
+    monkeypatch.setitem(routes.POSTS, "/detect", fail)
     app = make_app(Server(load_models([model_directory])))
     with caplog.at_level(logging.DEBUG), TestClient(app, raise_server_exceptions=False) as client:
         answer = client.post("/detect", json={"q": "zebra"})

@@ -12,8 +12,9 @@ from starlette.testclient import TestClient
 from headway.config import ServerConfig
 from headway.inference import Hypothesis, Segment, Translator
 from headway.model import watch
-from headway.serving.app import Server, make_app
+from headway.serving.app import make_app
 from headway.serving.models import Models, load_models
+from headway.serving.server import Server
 
 
 def test_a_thread_sees_its_own_forwards_only(translator: Translator) -> None:
@@ -69,4 +70,4 @@ def test_maps_show_the_translation_of_the_queue(models: Models) -> None:
         answer = client.post("/attention", json=asked)
     # As one line, in the queue, and then drawn.
     assert answer.json()["target"] == models.pairs["en", "de"].translate("the cat sees. a dog")
-    assert server.metrics.value("headway_parts_total") == 2
+    assert server.metrics.value("headway_segments_total") == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headway.errors import HeadwayError
-from headway.serving.clients import Keys
+from headway.serving.keys import Keys
 from headway.serving.rejection import Rejection
 from support.server import SHORT, Running
 

@@ -11,10 +11,11 @@ from starlette.testclient import TestClient
 
 from headway.config import UNLIMITED, ServerConfig, load
 from headway.errors import HeadwayError
-from headway.serving.app import Server, make_app
+from headway.serving.app import make_app
 from headway.serving.environment import parse_whole_number, read_variables, unused_variables
 from headway.serving.languages import normalize_code
 from headway.serving.models import load_models
+from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import write_random_model
 
@@ -101,7 +102,7 @@ def test_json_may_begin_with_a_byte_order_mark(client: TestClient) -> None:
 
 
 def test_keys_that_are_not_text_are_wrong(tmp_path: Path) -> None:
-    from headway.serving.clients import Keys
+    from headway.serving.keys import Keys
     from headway.serving.rejection import Rejection
 
     file = tmp_path / "keys"

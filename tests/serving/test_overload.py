@@ -59,13 +59,13 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body() -> None:
     assert caught.value.status == 429
     assert caught.value.headers["Retry-After"] == "1"
     queue.texts = 0
-    queue.tokens, queue.tokens_per_second = 400, 25.0  # 16 of 30 seconds
+    queue.tokens, queue.speed.tokens_per_second = 400, 25.0  # 16 of 30 seconds
     assert admit(admission, b"{}") == {}  # nothing waits: the tokens are being translated
     queue.jobs.append(None)  # type: ignore[arg-type]
     with pytest.raises(Rejection) as caught:
         admit(admission)
     assert caught.value.headers["Retry-After"] == "16"
-    queue.tokens_per_second = 50.0  # 8 seconds: less than 30 % of the deadline
+    queue.speed.tokens_per_second = 50.0  # 8 seconds: less than 30 % of the deadline
     assert admit(admission, b"{}") == {}
     assert admission.metrics.value("headway_rejected_total") == 2
     assert admission.pending == 0
@@ -103,7 +103,7 @@ def test_requests_that_are_still_read_take_the_place_of_a_usual_text_each() -> N
     admission = make_admission(queue_texts=MOST_TEXTS)
     queue = admission.queue
     queue.jobs.append(None)  # type: ignore[arg-type]
-    queue.tokens, queue.tokens_per_second, queue.typical_text = 100, 100.0, 20.0
+    queue.tokens, queue.speed.tokens_per_second, queue.typical_text = 100, 100.0, 20.0
     admission.pending = 40  # 1 second in the queue, and 8 of 30 more that are being read
     admission.check_load()
     queue.texts = 20  # 20 of the 40 requests are in the queue

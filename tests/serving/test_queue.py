@@ -15,11 +15,12 @@ from headway.config import SearchConfig, ServerConfig
 from headway.errors import HeadwayError
 from headway.inference import Segment
 from headway.serving.answers import run_while_connected
-from headway.serving.app import Server, make_app
+from headway.serving.app import make_app
 from headway.serving.metrics import Metrics
 from headway.serving.models import load_models
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
+from headway.serving.server import Server
 from support.toy_models import sentences
 
 SEARCH = SearchConfig()
@@ -232,7 +233,7 @@ def test_a_full_queue_rejects_at_once() -> None:
         model.open.set()
         await asyncio.gather(*found)
         assert await find(queue, model, "x" * 100) == ["x" * 100]
-        queue.tokens_per_second = 20.0  # tokens a second
+        queue.speed.tokens_per_second = 20.0  # tokens a second
         model.open.clear()
         some = [find(queue, model, "x" * 10) for _ in range(3)]
         await asyncio.sleep(0.02)
@@ -270,14 +271,14 @@ def test_other_calls_do_not_change_the_measured_speed() -> None:
     async def work(queue: TranslationQueue) -> None:
         for _ in range(20):
             await find(queue, model, "x" * 50)
-        before = queue.tokens_per_second
+        before = queue.speed.tokens_per_second
         assert before > 0
         # With others in the queue, when the time between two ends is what counts, and without.
         jobs = [lambda: time.sleep(0.05)] * 4
         await asyncio.gather(queue.run(jobs, [1] * 4), find(queue, model, "x" * 50))
         await queue.run(jobs, [1] * 4)
         await find(queue, model, "x" * 50)
-        assert queue.tokens_per_second > before / 2
+        assert queue.speed.tokens_per_second > before / 2
 
     run(work)
 
@@ -365,8 +366,10 @@ def test_an_answer_does_not_depend_on_other_clients(server: Server) -> None:
         for thread in threads:
             thread.join()
         assert [together[number] for number in range(len(texts))] == alone
-        batches = server.metrics.value("headway_batch_parts_count")
-        assert batches < server.metrics.value("headway_parts_total")  # some clients shared batches
+        batches = server.metrics.value("headway_batch_segments_count")
+        assert batches < server.metrics.value(
+            "headway_segments_total"
+        )  # some clients shared batches
 
 
 def test_a_deadline_ends_the_work(model_directory: Path) -> None:

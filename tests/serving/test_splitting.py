@@ -9,10 +9,11 @@ from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
 from headway.inference import Segment, Translator
-from headway.serving.app import Server, make_app
+from headway.serving.app import make_app
 from headway.serving.models import Models, load_models
 from headway.serving.passages import split_texts
 from headway.serving.queue import SHORT_REQUEST
+from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences as random_sentences
 

@@ -9,12 +9,13 @@ import pytest
 from starlette.types import Message
 
 from headway.config import ServerConfig
-from headway.serving import routes
-from headway.serving.app import Server, make_app
+from headway.serving import handlers
+from headway.serving.app import make_app
+from headway.serving.handlers import Context
 from headway.serving.jobs import Job
 from headway.serving.messages import StreamRequest
 from headway.serving.models import Models, load_models
-from headway.serving.routes import Context
+from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import write_random_model
 
@@ -74,7 +75,7 @@ def replace_translation(monkeypatch: pytest.MonkeyPatch, *parts: str) -> list[st
     async def replacement(request: StreamRequest, context: Context) -> AsyncGenerator[str, None]:
         return generate()
 
-    monkeypatch.setattr(routes, "stream", replacement)
+    monkeypatch.setattr(handlers, "stream", replacement)
     return closed
 
 

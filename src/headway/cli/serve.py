@@ -72,7 +72,6 @@ def run(args: argparse.Namespace) -> None:
         usage_error(str(error))
     set_threads(threads)
     try:
-        from headway.serving.app import Server
         from headway.serving.process import (
             configure_server_process,
             log,
@@ -80,13 +79,14 @@ def run(args: argparse.Namespace) -> None:
             run_server,
         )
         from headway.serving.reload import Reloader
+        from headway.serving.server import Server
     except ImportError as error:
         raise HeadwayError(
             f'headway serve needs {error.name}: pip install "headway[serve]"'
         ) from None
     from headway.kernels.cores import available_cores
     from headway.kernels.devices import resolve_device
-    from headway.serving.clients import Keys
+    from headway.serving.keys import Keys
     from headway.serving.models import load_models
 
     keys = Keys(args.keys) if args.keys else None

@@ -10,9 +10,10 @@ from starlette.requests import Request
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.serving.clients import Keys, RateLimit
+from headway.serving.keys import Keys
 from headway.serving.metrics import Metrics
 from headway.serving.queue import TranslationQueue
+from headway.serving.rate_limit import RateLimit
 from headway.serving.rejection import Rejection, overloaded
 from headway.serving.requests import read_fields
 

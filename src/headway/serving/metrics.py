@@ -39,10 +39,10 @@ class Metrics:
             "headway_tokens", "Source tokens translated or aligned.", registry=registry
         )
         self.segments = Counter(
-            "headway_parts", "Segments translated or aligned.", registry=registry
+            "headway_segments", "Segments translated or aligned.", registry=registry
         )
         self.batch_segments = Histogram(
-            "headway_batch_parts", "Segments in a batch.", registry=registry, buckets=COUNTS
+            "headway_batch_segments", "Segments in a batch.", registry=registry, buckets=COUNTS
         )
         self.batch_seconds = Histogram(
             "headway_batch_seconds", "Time that a batch takes.", registry=registry, buckets=SECONDS

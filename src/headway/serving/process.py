@@ -19,8 +19,9 @@ from starlette.types import ASGIApp
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.serving.app import Server, make_app
+from headway.serving.app import make_app
 from headway.serving.reload import Reloader, freeze_garbage
+from headway.serving.server import Server
 
 log = logging.getLogger("headway.serving")
 HEADER_BYTES = 16_384

@@ -20,6 +20,7 @@ from headway.inference import Hypothesis, Segment, Translator
 from headway.serving.jobs import Job, SegmentSearch, run_batch
 from headway.serving.metrics import Metrics
 from headway.serving.rejection import overloaded, too_long
+from headway.serving.speed import Speed
 
 T = TypeVar("T")
 LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejected
@@ -51,9 +52,7 @@ class TranslationQueue:
         self.turn = 0.0  # of the job that started last
         self.typical_batch = 1.0  # segments in recent batches, on average
         self.typical_text = 0.0  # tokens of recent texts, on average
-        self.tokens_per_second = 0.0  # of all workers together; 0: unknown
-        self._recent_tokens = self._recent_seconds = 0.0
-        self._batch_ended: float | None = None  # when the last batch ended, if others waited then
+        self.speed = Speed(workers, LONGEST_WAIT * config.deadline)
         self._timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
 
@@ -113,7 +112,7 @@ class TranslationQueue:
     def expected_seconds(self, tokens: int = 0) -> float:
         """Return how long a request of so many tokens would take; 0 if the speed is unknown."""
         total = self.tokens + self.running_tokens + tokens
-        return total / self.tokens_per_second if self.tokens_per_second else 0.0
+        return self.speed.seconds_for(total)
 
     def is_overloaded(self, tokens: int = 0) -> bool:
         """Return whether a request of so many tokens finds no room, or would wait too long."""
@@ -240,23 +239,14 @@ class TranslationQueue:
 
     def _measure(self, batch: list[Job], seconds: float) -> None:
         """Update the speed and the metrics after a batch."""
-        tokens, now = sum(job.tokens for job in batch), time.monotonic()
+        tokens = sum(job.tokens for job in batch)
         self.running_tokens -= tokens
         if isinstance(batch[0].work, SegmentSearch):
-            # Under load the time between two ends counts: workers may share cores with others.
-            took = seconds / self.workers
-            if self._batch_ended is not None:
-                took = max(0.0, now - self._batch_ended)
-            # Older batches count less, so that the speed follows the load within a request's time.
-            kept = math.exp(-took / (LONGEST_WAIT * self.config.deadline))
-            self._recent_tokens = kept * self._recent_tokens + tokens
-            self._recent_seconds = kept * self._recent_seconds + took
-            self.tokens_per_second = self._recent_tokens / max(self._recent_seconds, 1e-6)
-            self._batch_ended = now
-        elif self._batch_ended is not None:
-            self._batch_ended += seconds / self.workers  # other calls do not count as translation
+            self.speed.add_batch(tokens, seconds)
+        else:
+            self.speed.add_other_work(seconds)
         if not self.jobs:
-            self._batch_ended = None
+            self.speed.pause()
         self.metrics.tokens.inc(tokens)
         self.metrics.segments.inc(len(batch))
         self.metrics.batch_segments.observe(len(batch))

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from headway.errors import HeadwayError
-from headway.serving.app import Server
 from headway.serving.models import file_versions, load_models
+from headway.serving.server import Server
 
 log = logging.getLogger("headway.serving")
 

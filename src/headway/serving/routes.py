@@ -1,215 +1,137 @@
-"""What each address of the server does: a request in, an answer out."""
+"""The addresses of the server, and which handler answers each; `/spec` describes them."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple, TypeVar
+import hmac
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, get_type_hints
 
-from headway.config import ServerConfig
-from headway.errors import HeadwayError
-from headway.inference import Translator
-from headway.serving.html_translation import translate_pages
-from headway.serving.languages import is_translatable
-from headway.serving.links import Span, WordLinks
-from headway.serving.messages import (
-    Alignment,
-    AlignRequest,
-    Attention,
-    AttentionRequest,
-    DetectedLanguage,
-    DetectRequest,
-    FrontendSettings,
-    Health,
-    Language,
-    StreamRequest,
-    TranslateRequest,
-    Translation,
-    Word,
-)
-from headway.serving.models import Models
-from headway.serving.queue import TranslationQueue
-from headway.serving.rejection import Rejection
-from headway.serving.translation import TextTranslator
-from headway.text.languages import name_of
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-V = TypeVar("V")
-MAX_DETECTED = 3  # languages in an answer of /detect
+from headway.serving import handlers
+from headway.serving.answers import EventStream, json_response, run_while_connected
+from headway.serving.messages import StreamRequest
+from headway.serving.openapi import Handler, OpenAPI
+from headway.serving.page import page_files
+from headway.serving.rejection import CLIENT_LEFT, Rejection
+from headway.serving.server import Server
+from headway.serving.validation import RequestParser
 
-
-@dataclass(frozen=True)
-class Context:
-    """What the handlers work with.
-
-    Attributes:
-        models: The models at the time of the request.
-        queue: The queue of all requests.
-        config: The server's settings.
-        needs_key: Whether every POST needs an API key.
-    """
-
-    models: Models
-    queue: TranslationQueue
-    config: ServerConfig
-    needs_key: bool = False
-
-    @property
-    def translator(self) -> TextTranslator:
-        """A translator of texts with the server's settings."""
-        return TextTranslator(self.queue, self.config.split_sentences)
+Endpoint = Callable[[Request], Awaitable[Response]]
+POSTS: dict[str, Handler] = {
+    "/translate": handlers.translate,
+    "/detect": handlers.detect,
+    "/align": handlers.align,
+    "/attention": handlers.attention,
+}
+GETS: dict[str, Handler] = {
+    "/languages": handlers.languages,
+    "/frontend/settings": handlers.frontend_settings,
+    "/health": handlers.health,
+}
+DISABLED = {
+    "/translate_file": "Files translation are disabled on this server.",
+    "/suggest": "Suggestions are disabled on this server.",
+}
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Direction(NamedTuple):
-    """The models from source to target, and what was detected if the source was ``auto``."""
-
-    route: list[Translator]
-    detected: DetectedLanguage | None
-
-
-async def translate(request: TranslateRequest, context: Context) -> Translation:
-    """Translate a text or a list of texts."""
-    is_list = isinstance(request.q, list)
-    texts = request.q if isinstance(request.q, list) else [request.q]
-    route, detected = await _find_direction(request.source, request.target, texts, context)
-    if request.format == "html":
-        found = await translate_pages(context.translator, route, texts)
-    else:
-        found = await context.translator.translate(route, texts, request.alternatives)
-
-    def for_each(values: list[V]) -> V | list[V]:
-        return values if is_list else values[0]
-
-    answer = Translation(translatedText=for_each([t.text for t in found]))
-    if detected is not None:
-        answer["detectedLanguage"] = for_each([detected] * len(texts))
-    if request.alternatives:
-        answer["alternatives"] = _for_each_list(
-            [[text for text, _ in t.alternatives] for t in found], is_list
-        )
-    if request.scores:
-        answer["score"] = for_each([round(t.score, 6) for t in found])
-        answer["alternativeScores"] = _for_each_list(
-            [[round(score, 6) for _, score in t.alternatives] for t in found], is_list
-        )
-    return answer
-
-
-def _for_each_list(values: list[list[V]], is_list: bool) -> list[V] | list[list[V]]:
-    return values if is_list else values[0]
-
-
-async def detect(request: DetectRequest, context: Context) -> list[DetectedLanguage]:
-    """Detect which of the served languages a text is in; the likeliest comes first."""
-    texts = request.q if isinstance(request.q, list) else [request.q]
-    return (await _detect(texts, context))[:MAX_DETECTED]
-
-
-async def align(request: AlignRequest, context: Context) -> Alignment:
-    """Translate a text and link each of its words to the words of the translation."""
-    route, detected = await _find_direction(request.source, request.target, [request.q], context)
-    [found] = await context.translator.translate(route, [request.q], align=True)
-    links = found.links or WordLinks()
-    answer = Alignment(
-        translatedText=found.text,
-        sourceWords=_words(request.q, links.source),
-        targetWords=_words(found.text, links.target),
-        alignment=[list(pair) for pair in links.pairs],
-    )
-    if detected is not None:
-        answer["detectedLanguage"] = detected
-    return answer
-
-
-async def attention(request: AttentionRequest, context: Context) -> Attention:
-    """Return a sentence's attention weights, and the layouts in which the page draws them."""
-    from headway.pictures.page_layouts import view_json
-    from headway.pictures.sentences import LONGEST_TARGET, sentence_maps, source_ids
-
-    if not is_translatable(request.q):
-        raise Rejection(400, "Invalid request: q parameter has no letter or digit to attend to")
-    route, _ = await _find_direction(request.source, request.target, [request.q], context)
-    if len(route) != 1:
-        raise Rejection(400, "Invalid request: attention needs one model between two languages")
-    [translator], queue, target = route, context.queue, request.translation
-    source = " ".join(request.q.split())
-    try:
-        tokens = await queue.run_text_work(len(source), partial(source_ids, translator, source))
-        if target is None:  # the maps show one line, so it is translated as one line
-            as_one_line = TextTranslator(queue, is_split=False)
-            [found] = await as_one_line.translate(route, [source])
-            target = found.text
-        size = len(tokens) + min(len(target), LONGEST_TARGET)
-        is_admitted = request.translation is None
-        draw = partial(sentence_maps, translator, source, target)
-        [maps] = await queue.run([lambda: view_json(draw())], [size], is_admitted)
-    except HeadwayError as error:  # the sentence is too long
-        raise Rejection(400, f"Invalid request: {error}") from None
-    return maps
-
-
-async def stream(request: StreamRequest, context: Context) -> AsyncGenerator[str, None]:
-    """Translate greedily and send the text while it is made.
-
-    The answer is server-sent events: ``token`` with ``{"text"}`` for each part, then ``done`` with
-    ``{"translatedText"}``, or ``error`` with ``{"error"}``.
-    """
-    route, _ = await _find_direction(request.source, request.target, [request.q], context)
-    return context.translator.stream(route, request.q)
-
-
-def languages(context: Context) -> list[Language]:
-    """Return the served languages and what each can be translated into."""
-    models = context.models
+def make_routes(server: Server) -> list[Route]:
+    """Return all routes of a server."""
     return [
-        Language(code=code, name=name_of(code), targets=models.targets(code))
-        for code in models.codes
+        *(_route(path, _post(server, handler), "POST") for path, handler in POSTS.items()),
+        *(_route(path, _get(server, handler), "GET") for path, handler in GETS.items()),
+        *(_route(path, _reject(message), "POST") for path, message in DISABLED.items()),
+        *(_route(path, _file(*file), "GET") for path, file in page_files().items()),
+        _route("/stream", _stream(server), "POST"),
+        _route("/spec", _spec(server), "GET"),
+        _route("/metrics", _metrics(server), "GET"),
     ]
 
 
-def frontend_settings(context: Context) -> FrontendSettings:
-    """Return what a page needs to know about the server."""
-    target = next(iter(context.models.pairs))[1]
-    return {
-        "apiKeys": context.needs_key,
-        "charLimit": context.config.char_limit,
-        "filesTranslation": False,
-        "frontendTimeout": 500,
-        "keyRequired": context.needs_key,
-        "language": {
-            "source": {"code": "auto", "name": "Auto Detect"},
-            "target": {"code": target, "name": name_of(target)},
-        },
-        "suggestions": False,
-        "supportedFilesFormat": [],
-    }
+def describe(server: Server) -> dict[str, Any]:
+    """Return the OpenAPI description, with the languages and limits of this server."""
+    api = OpenAPI(server.models.codes, server.config, server.keys is not None)
+    for path, handler in POSTS.items():
+        api.add_post(path, handler)
+    api.add_post("/stream", handlers.stream, "text/event-stream")
+    for path, handler in GETS.items():
+        api.add_get(path, handler)
+    api.add_get("/metrics", _metrics(server), METRICS_TYPE.partition(";")[0])
+    api.add_get("/spec", describe)
+    api.add_disabled("/translate_file", "Files are not translated.")
+    api.add_disabled("/suggest", "Suggestions are not taken.")
+    return api.to_dict()
 
 
-def health(context: Context) -> Health:
-    """Return that the server answers."""
-    return {"status": "ok"}
+def _route(path: str, endpoint: Endpoint, method: str) -> Route:
+    return Route("/" + path.lstrip("/"), endpoint, methods=[method])
 
 
-async def _find_direction(
-    source: str, target: str, texts: Sequence[str], context: Context
-) -> Direction:
-    """Return the models between two languages; ``auto`` as source is detected from the texts."""
-    models = context.models
-    if source.lower() != "auto":
-        source, target = models.served_code(source), models.served_code(target)
-        return Direction(models.require_route(source, target), None)
-    target = models.served_code(target)
-    # The likeliest language counts even if no route leads on from it: a text that is translated from
-    # a wrong language becomes nonsense.
-    [detected, *_] = await _detect(texts, context)
-    if not any(map(is_translatable, texts)):
-        return Direction([], detected)
-    return Direction(models.require_route(detected["language"], target), detected)
+def _post(server: Server, handler: Handler) -> Endpoint:
+    parser = RequestParser(next(iter(get_type_hints(handler).values())), server.config)
+
+    async def post(request: Request) -> Response:
+        async with server.admission.admit(request) as fields:
+            work = handler(parser.parse(fields), server.context)
+            task = await run_while_connected(work, request.receive)
+        return Response(status_code=CLIENT_LEFT) if task is None else json_response(task.result())
+
+    return post
 
 
-async def _detect(texts: Sequence[str], context: Context) -> list[DetectedLanguage]:
-    ranked = await asyncio.to_thread(context.models.detector.rank, "\n".join(texts))
-    return [{"confidence": round(value, 1), "language": code} for code, value in ranked]
+def _stream(server: Server) -> Endpoint:
+    parser = RequestParser(StreamRequest, server.config)
+
+    @asynccontextmanager
+    async def admit(request: Request) -> AsyncIterator[AsyncGenerator[str, None]]:
+        async with server.admission.admit(request) as fields:
+            parts = await handlers.stream(parser.parse(fields), server.context)
+            async with aclosing(parts):
+                yield parts
+
+    async def stream(request: Request) -> Response:
+        return EventStream(admit(request))
+
+    return stream
 
 
-def _words(text: str, spans: Sequence[Span]) -> list[Word]:
-    return [{"text": text[a:b], "start": a, "end": b} for a, b in spans]
+def _get(server: Server, handler: Handler) -> Endpoint:
+    async def get(request: Request) -> Response:
+        return json_response(handler(server.context))
+
+    return get
+
+
+def _spec(server: Server) -> Endpoint:
+    async def spec(request: Request) -> Response:
+        return json_response(describe(server))
+
+    return spec
+
+
+def _metrics(server: Server) -> Endpoint:
+    async def metrics(request: Request) -> Response:
+        """Return counters for Prometheus."""
+        token = server.config.metrics_token
+        given = request.headers.get("authorization", "").encode()
+        if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
+            raise Rejection(401, "Unauthorized", {"WWW-Authenticate": "Bearer"})
+        return Response(server.metrics.to_text(), media_type=METRICS_TYPE)
+
+    return metrics
+
+
+def _reject(message: str) -> Endpoint:
+    async def reject(request: Request) -> Response:
+        raise Rejection(403, message)
+
+    return reject
+
+
+def _file(content: bytes, media_type: str) -> Endpoint:
+    async def get(request: Request) -> Response:
+        return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
+
+    return get

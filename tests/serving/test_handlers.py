@@ -15,14 +15,15 @@ from starlette.testclient import TestClient
 from headway.config import Config, ServerConfig, load
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
-from headway.serving.app import Server, make_app
-from headway.serving.clients import Keys
+from headway.serving.app import make_app
 from headway.serving.environment import read_variables
+from headway.serving.keys import Keys
 from headway.serving.languages import is_translatable
 from headway.serving.models import Models, load_models
 from headway.serving.page import page_files
 from headway.serving.rejection import Rejection
 from headway.serving.requests import read_body
+from headway.serving.server import Server
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences, write_random_model
 
@@ -404,7 +405,7 @@ def test_keys(models: Models, tmp_path: Path) -> None:
 
 def test_rates_count_texts_and_refill(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("headway.serving.clients.monotonic", lambda: now[0])
+    monkeypatch.setattr("headway.serving.rate_limit.monotonic", lambda: now[0])
     with started(models, ServerConfig(req_limit=10)) as client:
         assert ask(client, q=["a"] * 7).is_success
         refused = ask(client, q=["a"] * 4)
@@ -427,7 +428,7 @@ def test_metrics_count_what_happened_and_ask_for_their_token(models: Models) -> 
         text = client.get("/metrics", headers={"Authorization": "Bearer Zeichen"}).text
     assert 'headway_requests_total{endpoint="/translate",status="200"} 1.0\n' in text
     assert 'headway_requests_total{endpoint="/translate",status="400"} 1.0\n' in text
-    assert "headway_parts_total 2.0\n" in text
+    assert "headway_segments_total 2.0\n" in text
     assert "headway_queue_tokens 0.0\n" in text
     assert "secret" not in text
 
