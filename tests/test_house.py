@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 ROOMS = [
-    "errors", "files", "config", "kernels", "model", "text", "evaluation", "inference", "training",
+    "errors", "files", "hub", "config", "kernels", "model", "text", "evaluation", "inference", "training",
     "exchange", "parsing", "pictures", "serving", "checks", "demo", "paper", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))

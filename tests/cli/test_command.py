@@ -90,6 +90,49 @@ def test_a_mistake_is_one_line(words: list[str], code: int, says: str) -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["train", "run", "--preset", "tinny"], 2),
+        (["train", "run", "--training.sed", "5"], 2),
+        (["train", "run", "--init", "nowhere"], 1),
+        (["translate", "nowhere"], 1),
+        (["translate", "runs/nowhere"], 1),
+        (["translate", "nowhere", "--search.beem", "5"], 2),
+        (["evaluate", "runs/nowhere", "--source", "a", "--reference", "b"], 1),
+        (["evaluate", ".", "--source", "a", "--reference", "b"], 1),
+        (["serve", "runs/nowhere"], 1),
+        (["encode", ".", "--out", "vectors.txt"], 2),
+        (["heads", ".", "--source", "a", "--reference", "b", "--pairs", "0"], 2),
+        (["export", ".", "out", "--to", "onnx", "--reference", "b"], 2),
+        (["check", ".", "--source", "a"], 1),
+    ],
+)
+def test_a_mistake_is_reported_before_torch_is_imported(words: list[str], code: int) -> None:
+    program = (
+        "import sys; from headway.cli.main import main\n"
+        f"try: main({words!r})\nexcept SystemExit as end: assert end.code == {code}, end.code\n"
+        "assert 'torch' not in sys.modules"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_an_impossible_setting_is_reported_before_anything_is_compiled(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("the cat\n")
+    words = ["--train", str(text), str(text), "--valid", str(text), str(text)]
+    result = headway(
+        "train", str(tmp_path / "run"), *words, "--training.max-steps", "0",
+        HEADWAY_CACHE=str(tmp_path / "cache"),
+    )  # fmt: skip
+    assert result.returncode == 2
+    assert result.stderr == ("headway: command line: training.max_steps = 0 must be more than 0\n")
+    assert not (tmp_path / "cache").exists()
+
+
 def test_info_of_a_preset_tells_where_it_departs() -> None:
     found = json.loads(headway("info", "quick", "--json").stdout)
     assert found["departures from its training"]["packed"] is True

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from headway.cli.verbs import VERBS
-from headway.errors import find_closest, suggest
+from headway.errors import HeadwayError, find_closest, suggest
 
 
 def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.Namespace:
@@ -32,7 +32,20 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
     namespace = parser.parse_args(rest)
     if settings:
         namespace.overrides = overrides
+        _check_settings(getattr(namespace, "preset", None), overrides)
     return namespace
+
+
+def _check_settings(preset: str | None, overrides: dict[str, str]) -> None:
+    """Report misspelled settings before a verb imports torch or compiles native code."""
+    from headway import config
+
+    try:
+        if preset:
+            config.check_preset(preset)
+        config.check_overrides(overrides)
+    except HeadwayError as error:
+        usage_error(str(error))
 
 
 CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"  # argparse's message

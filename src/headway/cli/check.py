@@ -24,9 +24,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the result of each check; return 1 if a check failed."""
     from itertools import islice
 
-    from headway.checks import self_check
     from headway.cli.process import report_native_code
-    from headway.inference import Translator
     from headway.text.readers import read_lines
 
     sentences = list(islice(read_lines(args.source), 64)) if args.source else []
@@ -34,6 +32,10 @@ def run(args: argparse.Namespace) -> int:
         raise HeadwayError(
             f"{args.source}: the first 64 lines are empty; give a file with source text"
         )
+
+    from headway.checks import self_check
+    from headway.inference import Translator
+
     translator = Translator.load(args.model, args.device)
     report_native_code("decoding", translator.device)
     failed = 0

@@ -32,12 +32,12 @@ def fetch_models(args: argparse.Namespace) -> None:
 
 
 def _directory(word: str) -> str:
-    if "/" not in word or Path(word).exists():
-        return word
-    from headway.inference.hub import NAME
+    from headway import hub
+    from headway.config import PRESETS
 
-    if not NAME.fullmatch(word):
+    if Path(word).is_dir() or word in PRESETS:  # `headway info` takes a preset too
         return word
+    hub.parse_name(word)  # reports a mistyped path before torch is imported
     from headway.exchange.hub import download_and_import
 
     return str(download_and_import(word, print_notice))

@@ -38,15 +38,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Encode standard input, a sentence a line."""
-    import numpy as np
-
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
     from headway.cli.standard_input import read_input
-    from headway.inference.sentence_encoder import SentenceEncoder
 
     if args.out and not args.out.endswith(".npy"):
         usage_error(f"--out {args.out}: the name must end in .npy")
+
+    import numpy as np
+
+    from headway.inference.sentence_encoder import SentenceEncoder
+
     set_threads(args.threads)
     encoder = SentenceEncoder.load(args.model, args.device)
     every = args.layers == "all"

@@ -45,19 +45,21 @@ def run(args: argparse.Namespace) -> None:
     """Print the scores, or a log-probability for each line."""
     from headway.cli.process import report_native_code, set_threads
     from headway.cli.settings import override_search
-    from headway.inference import Translator
     from headway.text.readers import read_lines
 
     if args.comet:
         from headway.evaluation import find_comet
 
         find_comet()  # before translating, which may take minutes
-    set_threads(args.threads)
     sources, references = list(read_lines(args.source)), list(read_lines(args.reference))
     if len(sources) != len(references):
         raise HeadwayError(
             f"{args.source} has {len(sources)} lines, but {args.reference} has {len(references)}"
         )
+    set_threads(args.threads)
+
+    from headway.inference import Translator  # after the user's mistakes: this imports torch
+
     translator = Translator.load(args.model, args.device)
     search = override_search(translator, args.overrides)
     if args.per_line:

@@ -45,12 +45,8 @@ def run(args: argparse.Namespace) -> int:
     """Export a model, and print the comparison on standard error."""
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
-    from headway.exchange.certificate import MAX_LINES
-    from headway.exchange.exporting import CERTIFICATE, export_model
-    from headway.inference import load_model
     from headway.text.readers import read_lines
 
-    set_threads(args.threads)
     if args.reference and not args.lines:
         usage_error("--reference needs --lines, the text that it translates")
     if args.no_verify and args.lines:
@@ -63,6 +59,12 @@ def run(args: argparse.Namespace) -> int:
         raise HeadwayError(
             f"{args.lines} has {len(lines)} lines, but {args.reference} has {len(references)}"
         )
+    set_threads(args.threads)
+
+    from headway.exchange.certificate import MAX_LINES
+    from headway.exchange.exporting import CERTIFICATE, export_model
+    from headway.inference import load_model
+
     export = export_model(
         load_model(args.model),
         args.to,

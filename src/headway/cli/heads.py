@@ -56,13 +56,15 @@ def run(args: argparse.Namespace) -> None:
     """Print a line for each head, and the BLEU lost without the aligning heads."""
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
+
+    if args.pairs < 1:
+        usage_error(f"--pairs {args.pairs}: must be 1 or more")
+
     from headway.inference import Translator
     from headway.pictures.drawing import check_output
     from headway.pictures.head_table import draw_head_table
     from headway.pictures.roles import head_roles
 
-    if args.pairs < 1:
-        usage_error(f"--pairs {args.pairs}: must be 1 or more")
     if args.out:
         check_output(args.out)
     set_threads(args.threads)

@@ -31,12 +31,12 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.downloads import print_notice
     from headway.exchange.hub import download, model_name
     from headway.exchange.importing import import_model
-    from headway.inference.hub import NAME, download_settings
+    from headway.hub import NAME
     from headway.model import parameter_count
 
     languages = tuple(args.languages) if args.languages else None
     by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
-    path = download(args.path, download_settings(args.path, print_notice)) if by_name else args.path
+    path = download(args.path, print_notice) if by_name else args.path
     name = model_name(args.path) if by_name else ""
     format_name, model = import_model(path, args.out, languages, name)
     print(

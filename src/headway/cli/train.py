@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
     set_training_environment()  # before torch is imported
 
     from headway.cli.downloads import fetch_text
-    from headway.cli.training import train_and_show
-    from headway.training.opening import RunRequest, check_request
+    from headway.cli.training import check_training, train_and_show
+    from headway.training.opening import RunRequest
     from headway.training.run_directory import RunDirectory
 
     request = RunRequest(
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         command=["headway", *sys.argv[1:]],
     )
     directory = RunDirectory(args.run)
-    check_request(directory, request)
+    check_training(directory, request)
     # Corpora are fetched before the ranks wait for each other, because that has a time limit.
     request = replace(request, train=fetch_text(args, "train"), valid=fetch_text(args, "valid"))
     return train_and_show(directory, request, quiet=args.quiet)

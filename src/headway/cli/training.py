@@ -18,19 +18,29 @@ if TYPE_CHECKING:
     from headway.training.run_directory import RunDirectory
 
 
+def check_training(directory: "RunDirectory", request: "RunRequest") -> None:
+    """Check a request before anything is compiled or written; a wrong setting exits with 2."""
+    from headway.training.opening import SettingsError, check_request
+
+    try:
+        check_request(directory, request)
+    except SettingsError as error:
+        usage_error(str(error))
+
+
 def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: bool) -> int:
     """Start or resume the run that a request asks for and train it; return the exit code.
 
     Args:
         directory: Where the run is, or will be.
-        request: The text and settings.
+        request: The text and settings, checked by `check_training`.
         quiet: Print nothing but errors.
     """
     import torch
 
     from headway.training import ranks
     from headway.training.machine import configure_process
-    from headway.training.opening import SettingsError, open_run
+    from headway.training.opening import open_run
     from headway.training.rehearsal import rehearse
     from headway.training.schedule import warn_if_too_short
 
@@ -42,10 +52,7 @@ def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: b
             if not quiet:
                 report_native_code("training", torch.device("cpu"))
         ranks.wait()
-        try:
-            opened = open_run(directory, request)
-        except SettingsError as error:
-            usage_error(str(error))
+        opened = open_run(directory, request)
         if not quiet:
             print(*opened.notices, sep="\n", end="\n" if opened.notices else "", file=sys.stderr)
         if opened.run is None:
@@ -132,4 +139,5 @@ def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
         overrides=overrides,
         command=["headway", *sys.argv[1:]],
     )
+    check_training(directory, request)
     return train_and_show(directory, request, quiet=args.quiet)

@@ -6,7 +6,6 @@ meaning beside it, which `headway config` prints, and the bounds of its value.
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
 
 from headway.config.model import ModelConfig
 from headway.config.search import SearchConfig
@@ -14,6 +13,8 @@ from headway.config.server import ServerConfig
 from headway.config.text import TextConfig
 from headway.config.training import TrainingConfig
 from headway.errors import HeadwayError
+
+Setting = bool | int | float | str  # a value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +35,13 @@ class Config:
                 f" {self.model.max_positions} learned positions"
             )
 
-    def to_dict(self) -> dict[str, dict[str, Any]]:
+    def to_dict(self) -> dict[str, dict[str, Setting]]:
         """Return the settings of a run as nested dictionaries, section -> name -> value."""
         return {section: dataclasses.asdict(getattr(self, section)) for section in RUN_SECTIONS}
 
 
-SECTIONS: dict[str, Any] = {
+Section = TextConfig | ModelConfig | TrainingConfig | SearchConfig | ServerConfig
+SECTIONS: dict[str, type[Section]] = {
     "text": TextConfig, "model": ModelConfig, "training": TrainingConfig, "search": SearchConfig,
     "server": ServerConfig,
 }  # fmt: skip

@@ -1,12 +1,13 @@
 """Other programs' models on the Hugging Face hub: imported once, into Headway's cache."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from headway import hub
 from headway.errors import HeadwayError
 from headway.exchange.importing import import_model
 from headway.exchange.json_file import read_optional_json_object
 from headway.files import cache_directory
-from headway.inference import hub
 
 CACHE_VERSION = 1  # part of the name of a cached import; increase it if imports change
 
@@ -14,11 +15,11 @@ CACHE_VERSION = 1  # part of the name of a cached import; increase it if imports
 def download_and_import(word: str | Path, say: hub.Notify = hub.log_notice) -> Path:
     """Return a directory of a Headway model for a path or a name, whoever made the model.
 
-    `headway.inference.hub.find_model` finds Headway's own models. This function also finds Marian and
-    CTranslate2 models of the hub: each commit is imported once, under ``models/`` in the cache.
+    Marian and CTranslate2 models of the hub are imported; each commit is imported once, under
+    ``models/`` in the cache.
 
     Args:
-        word: A path, or ``[hf:]ORGANISATION/NAME[@REVISION]``.
+        word: A path, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
         say: Called with a line that names the model of the hub.
 
     Raises:
@@ -27,31 +28,39 @@ def download_and_import(word: str | Path, say: hub.Notify = hub.log_notice) -> P
     if Path(word).is_dir():
         return Path(word)
     settings = hub.download_settings(word, say)
-    if hub.is_headway_model(settings):
+    values = read_optional_json_object(settings / "config.json")
+    if {"format", "settings"} <= values.keys():
         return hub.download_files(word, settings, hub.WEIGHTS)
     name = model_name(word)
     folder = f"{name.replace('/', '--')}-{settings.name[:16]}-{CACHE_VERSION}"
     out = cache_directory() / "models" / folder
     if not out.is_dir():
         try:
-            import_model(download(word, settings), out, name=name)
+            import_model(_download_weights(word, settings, values), out, name=name)
         except (HeadwayError, OSError):
             if not out.is_dir():  # another process may have made the same directory
                 raise
     return out
 
 
-def download(word: str | Path, settings: Path) -> Path:
+def download(word: str, say: hub.Notify) -> Path:
     """Return the hub's snapshot of another program's model, with its weights.
 
     Args:
         word: The model's name.
-        settings: The result of `headway.inference.hub.download_settings`.
+        say: Called with a line that names the model of the hub.
 
     Raises:
         HeadwayError: If the model cannot be imported, or has its weights as a pickle only.
     """
-    model_type = read_optional_json_object(settings / "config.json").get("model_type")
+    settings = hub.download_settings(word, say)
+    values = read_optional_json_object(settings / "config.json")
+    return _download_weights(word, settings, values)
+
+
+def _download_weights(word: str | Path, settings: Path, values: Mapping[str, object]) -> Path:
+    """Download the weights of a model whose ``config.json`` holds ``values``."""
+    model_type = values.get("model_type")
     if model_type is None and any(settings.glob("*_vocabulary.*")):
         weights = "model.bin"  # CTranslate2's own format
     elif model_type == "marian":

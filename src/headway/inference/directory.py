@@ -7,13 +7,11 @@
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from headway import __version__, config
+from headway import __version__, config, hub
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.files import replace_text
-from headway.inference import hub
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
 from headway.text.class_labels import load_tokenizer
@@ -23,6 +21,10 @@ FORMAT = 1
 CONFIG = "config.json"
 CARD = "README.md"
 MAX_CONFIG_BYTES = 1 << 20
+
+
+class ForeignModelError(HeadwayError):
+    """The directory holds no settings of Headway."""
 
 
 @dataclass(frozen=True)
@@ -115,13 +117,25 @@ def load_any_model(path: str | Path) -> AnyModel:
     """Read the run or model directory of a model of any kind.
 
     Args:
-        path: A directory, or the name of a Headway model on the Hugging Face hub.
+        path: A directory, or the name of a Headway model on the Hugging Face hub:
+            ``[hf:]ORGANIZATION/NAME[@REVISION]``.
 
     Raises:
         HeadwayError: If a file is missing, damaged or of another program; the message names it.
     """
-    path = hub.find_model(path)
-    settings, languages = read_config(path)
+    word, path = path, Path(path)
+    if path.is_dir():
+        settings, languages = read_config(path)
+    else:
+        path = hub.download_settings(word)
+        try:
+            settings, languages = read_config(path)
+        except ForeignModelError:
+            raise HeadwayError(
+                f"{word}: a model of another program: convert it with headway import {word} OUT, or"
+                " with headway.exchange.hub.download_and_import in Python"
+            ) from None
+        hub.download_files(word, path, hub.WEIGHTS)
     weights = path / "model.safetensors"
     if not weights.is_file():
         hint = (
@@ -149,23 +163,24 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
         name: Name of the file.
 
     Raises:
-        HeadwayError: If ``config.json`` is missing, damaged, or of another program or format.
+        ForeignModelError: If ``config.json`` is missing or of another program.
+        HeadwayError: If there is no directory, or the file is damaged or of another format.
     """
     file = path / name
     if not path.exists():
         raise HeadwayError(f"{path}: no such directory")
     if not file.is_file():
-        raise HeadwayError(f"{path}: no {name}: not a run or model directory of Headway")
+        raise ForeignModelError(f"{path}: no {name}: not a run or model directory of Headway")
     if file.stat().st_size > MAX_CONFIG_BYTES:
         raise HeadwayError(f"{file}: larger than any configuration ({MAX_CONFIG_BYTES} bytes)")
     try:
-        values: Any = json.loads(file.read_bytes().decode("utf-8"))
+        values: object = json.loads(file.read_bytes().decode("utf-8"))
     except OSError as error:
         raise HeadwayError(f"{file}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise HeadwayError(f"{file}: not JSON: {str(error).splitlines()[0]}") from None
     if not isinstance(values, dict) or "settings" not in values or "format" not in values:
-        raise HeadwayError(f"{file}: not written by Headway: it has no format and settings")
+        raise ForeignModelError(f"{file}: not written by Headway: it has no format and settings")
     if values["format"] != FORMAT:
         raise HeadwayError(
             f"{file}: format {values['format']!r}, but this Headway reads format {FORMAT}"

@@ -70,10 +70,11 @@ class OpenedRun:
 
 
 def check_request(directory: RunDirectory, request: RunRequest) -> None:
-    """Check that the parts of a request fit together, before anything is written.
+    """Check that the parts of a request fit together, before anything is compiled or written.
 
     Raises:
-        HeadwayError: If they do not, with the option to add or to leave out.
+        SettingsError: If a setting of the request is wrong.
+        HeadwayError: If the parts do not fit, with the option to add or to leave out.
     """
     if not directory.started and not request.data and not (request.train and request.valid):
         if bool(request.train) != bool(request.valid):
@@ -93,6 +94,12 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
         raise HeadwayError(
             f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
         )
+    if directory.started:
+        _changed_settings(request, read_config(directory.path)[0])
+    elif not request.init:
+        _new_settings(request)
+    elif Path(request.init).is_dir():  # not the name of a model that is not downloaded yet
+        _new_settings(request, shape=read_config(Path(request.init))[0])
 
 
 def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:

@@ -5,7 +5,6 @@ package ``huggingface_hub`` keeps them in its cache and resumes interrupted down
 package, or with the variable ``HF_HUB_OFFLINE``, nothing is downloaded.
 """
 
-import json
 import logging
 import re
 from collections.abc import Callable
@@ -28,39 +27,11 @@ def log_notice(line: str) -> None:
     logging.getLogger(__name__).warning("%s", line)
 
 
-def find_model(word: str | Path, notify: Notify = log_notice) -> Path:
-    """Return the directory of a Headway model: a local one, or else a download from the hub.
-
-    A model of another program must be converted: `headway.exchange.hub.download_and_import` does so.
-
-    Args:
-        word: A path, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
-        notify: Called with a message if the model is on the hub.
+def parse_name(word: str | Path) -> tuple[str, str | None]:
+    """Return the name of a model on the hub, and the revision if there is one.
 
     Raises:
-        HeadwayError: If there is no such model, or it is of another program.
-    """
-    path = Path(word)
-    if path.is_dir():
-        return path
-    settings = download_settings(word, notify)
-    if not is_headway_model(settings):
-        raise HeadwayError(
-            f"{word}: a model of another program: convert it with headway import {word} OUT, or with"
-            " headway.exchange.hub.download_and_import in Python"
-        )
-    return download_files(word, settings, WEIGHTS)
-
-
-def download_settings(word: str | Path, notify: Notify = log_notice) -> Path:
-    """Download a model from the hub without its weights, and return the directory.
-
-    Args:
-        word: A name that is no local directory.
-        notify: Called with the name, the revision and the directory.
-
-    Raises:
-        HeadwayError: If there is no such model, or the hub cannot be asked.
+        HeadwayError: If the word is a file, or probably a mistyped path.
     """
     path = Path(word)
     if path.exists():
@@ -71,8 +42,22 @@ def download_settings(word: str | Path, notify: Notify = log_notice) -> Path:
         raise HeadwayError(missing)
     by_name, name, revision = match.groups()
     if not by_name and (path.parent.is_dir() or path.parts[0] in LOCAL):
-        # Probably a mistyped path: the model of a stranger must not take its place.
+        # The model of a stranger must not take the place of a mistyped path.
         raise HeadwayError(f"{missing}, or hf:{word} for a model on the Hugging Face hub")
+    return name, revision
+
+
+def download_settings(word: str | Path, notify: Notify = log_notice) -> Path:
+    """Download a model from the hub without its weights, and return the directory.
+
+    Args:
+        word: A name that is no local directory.
+        notify: Called with the name, the revision and the directory.
+
+    Raises:
+        HeadwayError: If there is no such model, or the hub cannot be asked; see `parse_name`.
+    """
+    name, revision = parse_name(word)
     found = _snapshot(word, name, revision, SETTINGS)
     notify(f"{name}: from the Hugging Face hub, revision {found.name}, downloaded to {found}")
     return found
@@ -86,18 +71,8 @@ def download_files(word: str | Path, settings: Path, names: tuple[str, ...]) -> 
         settings: The directory that it returned, which is named after the revision.
         names: Files to download, if the model has them.
     """
-    match = NAME.fullmatch(str(word))
-    assert match, word
-    return _snapshot(word, match[2], settings.name, names)
-
-
-def is_headway_model(directory: Path) -> bool:
-    """Return whether the settings in a directory are those of a Headway model."""
-    try:
-        values = json.loads((directory / "config.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(values, dict) and {"format", "settings"} <= values.keys()
+    name, _ = parse_name(word)
+    return _snapshot(word, name, settings.name, names)
 
 
 def _snapshot(word: str | Path, name: str, revision: str | None, files: tuple[str, ...]) -> Path:

@@ -1,0 +1,59 @@
+"""A single setting: its type, its value as text, and its value from a file."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Literal, get_args, get_origin, get_type_hints
+
+from headway.config.sections import SECTIONS, Setting
+from headway.errors import suggest
+
+_EXPECTED = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def setting_types(sections: Iterable[str]) -> dict[str, object]:
+    """Return the type of each setting, by its name as ``section.name``."""
+    return {
+        f"{s}.{f.name}": get_type_hints(SECTIONS[s])[f.name]
+        for s in sections
+        if s in SECTIONS
+        for f in fields(SECTIONS[s])
+    }
+
+
+def parse_setting(text: str, hint: object) -> Setting:
+    """Turn an option's text into the type of its setting.
+
+    Raises:
+        ValueError: Saying what was expected.
+    """
+    if hint is bool:
+        if text.lower() not in _TRUTH:
+            raise ValueError(f"must be true or false, not '{text}'")
+        return _TRUTH[text.lower()]
+    if hint is int or hint is float:
+        try:
+            return int(text) if hint is int else float(text)
+        except ValueError:
+            raise ValueError(f"must be {_EXPECTED[hint]}, not '{text}'") from None
+    return check_setting(text, hint)
+
+
+def check_setting(value: object, hint: object) -> Setting:
+    """Return a value from a file in the type of its setting.
+
+    Raises:
+        ValueError: Saying what was expected.
+    """
+    if get_origin(hint) is Literal:
+        choices = get_args(hint)
+        if value in choices:
+            return str(value)
+        near = suggest(str(value), choices)
+        raise ValueError(f"must be one of {', '.join(choices)}, not {value!r}{near}")
+    assert isinstance(hint, type)
+    if hint is float and type(value) is int:
+        return float(value)
+    if isinstance(value, bool | int | float | str) and type(value) is hint:
+        return value
+    raise ValueError(f"must be {_EXPECTED[hint]}, not {value!r}")

@@ -1,0 +1,46 @@
+"""Settings as TOML: read any file, and write the settings with their meanings."""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Literal, get_args, get_origin, get_type_hints
+
+from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, Setting
+from headway.errors import HeadwayError
+
+
+def read_toml(path: str | Path) -> dict[str, object]:
+    """Read a TOML file.
+
+    Raises:
+        HeadwayError: If it is not UTF-8 or not TOML, with the line.
+    """
+    try:
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise HeadwayError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise HeadwayError(f"{path}: not TOML: {error}") from None
+
+
+def to_toml(config: Config, sections: Iterable[str] = RUN_SECTIONS) -> str:
+    """Return the settings as a commented TOML file that `load` reads back to the same config."""
+    lines: list[str] = []
+    for section in sections:
+        values, kind = getattr(config, section), SECTIONS[section]
+        lines += [f"[{section}]  # {(kind.__doc__ or '').splitlines()[0]}"]
+        hints = get_type_hints(kind, include_extras=True)
+        for f in fields(kind):
+            hint, doc = get_args(hints[f.name])[:2]
+            choices = f" ({', '.join(get_args(hint))})" if get_origin(hint) is Literal else ""
+            setting = f"{f.name} = {_format(getattr(values, f.name))}"
+            lines.append(f"{setting:<34} # {doc}{choices}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _format(value: Setting) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else repr(value)
