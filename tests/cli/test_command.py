@@ -80,6 +80,10 @@ def test_help_loads_nothing_heavy(verb: str) -> None:
             "a model with random weights has no shortlist",
         ),
         (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
+        (["translate", "m", "--threads", "two"], 2, "--threads two: must be a whole number;"),
+        (["translate", "m", "a.en"], 2, "a.en: one argument too many (text is read from"),
+        (["train", "x", "--languages", "en", "de", "fr"], 2, "fr: one argument too many;"),
+        (["config", "--only", "modl"], 2, "must be text, model, training, search or server (did"),
     ],
 )
 def test_a_mistake_is_one_line(words: list[str], code: int, says: str) -> None:

@@ -154,9 +154,9 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     for words, message in (
         (["table33"], "table3"),
         ([], "--list"),
-        (["table3", "--train", "a"], "belong together"),
+        (["table3", "--train", "a"], "--train needs --valid"),
         (["table3", "--seeds", "-1"], "0 or more"),
-        (["table3", "--seeds", "2", "2"], "no seed the same"),
+        (["table3", "--seeds", "2", "2"], "all seeds must differ"),
         (["table3", "--rows", "A,F"], "has A, B, C, D, E, big, but no 'F'"),
         (["tying", "--rows", "A"], "rows of table3"),
     ):

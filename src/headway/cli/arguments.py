@@ -48,7 +48,9 @@ def _check_settings(preset: str | None, overrides: dict[str, str]) -> None:
         usage_error(str(error))
 
 
-CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"  # argparse's message
+# Messages of argparse.
+CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"
+NO_INTEGER = r"argument (\S+): invalid int value: '(.*)'"
 
 
 class Parser(argparse.ArgumentParser):
@@ -66,15 +68,18 @@ class Parser(argparse.ArgumentParser):
             option, word, known = choice.groups()
             names = re.findall(r"[\w-]+", known)
             option = f"{option} " if option.startswith("-") else ""
-            message = f"{option}{word}: must be {' or '.join(names)}{suggest(word, names)}"
+            choices = f"{', '.join(names[:-1])} or {names[-1]}"
+            message = f"{option}{word}: must be {choices}{suggest(word, names)}"
+        if number := re.fullmatch(NO_INTEGER, message):
+            message = f"{number[1]} {number[2]}: must be a whole number"
         unknown, _, words = message.partition("unrecognized arguments: ")
         if not unknown and words:
             word = words.split()[0].partition("=")[0]
             message = f"{word}: no such option{self._suggest(word)}"
             if not word.startswith("-"):
-                message = (
-                    f"{word}: one argument too many (text is read from standard input: < FILE)"
-                )
+                hint = " (text is read from standard input: < FILE)"
+                reads_text = self.prog.split()[-1] in ("translate", "classify", "encode", "parse")
+                message = f"{word}: one argument too many{hint if reads_text else ''}"
         print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
 

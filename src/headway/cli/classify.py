@@ -57,10 +57,12 @@ def run(args: argparse.Namespace) -> int:
     unfinished = directory.started and not directory.record().finished
     if args.train or args.valid or unfinished:
         if args.score:
-            usage_error("--score reads a finished run: train it first")
+            usage_error(
+                "--score needs a finished run: train first, then give --score without --train"
+            )
         return learn(args)
     if args.attention and not args.json:
-        usage_error("--attention is printed with --json only")
+        usage_error("--attention needs --json")
     if args.score:
         score(args)
         return 0

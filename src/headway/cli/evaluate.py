@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> None:
     sources, references = list(read_lines(args.source)), list(read_lines(args.reference))
     if len(sources) != len(references):
         raise HeadwayError(
-            f"{args.source} has {len(sources)} lines, but {args.reference} has {len(references)}"
+            f"{args.source} has {len(sources)} lines, but {args.reference} has {len(references)}:"
+            " line n of one must belong to line n of the other"
         )
     set_threads(args.threads)
 

@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
         raise HeadwayError(f"{args.lines}: no text to compare on")
     if references and len(references) != len(lines):
         raise HeadwayError(
-            f"{args.lines} has {len(lines)} lines, but {args.reference} has {len(references)}"
+            f"{args.lines} has {len(lines)} lines, but {args.reference} has {len(references)}:"
+            " line n of one must belong to line n of the other"
         )
     set_threads(args.threads)
 

@@ -105,7 +105,8 @@ def read_pairs(
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
             raise HeadwayError(
-                f"{args.source} has {len(columns[0])} lines, but {name} has {len(column)}"
+                f"{args.source} has {len(columns[0])} lines, but {name} has {len(column)}:"
+                " line n of one must belong to line n of the other"
             )
     lengths = [
         [len(ids) for ids in encode(column)]

@@ -71,7 +71,9 @@ def use(args: argparse.Namespace) -> None:
     from headway.text.lines import read_lines
 
     if args.train or args.valid:
-        usage_error("--train and --valid train a model: score or generate with it afterwards")
+        usage_error(
+            "--score and --generate use a trained model: give --train and --valid in a call of their own"
+        )
     if args.generate is not None and args.generate < 1:
         usage_error(f"--generate {args.generate}: must be 1 or more")
     try:

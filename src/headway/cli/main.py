@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if not is_out_of_memory(error):
             raise
         smaller = "--training.micro-batch-tokens, --search.batch-tokens"
-        print(f"headway: out of memory: smaller batches take less ({smaller})", file=sys.stderr)
+        print(f"headway: out of memory: smaller batches need less, see {smaller}", file=sys.stderr)
         code = 1
     except KeyboardInterrupt:
         code = INTERRUPTED

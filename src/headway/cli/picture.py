@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.arguments import usage_error
 
     if not args.out and not args.explain:
-        usage_error("headway picture needs --out FILE, or --explain")
+        usage_error("give --out FILE or --explain")
     if args.out and Path(args.out).suffix not in SUFFIXES:
         usage_error(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
     if args.view == "word" and not args.word:

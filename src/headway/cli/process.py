@@ -46,4 +46,4 @@ def report_native_code(name: str, device: "torch.device") -> None:
     if device.type != "cpu":
         return
     if reason := build.failure_reason(name):
-        print(f"without native code, which is several times faster: {reason}", file=sys.stderr)
+        print(f"native code is missing, so this is slower: {reason}", file=sys.stderr)

@@ -79,21 +79,23 @@ def run(args: argparse.Namespace) -> int:
     names = ALL if args.what == ["all"] else args.what
     if not names:
         usage_error(
-            "headway reproduce needs a name, or all; headway reproduce --list prints the names"
+            "give the name of an experiment, or all; headway reproduce --list prints the names"
         )
     for name in names:
         if name not in EXPERIMENTS:
             usage_error(f"{name}: no such experiment{suggest(name, EXPERIMENTS)}; see --list")
     if bool(args.train) != bool(args.valid) or (args.test and not args.train):
-        usage_error("--train and --valid belong together, and --test needs both")
+        usage_error("--train needs --valid, --valid needs --train, and --test needs both")
     if min((*args.seeds, args.processes)) < 0 or len(set(args.seeds)) < len(args.seeds):
-        usage_error("--seeds and --processes must be 0 or more, and no seed the same as another")
+        usage_error("--seeds and --processes must be 0 or more, and all seeds must differ")
     rows = args.rows.split(",") if args.rows else []
     for row in rows:
         if row not in GROUPS:
-            usage_error(f"--rows {args.rows}: table3 has {', '.join(GROUPS)}, but no {row!r}")
+            usage_error(
+                f"--rows {args.rows}: {row!r} is not a group of rows; table3 has {', '.join(GROUPS)}"
+            )
     if rows and "table3" not in names:
-        usage_error("--rows chooses rows of table3, which is not among the names")
+        usage_error("--rows needs the experiment table3: it chooses rows of that table")
 
     def show(text: str) -> None:
         print(text, file=sys.stderr, flush=True)

@@ -53,7 +53,7 @@ class SearchConfig:
         found = list_broken_bounds(self)
         if self.n_best > self.beam > 0 and not self.sample:
             found.append(
-                f"n_best = {self.n_best} is more than beam = {self.beam}: a beam of {self.n_best} or more"
+                f"n_best = {self.n_best} is more than beam = {self.beam}: set beam to {self.n_best} or more"
             )
         return found
 

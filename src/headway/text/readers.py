@@ -88,7 +88,9 @@ def _scan_pairs(paths: list[str], languages: Languages | None) -> Iterator[Pair 
             raise HeadwayError(
                 f"{paths[0]} {paths[1]}: two files must be plain text with one sentence on each line"
             )
-    raise HeadwayError(f"{len(paths)} files given: give one file of pairs or two text files")
+    raise HeadwayError(
+        f"{len(paths)} files given: give one file of pairs, or a source file and a target file"
+    )
 
 
 def _kind(path: str) -> str:
