@@ -157,8 +157,8 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
         (["table3", "--train", "a"], "--train needs --valid"),
         (["table3", "--seeds", "-1"], "0 or more"),
         (["table3", "--seeds", "2", "2"], "all seeds must differ"),
-        (["table3", "--rows", "A,F"], "has A, B, C, D, E, big, but no 'F'"),
-        (["tying", "--rows", "A"], "rows of table3"),
+        (["table3", "--rows", "A,F"], "'F' is not a group of rows; table3 has A, B, C, D, E, big"),
+        (["tying", "--rows", "A"], "needs the experiment table3"),
     ):
         with pytest.raises(SystemExit) as ended:
             dispatch(["reproduce", *words])
