@@ -1,4 +1,4 @@
-"""Fixtures of several rooms: a model with random weights, a small corpus, and a finished run on it."""
+"""Fixtures of several packages: a model with random weights, a small corpus, and a finished run on it."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The structure of the package: rooms import only from rooms above them, and help loads nothing."""
+"""The structure of the package: packages import only from packages above them, and help loads nothing."""
 
 import ast
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
-ROOMS = [
+PACKAGES = [
     "errors", "files", "hub", "config", "kernels", "model", "text", "evaluation", "inference", "training",
     "exchange", "parsing", "pictures", "serving", "checks", "demo", "paper", "cli",
 ]  # fmt: skip
@@ -28,20 +28,20 @@ def imports(path: Path, *, top_only: bool = False) -> set[str]:
     return found
 
 
-def room(name: str) -> int:
+def position(name: str) -> int:
     parts = name.split(".")
-    return ROOMS.index(parts[1]) if len(parts) > 1 and parts[1] in ROOMS else -1
+    return PACKAGES.index(parts[1]) if len(parts) > 1 and parts[1] in PACKAGES else -1
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_room_imports_only_from_rooms_above(path: Path) -> None:
+def test_a_package_imports_only_from_packages_above(path: Path) -> None:
     here = path.relative_to(SOURCE).with_suffix("").parts[0]
     if here in ("__init__", "__main__"):
         return
-    assert here in ROOMS, f"{here} is no room"
+    assert here in PACKAGES, f"{here} is no package"
     for name in imports(path):
         if name.startswith("headway."):
-            assert room(name) <= ROOMS.index(here), f"{path.name} imports {name}"
+            assert position(name) <= PACKAGES.index(here), f"{path.name} imports {name}"
 
 
 @pytest.mark.parametrize("path", sorted((SOURCE / "cli").glob("*.py")), ids=lambda path: path.name)

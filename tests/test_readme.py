@@ -42,6 +42,21 @@ def test_no_page_has_an_unfilled_placeholder() -> None:
     assert [str(page) for page in pages if "<!--" in page.read_text(encoding="utf-8")] == []
 
 
+def test_the_source_files_that_the_docs_name_exist() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    files = tracked or [str(path.relative_to(ROOT)) for path in ROOT.rglob("*.*")]
+    for page in (ROOT / "CONTRIBUTING.md", ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        named = re.findall(r"`([\w/]+\.(?:py|cpp|h|js))`", page.read_text(encoding="utf-8"))
+        missing = {
+            name
+            for name in named
+            if "NAME" not in name and not any(f"/{file}".endswith(f"/{name}") for file in files)
+        }
+        assert not missing, f"{page.name}: {missing}"
+
+
 @pytest.mark.slow
 def test_your_own_translator(tmp_path: Path) -> None:
     """The first commands a reader copies, in a shell, on a text of their own; only smaller."""

@@ -1,1 +1,1 @@
-"""One file a verb: words on the command line to a few calls of the other rooms."""
+"""The command line: one file for each verb, which parses its options and calls the other packages."""

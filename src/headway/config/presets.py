@@ -9,7 +9,7 @@ from headway.config.training import TrainingConfig
 
 _BASE = Config()
 PRESETS: dict[str, Config] = {
-    # For 30,000 pairs and an hour on a laptop: the paper's architecture and schedule in a small size,
+    # For 30,000 pairs: the paper's architecture and schedule in a small size,
     # with the dropout and the high learning rate of Wu et al. (2021).
     "tiny": Config(
         text=TextConfig(vocab_size=8000),
@@ -21,7 +21,7 @@ PRESETS: dict[str, Config] = {
             validate_every=500, checkpoint_every=250, average=10,
         ),
     ),
-    # The same model in a third of the time: steps mix lengths, and the rate cools to 0.
+    # The same model in 60 % of the time: steps mix lengths, and the rate falls to 0.
     "quick": Config(
         text=TextConfig(vocab_size=8000),
         model=ModelConfig(

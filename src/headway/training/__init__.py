@@ -1,4 +1,4 @@
-"""Objective, learning rate, steps, checkpoints and runs; it prints nothing and decides little."""
+"""Objective, learning rate, steps, checkpoints and runs; it prints nothing."""
 
 from importlib.util import find_spec
 
