@@ -15,7 +15,7 @@ from headway.kernels import build
 from support.command import BIN, headway
 
 
-def test_help_answers_at_once() -> None:
+def test_help_takes_less_than_a_third_of_a_second() -> None:
     times = []
     for _ in range(5):
         start = os.times()
@@ -41,7 +41,7 @@ def test_every_verbs_help_fits_a_screen_and_shows_an_example(verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_help_loads_nothing_heavy(verb: str) -> None:
+def test_help_imports_nothing_heavy(verb: str) -> None:
     code = (
         "import sys; from headway.cli.main import dispatch\n"
         f"try: dispatch([{verb!r}, '--help'])\nexcept SystemExit: pass\n"
@@ -86,7 +86,7 @@ def test_help_loads_nothing_heavy(verb: str) -> None:
         (["config", "--only", "modl"], 2, "must be text, model, training, search or server (did"),
     ],
 )
-def test_a_mistake_is_one_line(words: list[str], code: int, says: str) -> None:
+def test_a_mistake_gives_an_error_of_one_line(words: list[str], code: int, says: str) -> None:
     result = headway(*words)
     assert result.returncode == code, result.stderr
     assert says in result.stderr
@@ -137,7 +137,7 @@ def test_an_impossible_setting_is_reported_before_anything_is_compiled(tmp_path:
     assert not (tmp_path / "cache").exists()
 
 
-def test_info_of_a_preset_tells_where_it_departs() -> None:
+def test_info_lists_how_a_preset_departs_from_the_paper() -> None:
     found = json.loads(headway("info", "quick", "--json").stdout)
     assert found["departures from its training"]["packed"] is True
     assert found["d_model"] == 128
@@ -164,7 +164,7 @@ def test_no_verb_shows_help_and_fails() -> None:
     assert "usage: headway" in result.stdout
 
 
-def test_printed_settings_can_be_given_back(tmp_path: Path) -> None:
+def test_printed_settings_can_be_read_again(tmp_path: Path) -> None:
     file = tmp_path / "tiny.toml"
     printed = headway("config", "--preset", "tiny", "--model.dropout", "0.3").stdout
     file.write_text(printed)
@@ -179,7 +179,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("verb", ["translate", "evaluate", "check", "serve"])
-def test_verbs_say_why_native_code_is_missing(
+def test_verbs_report_why_native_code_is_missing(
     verb: str,
     model_directory: Path,
     tmp_path: Path,

@@ -22,7 +22,7 @@ from headway.config.sections import SECTIONS
 from headway.errors import HeadwayError
 
 
-def test_base_and_big_are_the_papers() -> None:
+def test_the_presets_base_and_big_are_the_papers() -> None:
     base, big = PRESETS["base"], PRESETS["big"]
     assert base == Config()
     for config, n, d, ff, h, dropout, steps in (
@@ -51,7 +51,7 @@ def test_base_and_big_are_the_papers() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_described_settings_read_back(preset: str) -> None:
+def test_settings_written_as_toml_are_read_again(preset: str) -> None:
     config = PRESETS[preset]
     assert merge_tables(Config(), tomllib.loads(to_toml(config)), "text") == config
     assert from_dict(config.to_dict(), "config.json") == config
@@ -77,7 +77,7 @@ def test_later_settings_win(tmp_path: Path) -> None:
         (SearchConfig, {"top_p": 0.0}),
     ],
 )
-def test_impossible_values_are_refused(section: type, changes: dict[str, object]) -> None:
+def test_impossible_values_are_rejected(section: type, changes: dict[str, object]) -> None:
     with pytest.raises(HeadwayError):
         section(**changes)
 
@@ -94,7 +94,9 @@ def test_impossible_values_are_refused(section: type, changes: dict[str, object]
         ({"model": 3}, "must be a table"),
     ],
 )
-def test_wrong_settings_name_their_place(values: dict[str, object], says: str) -> None:
+def test_a_message_about_a_wrong_setting_names_its_file(
+    values: dict[str, object], says: str
+) -> None:
     with pytest.raises(HeadwayError, match=says) as error:
         merge_tables(Config(), values, "mine.toml")
     assert str(error.value).startswith("mine.toml: ")
@@ -110,7 +112,7 @@ def test_wrong_settings_name_their_place(values: dict[str, object], says: str) -
         ({"norm_epsilon": float("nan")}, "norm_epsilon = nan must be more than 0"),
     ],
 )
-def test_a_value_out_of_bounds_is_refused_with_its_bound(
+def test_a_value_out_of_bounds_is_rejected_with_its_bound(
     values: dict[str, float], message: str
 ) -> None:
     with pytest.raises(HeadwayError) as error:

@@ -168,7 +168,7 @@ CASES = [(kind, seed) for kind in DAMAGE for seed in range(5)]
 
 
 @pytest.mark.parametrize(("kind", "seed"), CASES)
-def test_a_damaged_model_is_one_line(
+def test_a_damaged_model_gives_an_error_of_one_line(
     kind: str, seed: int, model_directory: Path, tmp_path: Path
 ) -> None:
     directory = tmp_path / "model"
@@ -181,7 +181,7 @@ def test_a_damaged_model_is_one_line(
     assert not (directory / "canary").exists()
 
 
-def test_pickles_are_not_even_looked_at(model_directory: Path, tmp_path: Path) -> None:
+def test_pickles_are_not_opened(model_directory: Path, tmp_path: Path) -> None:
     directory = tmp_path / "model"
     shutil.copytree(model_directory, directory)
     for name in ("pytorch_model.bin", "model.pt", "checkpoint.pt", "optimizer.pt"):
@@ -191,6 +191,8 @@ def test_pickles_are_not_even_looked_at(model_directory: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("where", ["nowhere", "config.json"])
-def test_what_is_no_directory_is_one_line(where: str, model_directory: Path) -> None:
+def test_a_path_that_is_no_model_directory_gives_an_error_of_one_line(
+    where: str, model_directory: Path
+) -> None:
     with pytest.raises(HeadwayError, match="a run or model directory"):
         load_model(model_directory / where)

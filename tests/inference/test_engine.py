@@ -41,7 +41,7 @@ from support.toy_models import sentences
 
 @native
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_native_logits_are_the_model_s(shape: dict[str, Any]) -> None:
+def test_native_logits_equal_those_of_the_model(shape: dict[str, Any]) -> None:
     model = model_of(shape)
     ours = walk(NativeEngine(model, "fp32", library()), model)
     assert distance(ours, walk(PlainEngine(model), model)) < 1e-5
@@ -50,12 +50,14 @@ def test_native_logits_are_the_model_s(shape: dict[str, Any]) -> None:
 @native
 @pytest.mark.parametrize("precision", ["bf16", "int8"])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_rounded_logits_are_their_twin_s(shape: dict[str, Any], precision: str) -> None:
+def test_native_rounded_logits_equal_those_of_the_plain_version(
+    shape: dict[str, Any], precision: str
+) -> None:
     """Both round alike, but where a number lies on the edge, the last bit of fp32 decides.
 
     One such step is 2^-8 of a bf16 number, and of an int8 row 1/127 of its largest; a few of them
     through a few layers stay below 3 and 5 %. Without the rounding, distances are like these: that
-    the twin is right is shown by `test_a_rounded_map_is_its_twin`.
+    the twin is right is shown by `test_a_native_rounded_map_equals_the_plain_version`.
     """
     model = model_of(shape)
     ours = walk(NativeEngine(model, precision, library(precision)), model)
@@ -69,7 +71,9 @@ def test_rounded_logits_are_their_twin_s(shape: dict[str, Any], precision: str) 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 13, 67])
 @pytest.mark.parametrize(("inputs", "outputs"), [(7, 5), (64, 128), (131, 257), (1031, 31)])
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_rounded_map_is_its_twin(precision: str, rows: int, inputs: int, outputs: int) -> None:
+def test_a_native_rounded_map_equals_the_plain_version(
+    precision: str, rows: int, inputs: int, outputs: int
+) -> None:
     generator = torch.Generator().manual_seed(rows)
     x = torch.randn(rows, inputs, generator=generator)
     x[0] = 0  # a row without a scale
@@ -97,7 +101,7 @@ def test_numbers_are_quantized_row_by_row_around_zero() -> None:
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("shape", ["plain", "pre", "wide", "untied"])
-def test_alone_is_in_a_batch_bit_for_bit(shape: str, precision: str) -> None:
+def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(shape: str, precision: str) -> None:
     model = model_of(SHAPES[shape])
     engine = NativeEngine(model, precision, library(precision))
     texts = sources(37)
@@ -108,7 +112,7 @@ def test_alone_is_in_a_batch_bit_for_bit(shape: str, precision: str) -> None:
 @native
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_thousand_sentences_have_no_neighbors(precision: str) -> None:
+def test_none_of_a_thousand_sentences_depends_on_its_batch(precision: str) -> None:
     model = model_of(SHAPES["wide"])
     engine = NativeEngine(model, precision, library(precision))
     texts = sources(1000, seed=7, longest=41)
@@ -123,7 +127,7 @@ def test_a_thousand_sentences_have_no_neighbors(precision: str) -> None:
 @native
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_translations_are_the_plain_ones(shape: dict[str, Any], beam: int) -> None:
+def test_native_translations_equal_plain_ones(shape: dict[str, Any], beam: int) -> None:
     for seed in range(3):
         model, texts = model_of(shape, seed), sources(11, seed)
         ours = search(NativeEngine(model, "fp32", library()), model, texts, beam)
@@ -137,7 +141,7 @@ def test_translations_are_the_plain_ones(shape: dict[str, Any], beam: int) -> No
 
 
 @native
-def test_beam_equals_brute_force() -> None:
+def test_native_beam_search_equals_brute_force() -> None:
     """Over a vocabulary of five, with beams enough to leave nothing out."""
     model = model_of({"target_vocab_size": 5, "tying": "target"}, seed=5)
     texts, limit = sources(3), 4
@@ -160,7 +164,7 @@ def test_beam_equals_brute_force() -> None:
 
 
 @native
-def test_prefixes_and_samples_are_the_plain_ones() -> None:
+def test_native_prefixes_and_samples_equal_plain_ones() -> None:
     model, texts = model_of({}), sources(5)
     ends = {"eos": EOS, "pad": VOCAB - 1}
     prefixes = [[3, 5], [], [7], [], [2, 2, 2]]
@@ -178,7 +182,7 @@ def test_prefixes_and_samples_are_the_plain_ones() -> None:
 
 
 @native
-def test_the_best_tokens_are_exact_with_ties_in_order() -> None:
+def test_the_best_tokens_are_exact_and_ties_are_ordered_by_id() -> None:
     model = model_of({})
     with torch.no_grad():
         model.target_table.weight[30:40] = model.target_table.weight[50]  # eleven equal logits
@@ -201,7 +205,7 @@ def test_the_best_tokens_are_exact_with_ties_in_order() -> None:
 
 
 @native
-def test_log_z_survives_logits_of_any_size() -> None:
+def test_log_z_is_finite_for_logits_of_any_size() -> None:
     model = model_of({"tying": "none", "output_bias": True})
     assert model.output.bias is not None
     for low, high in ((-300.0, 200.0), (-200.0, -199.0), (90.0, 300.0)):
@@ -219,7 +223,7 @@ def test_log_z_survives_logits_of_any_size() -> None:
 
 
 @native
-def test_numbers_too_large_are_told() -> None:
+def test_predictions_that_are_not_finite_are_reported() -> None:
     for layer, value in (("inner", 1e30), ("outer", float("nan")), ("inner", float("inf"))):
         model = model_of({})
         with torch.no_grad():
@@ -230,7 +234,7 @@ def test_numbers_too_large_are_told() -> None:
 
 
 @native
-def test_learned_positions_end_and_sinusoids_grow() -> None:
+def test_learned_positions_have_a_limit_and_sinusoids_do_not() -> None:
     engine = NativeEngine(model_of(SHAPES["swish"]), "fp32", library())
     with pytest.raises(HeadwayError, match="61 were learned"):
         engine.start([[5] * 62], 1, 3)
@@ -245,7 +249,7 @@ def test_learned_positions_end_and_sinusoids_grow() -> None:
     )
 
 
-def test_a_table_that_another_thread_grows_never_shrinks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_another_thread_extends_never_shrinks(monkeypatch: pytest.MonkeyPatch) -> None:
     positions, grown = Positions("sinusoidal", 6, 5), []
 
     def meanwhile(length: int, d_model: int) -> Tensor:
@@ -261,7 +265,7 @@ def test_a_table_that_another_thread_grows_never_shrinks(monkeypatch: pytest.Mon
 
 
 @native
-def test_what_is_no_token_or_a_step_too_many_is_refused() -> None:
+def test_unknown_tokens_and_steps_beyond_the_limit_are_rejected() -> None:
     """By both engines; native code would read other memory."""
     model = model_of(SHAPES["plain"])
     for engine in (NativeEngine(model, "fp32", library()), PlainEngine(model)):
@@ -300,7 +304,7 @@ except MemoryError as error:
 
 @native
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
-def test_no_memory_left_is_an_error_not_the_end() -> None:
+def test_missing_memory_raises_an_error_and_the_process_goes_on() -> None:
     found = subprocess.run(
         [sys.executable, "-c", HUNGRY], capture_output=True, text=True, check=False
     )
@@ -308,7 +312,7 @@ def test_no_memory_left_is_an_error_not_the_end() -> None:
 
 
 @native
-def test_a_tied_table_is_kept_once() -> None:
+def test_a_tied_table_is_stored_once() -> None:
     for shape, count in (({}, 1), ({"tying": "target"}, 2), ({"tying": "none"}, 2)):
         weights = NativeEngine(model_of(shape), "fp32", library()).weights
         assert len({weights.source_table, weights.target_table}) == count
@@ -322,7 +326,7 @@ def test_a_tied_table_is_kept_once() -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_what_native_code_does_not_know_goes_the_plain_way(
+def test_models_that_native_code_does_not_know_use_the_plain_engine(
     shape: dict[str, Any], precision: str
 ) -> None:
     model = model_of(shape)
@@ -331,7 +335,7 @@ def test_what_native_code_does_not_know_goes_the_plain_way(
     assert len(search(engine, model, sources(3))) == 3
 
 
-def test_without_native_code_translations_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_translations_without_native_code_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     model, texts = model_of({}), sources(5)
     with_it = search(make_engine(model), model, texts)
     monkeypatch.setattr(decoding, "load_library", lambda name: None)
@@ -341,7 +345,7 @@ def test_without_native_code_translations_are_the_same(monkeypatch: pytest.Monke
         assert [h.tokens for h in a] == [h.tokens for h in b]
 
 
-def test_a_precision_that_is_not_to_be_had_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_precision_gives_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu, card = torch.device("cpu"), torch.device("cuda")
     assert [resolve_precision("auto", device) for device in (cpu, card)] == ["fp32", "bf16"]
     with pytest.raises(HeadwayError, match="int8"):
@@ -354,7 +358,7 @@ def test_a_precision_that_is_not_to_be_had_is_one_line(monkeypatch: pytest.Monke
 
 @native
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_batches_in_threads_change_nothing(
+def test_translations_do_not_depend_on_the_number_of_threads(
     translator: Translator, tokenizer: Tokenizer, precision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = SearchConfig(max_extra=7, batch_tokens=30, precision=precision, n_best=2)

@@ -13,7 +13,9 @@ from support.toy_models import sentences
 
 
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])
-def test_strange_texts_come_back(tokenizer: Tokenizer, subwords: str) -> None:
+def test_strange_texts_are_split_and_tokenized_without_loss(
+    tokenizer: Tokenizer, subwords: str
+) -> None:
     if subwords == "unigram":
         pairs = [(text, text.upper()) for text in sentences(300, 2)]
         tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=310, subwords="unigram"))
@@ -21,7 +23,7 @@ def test_strange_texts_come_back(tokenizer: Tokenizer, subwords: str) -> None:
     assert (broken[:3], seen) == ([], 3_000)
 
 
-def test_strange_texts_are_of_all_kinds() -> None:
+def test_the_strange_texts_are_of_all_kinds() -> None:
     texts = list(strange_texts(4_000, 1, longest=100))
     planes = {ord(character) >> 16 for text in texts for character in text}
     assert planes == set(range(17))
@@ -32,7 +34,7 @@ def test_strange_texts_are_of_all_kinds() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["encode", "decode", "cut", "passage", "html"])
-def test_time_grows_as_the_text_does(translator: Translator, what: str) -> None:
+def test_time_grows_linearly_with_the_text(translator: Translator, what: str) -> None:
     tokenizer = translator.tokenizer
     work = {
         "encode": lambda text: tokenizer.encode_source([text]),
@@ -45,7 +47,7 @@ def test_time_grows_as_the_text_does(translator: Translator, what: str) -> None:
     assert broken == []
 
 
-def test_growth_is_seen(translator: Translator) -> None:
+def test_the_time_test_detects_quadratic_growth(translator: Translator) -> None:
     def quadratic(text: str) -> int:
         return sum(text[i:].count("never") for i in range(0, len(text), 5))
 
@@ -55,7 +57,7 @@ def test_growth_is_seen(translator: Translator) -> None:
 
 
 @pytest.mark.slow
-def test_neighbors_change_nothing(translator: Translator) -> None:
+def test_a_strange_line_does_not_change_its_neighbors(translator: Translator) -> None:
     lines = [*sentences(25, 4, longest=20), *strange_texts(25, 2, longest=50)]
     lines = ["".join(line.split("\n")) for line in lines]
     for precision in ("fp32", "int8"):
@@ -64,7 +66,7 @@ def test_neighbors_change_nothing(translator: Translator) -> None:
 
 
 @pytest.mark.slow
-def test_every_search_ends(tokenizer: Tokenizer) -> None:
+def test_the_search_ends_for_every_strange_text(tokenizer: Tokenizer) -> None:
     broken, largest = ends(tokenizer, 250, seed=3)
     assert broken[:3] == []
     assert largest == 1.0  # an untrained model goes on until it is stopped

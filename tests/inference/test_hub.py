@@ -103,7 +103,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Mod
 @pytest.mark.parametrize(
     "name", ["org/small", "hf:org/small", "hf:org/small@v1.2", "org/small@main"]
 )
-def test_a_name_is_as_good_as_a_directory(
+def test_a_model_is_loaded_by_its_name(
     hub: Hub, model_directory: Path, translator: Translator, name: str
 ) -> None:
     hub.put("org/small", model_directory)
@@ -119,7 +119,9 @@ def test_a_name_is_as_good_as_a_directory(
     assert there == {file.name for file in model_directory.iterdir()}
 
 
-def test_what_is_here_goes_first(hub: Hub, model_directory: Path, tokenizer: Tokenizer) -> None:
+def test_a_local_directory_is_preferred_to_the_hub(
+    hub: Hub, model_directory: Path, tokenizer: Tokenizer
+) -> None:
     hub.put("org/small", model_directory)
     write_random_model(Path("org/small"), tokenizer, ("en", "fr"), seed=8)
     assert Translator.load("org/small", "cpu").languages == ("en", "fr")
@@ -139,7 +141,7 @@ def both_ways(word: str) -> list[str]:
 
 
 @pytest.mark.parametrize("word", ["runs/demo", "models/x", "checkpoints/x@main", "data/x", "out/x"])
-def test_where_models_are_kept_is_no_organization(
+def test_a_path_in_a_usual_model_directory_is_never_a_name(
     hub: Hub, model_directory: Path, word: str
 ) -> None:
     """A stranger's model would answer for one that is not trained yet."""
@@ -153,7 +155,7 @@ def test_where_models_are_kept_is_no_organization(
     assert Translator.load(f"hf:{word}", "cpu").languages == ("en", "de")
 
 
-def test_what_is_fetched_is_said(
+def test_a_download_is_reported(
     hub: Hub, model_directory: Path, capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
@@ -171,7 +173,9 @@ def test_what_is_fetched_is_said(
     assert len(caplog.records) == 1
 
 
-def test_a_mistyped_path_is_told_in_a_line(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistyped_path_gives_an_error_of_one_line(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("runs").mkdir()
     Path("runs/file").touch()
     for told in both_ways("runs/mien"):
@@ -193,7 +197,7 @@ def test_a_mistyped_path_is_told_in_a_line(hub: Hub, monkeypatch: pytest.MonkeyP
         assert told.startswith("org/none: no such directory: give a run or model directory")
 
 
-def test_offline_only_the_copies_here_are_looked_at(
+def test_offline_only_downloaded_models_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_directory: Path, translator: Translator
 ) -> None:
     """The library itself, on a cache as it leaves it; a socket would be an error."""
@@ -214,7 +218,9 @@ def test_offline_only_the_copies_here_are_looked_at(
     assert Translator.load("org/small", "cpu").translate(LINES) == translator.translate(LINES)
 
 
-def test_the_command_is_told_the_same(model_directory: Path, tmp_path: Path) -> None:
+def test_the_command_reports_a_model_that_is_not_downloaded(
+    model_directory: Path, tmp_path: Path
+) -> None:
     """In a process of its own, where nothing of the library is loaded before."""
     done = headway("info", "org/small", HF_HUB_OFFLINE="1", HF_HUB_CACHE=str(tmp_path))
     assert done.returncode == 1
@@ -222,7 +228,9 @@ def test_the_command_is_told_the_same(model_directory: Path, tmp_path: Path) -> 
     assert done.stderr.count("\n") == 1
 
 
-def test_what_the_hub_says_is_passed_on(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_hub_is_reported_in_one_line(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(*_: object, **__: object) -> str:
         raise OSError("\nNo space left on device\nand much more")
 
@@ -232,7 +240,7 @@ def test_what_the_hub_says_is_passed_on(hub: Hub, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("form", [ctranslate2, huggingface])
-def test_another_programs_model_is_imported_once(
+def test_a_model_of_another_program_is_imported_once(
     hub: Hub, model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Any
 ) -> None:
     form.write(model, tmp_path / "export", "float32")
@@ -255,7 +263,7 @@ def test_another_programs_model_is_imported_once(
     assert dispatch(["info", "org/opus-mt-sv-fi"]) == 0
 
 
-def test_import_takes_a_name(
+def test_headway_import_takes_a_name(
     hub: Hub, model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     huggingface.write(model, tmp_path / "export", "float32")
@@ -281,7 +289,7 @@ def test_pickled_weights_are_neither_downloaded_nor_read(
         exchange_hub.download_and_import("org/old")
 
 
-def test_what_cannot_be_imported_costs_no_download(hub: Hub, tmp_path: Path) -> None:
+def test_weights_that_cannot_be_imported_are_not_downloaded(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "llm").mkdir()
     (tmp_path / "llm" / "config.json").write_text('{"model_type": "llama"}')
     (tmp_path / "llm" / "model.safetensors").write_bytes(b"many")
@@ -292,7 +300,7 @@ def test_what_cannot_be_imported_costs_no_download(hub: Hub, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_model_on_the_line_may_be_a_name(verb: str) -> None:
+def test_every_argument_MODEL_may_be_a_name(verb: str) -> None:
     parser = argparse.ArgumentParser()
     importlib.import_module(f"headway.cli.{verb}").configure(parser)
     for action in parser._actions:
@@ -304,7 +312,7 @@ def saved(translator: Translator, out: Path, **options: str) -> Translator:
     return Translator.from_pretrained(out, "cpu")
 
 
-def test_what_is_saved_is_what_was_loaded(
+def test_a_saved_model_equals_the_loaded_one(
     model_directory: Path, tmp_path: Path, translator: Translator
 ) -> None:
     shutil.copytree(model_directory, tmp_path / "model")

@@ -20,18 +20,18 @@ PAGE = Path(__file__).parents[2] / "docs" / "library.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_page_explains_every_public_name() -> None:
+def test_the_library_page_explains_every_public_name() -> None:
     explained = re.findall(r"^### `(\w+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(explained) == sorted(headway.__all__)
 
 
 @pytest.mark.parametrize("name", headway.__all__)
-def test_a_public_name_is_there_and_documented(name: str) -> None:
+def test_a_public_name_exists_and_is_documented(name: str) -> None:
     assert getattr(headway, name).__doc__
     assert name in dir(headway)
 
 
-def test_the_list_is_the_same_for_programs_and_for_type_checkers() -> None:
+def test_type_checkers_see_the_same_names_as_programs() -> None:
     tree = ast.parse(Path(headway.__file__).read_text(encoding="utf-8"))
     [typed] = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {
@@ -44,12 +44,12 @@ def test_the_list_is_the_same_for_programs_and_for_type_checkers() -> None:
     assert sorted(seen) == sorted(headway.__all__)
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_raises_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Translater'"):
         _ = headway.Translater
 
 
-def test_importing_takes_no_time_and_loads_nothing_heavy() -> None:
+def test_importing_headway_is_quick_and_imports_nothing_heavy() -> None:
     times = []
     for _ in range(5):
         start = os.times()
@@ -61,20 +61,20 @@ def test_importing_takes_no_time_and_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("block", [b for b in BLOCKS if "runs/" not in b and "nowhere" not in b])
-def test_the_examples_without_a_model_run(block: str) -> None:
+def test_the_documented_examples_without_a_model_run(block: str) -> None:
     before = torch.get_rng_state()
     exec(compile(block, str(PAGE), "exec"), {})
     torch.set_rng_state(before)
 
 
-def test_the_examples_of_a_translator_run(model_directory: Path) -> None:
+def test_the_documented_examples_of_a_translator_run(model_directory: Path) -> None:
     blocks = [block for block in BLOCKS if 'Translator.load("runs/demo")' in block]
     assert len(blocks) == 2
     for block in blocks:
         exec(compile(block.replace("runs/demo", str(model_directory)), str(PAGE), "exec"), {})
 
 
-def test_the_module_is_the_command() -> None:
+def test_python_m_headway_is_the_command() -> None:
     found = subprocess.run(
         [sys.executable, "-m", "headway", "--version"], capture_output=True, text=True, check=True
     )
@@ -90,7 +90,7 @@ def files(directory: Path, name: str, count: int) -> list[Path]:
     return [directory / f"{name}.{code}" for code in ("en", "de")]
 
 
-def test_train_makes_and_resumes_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_train_starts_and_resumes_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     settings = {
         "text.vocab-size": "300", "model.d-model": "16", "model.d-ff": "16", "model.num-heads": "2",
         "training.max-steps": "3", "training.validate-every": "3", "training.checkpoint-every": "3",

@@ -31,7 +31,7 @@ def test_loaded_weights_can_be_trained(model_directory: Path) -> None:
     assert not gradient[pad].any()
 
 
-def test_a_number_of_positions_takes_no_memory(model_directory: Path, tmp_path: Path) -> None:
+def test_many_configured_positions_take_no_memory(model_directory: Path, tmp_path: Path) -> None:
     copy = tmp_path / "model"
     shutil.copytree(model_directory, copy)
     values = json.loads((copy / "config.json").read_text())

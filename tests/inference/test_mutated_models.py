@@ -9,7 +9,7 @@ from support.mutations import damaged, try_out
 
 
 @pytest.mark.slow
-def test_directories_damaged_at_random_are_refused_or_work(
+def test_randomly_damaged_directories_are_rejected_or_work(
     model_directory: Path, tmp_path: Path
 ) -> None:
     outcomes = [damaged(model_directory, tmp_path, seed) for seed in range(150)]
@@ -18,7 +18,7 @@ def test_directories_damaged_at_random_are_refused_or_work(
     assert max(outcome.megabytes for _, outcome in outcomes) < 200
 
 
-def test_untyped_errors_are_seen(
+def test_the_campaign_detects_errors_of_other_types(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("support.mutations.load_model", lambda path: {}["missing"])

@@ -27,7 +27,9 @@ from support.engines import (
     ("march", "needed"),
     [("haswell", "avx2"), ("skylake-avx512", "avx512bw"), ("x86-64", "sse2")],
 )
-def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
+def test_builds_for_different_processors_give_the_same_bits(
+    march: str, needed: str, tmp_path: Path
+) -> None:
     """Sums run in one order at every width; only without FMA are last bits others."""
     if needed not in build.processor():
         pytest.skip(f"this processor cannot run {march}")
@@ -61,7 +63,9 @@ def test_processors_agree(march: str, needed: str, tmp_path: Path) -> None:
 @native
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("clang++") is None, reason="no clang++")
-def test_compilers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_builds_of_different_compilers_give_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """But where one fuses a product with a sum and the other does not."""
     monkeypatch.setenv("CXX", "clang++")
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
@@ -108,7 +112,7 @@ int main() {
 @native
 @pytest.mark.slow
 @pytest.mark.parametrize("march", ["x86-64", "haswell", "skylake-avx512", "native"])
-def test_products_stay_in_their_room(march: str, tmp_path: Path) -> None:
+def test_products_write_only_their_own_memory(march: str, tmp_path: Path) -> None:
     """Of any number of rows, none included; and a row among others is the row alone."""
     needed = {"x86-64": "sse2", "haswell": "avx2", "skylake-avx512": "avx512bw", "native": ""}
     if needed[march] not in build.processor():
@@ -125,7 +129,7 @@ def test_products_stay_in_their_room(march: str, tmp_path: Path) -> None:
 @native
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
-def test_a_long_walk_stays_in_its_room(tmp_path: Path) -> None:
+def test_a_long_decoding_writes_only_its_own_memory(tmp_path: Path) -> None:
     """Of native code compiled with checks of every address, in a process of its own.
 
     Long enough that caches are had several times, for sources of one and of many vectors.

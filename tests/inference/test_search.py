@@ -108,7 +108,7 @@ def test_a_beam_of_one_is_greedy(seed: int) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 3, 4])
-def test_a_sentence_alone_equals_in_a_batch(beam: int) -> None:
+def test_a_sentence_alone_equals_itself_in_a_batch(beam: int) -> None:
     toy = Toy(11, seed=3, sharpness=2.0)
     limits = [2 + sentence % 5 for sentence in range(11)]
     together = search(toy, range(11), limits, beam=beam, n_best=beam)
@@ -151,7 +151,7 @@ def draws(toy: Toy, count: int, **options: object) -> list[Hypothesis]:
     return sample(toy.decoding([0], count), [1 + 6], **settings)[0]
 
 
-def test_samples_follow_the_model() -> None:
+def test_samples_follow_the_models_distribution() -> None:
     toy = Toy(1, seed=6)
     count = 4000
     first = [h.tokens[0] for h in draws(toy, count)]
@@ -161,7 +161,7 @@ def test_samples_follow_the_model() -> None:
         assert abs(first.count(token) / count - expected) < 4 * math.sqrt(0.25 / count)
 
 
-def test_samples_are_seeded_and_ignore_neighbors() -> None:
+def test_samples_depend_on_the_seed_and_not_on_the_batch() -> None:
     toy = Toy(3, seed=6)
     options = {"eos": EOS, "pad": PAD}
     together = sample(
@@ -174,7 +174,7 @@ def test_samples_are_seeded_and_ignore_neighbors() -> None:
     assert alone == [together[1]]
 
 
-def test_samples_ignore_neighbors_where_a_row_is_longer_than_a_thread_s_share() -> None:
+def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch() -> None:
     """Torch sums a single row of more than 32,768 numbers by parts, and rows of a batch whole."""
     size, count = 37_001, 32  # a sum by parts comes out otherwise for one row in three
     table = torch.randn(count, size, generator=torch.Generator().manual_seed(1)) * 3
@@ -198,7 +198,7 @@ def test_samples_ignore_neighbors_where_a_row_is_longer_than_a_thread_s_share() 
         torch.set_num_threads(before)
 
 
-def test_filters_leave_only_the_likeliest() -> None:
+def test_top_k_and_top_p_leave_only_the_likeliest_tokens() -> None:
     toy = Toy(1, seed=8)
     [greedy] = search(toy, [0], [7], beam=1)[0]
     for options in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-4}):
@@ -207,7 +207,7 @@ def test_filters_leave_only_the_likeliest() -> None:
     assert {h.tokens[0] for h in draws(toy, 300, top_k=2)} == set(order)
 
 
-def test_near_ties_are_decided_by_the_logits_however_long_the_sentence() -> None:
+def test_the_length_of_a_sentence_does_not_blur_near_ties() -> None:
     """In float32 sums of some hundred, differences of 3e-6 would vanish."""
     best = torch.randint(2, 1000, (60,), generator=torch.Generator().manual_seed(1)).tolist()
     place = iter(best)
@@ -226,7 +226,7 @@ def test_near_ties_are_decided_by_the_logits_however_long_the_sentence() -> None
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 @pytest.mark.parametrize("drawn", [False, True])
-def test_predictions_that_are_no_numbers_are_an_error(value: float, drawn: bool) -> None:
+def test_predictions_that_are_not_finite_raise_an_error(value: float, drawn: bool) -> None:
     toy = Toy(1, seed=1)
     toy.table[:] = value
     look = (lambda: draws(toy, 3)) if drawn else (lambda: search(toy, [0], [5]))
@@ -234,13 +234,13 @@ def test_predictions_that_are_no_numbers_are_an_error(value: float, drawn: bool)
         look()
 
 
-def test_a_prefix_as_long_as_the_limit_still_ends() -> None:
+def test_a_prefix_as_long_as_the_limit_ends_with_eos() -> None:
     toy = Toy(1, seed=1)
     [found, *_] = search(toy, [0], [2], prefixes=[[2, 3, 0]])[0]
     assert found.tokens == [2, 3, 0, EOS]
 
 
-def test_top_p_of_one_is_off_and_seeds_do_not_meet() -> None:
+def test_top_p_of_one_filters_nothing_and_seeds_are_independent() -> None:
     toy = Toy(1, seed=2)
     assert draws(toy, 50, top_p=1.0) == draws(toy, 50)
     seeds = [[[1, 256]], [[2, 0]]]

@@ -39,7 +39,7 @@ def search(
 
 @native
 @pytest.mark.parametrize("shape", ["plain", "pre", "biases"])
-def test_native_is_the_plain_search_among_the_same_tokens(shape: str) -> None:
+def test_native_search_with_a_shortlist_equals_plain_search(shape: str) -> None:
     model, texts, wanted = model_of(SHAPES[shape]), sources(11), choices(11)
     prefixes = [wanted[i][:2].tolist() if i % 3 == 0 else [] for i in range(11)]
     ours = search(NativeEngine(model, "fp32", library()), texts, wanted, prefixes=prefixes)
@@ -51,7 +51,7 @@ def test_native_is_the_plain_search_among_the_same_tokens(shape: str) -> None:
 
 
 @native
-def test_a_token_not_on_the_list_cannot_be_forced() -> None:
+def test_a_forced_token_must_be_on_the_shortlist() -> None:
     engine = NativeEngine(model_of(SHAPES["plain"]), "fp32", library())
     for forced in (15, 300):
         started = engine.start([[3, 4]], 1, 5, [np.array([1, 10, 20, VOCAB - 1])])
@@ -61,7 +61,7 @@ def test_a_token_not_on_the_list_cannot_be_forced() -> None:
 
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_the_whole_vocabulary_is_no_shortlist_and_neighbors_change_nothing(precision: str) -> None:
+def test_a_shortlist_of_the_whole_vocabulary_changes_nothing(precision: str) -> None:
     model, texts = model_of(SHAPES["wide"]), sources(11)
     engine = NativeEngine(model, precision, library(precision))
     assert search(engine, texts, [np.arange(VOCAB)] * 11) == search(engine, texts, None)
@@ -71,7 +71,7 @@ def test_the_whole_vocabulary_is_no_shortlist_and_neighbors_change_nothing(preci
         assert search(engine, [text], [own]) == [found]
 
 
-def test_what_attends_is_learned(
+def test_a_shortlist_is_learned_from_attention(
     tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Transformer(small_config(tokenizer).model).eval()
@@ -119,7 +119,9 @@ def test_what_attends_is_learned(
         Shortlist.load(tmp_path, sizes)
 
 
-def test_a_translator_uses_the_one_beside_its_model(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_a_translator_uses_the_shortlist_of_its_directory(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
     torch.manual_seed(3)
     config = small_config(tokenizer)
     save_model(tmp_path, Transformer(config.model), tokenizer, config, ("en", "de"), "# A model\n")

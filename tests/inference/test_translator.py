@@ -32,14 +32,14 @@ from support.toy_models import sentences, small_config
 SEARCH = SearchConfig(max_extra=7)
 
 
-def test_a_string_gives_a_string_and_a_list_a_list(translator: Translator) -> None:
+def test_a_string_gives_a_string_and_a_list_gives_a_list(translator: Translator) -> None:
     assert isinstance(translator.translate("the cat", SEARCH), str)
     assert translator.translate(["the cat"], SEARCH) == [translator.translate("the cat", SEARCH)]
     assert translator.translate([], SEARCH) == []
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 30, 100, 100_000])
-def test_neighbors_order_and_batches_change_nothing(
+def test_a_translation_does_not_depend_on_other_lines(
     translator: Translator, tokenizer: Tokenizer, batch_tokens: int
 ) -> None:
     # In float64, so that nothing but a neighbor's doing could make a difference of 1e-5: random
@@ -66,7 +66,7 @@ def test_blank_lines_and_order_are_kept(translator: Translator) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_score_is_what_the_search_reports(
+def test_a_score_equals_what_the_search_reports(
     translator: Translator, tokenizer: Tokenizer, beam: int
 ) -> None:
     search = replace(SEARCH, beam=beam, alpha=0.0)
@@ -95,7 +95,7 @@ def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
         translator.score(sources, ["x"])
 
 
-def test_long_lines_are_split_and_rejoined(translator: Translator) -> None:
+def test_long_lines_are_split_and_joined(translator: Translator) -> None:
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
     search = replace(SEARCH, max_tokens=40)
     segments = translator.split(line, search)
@@ -136,7 +136,7 @@ def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.Mo
     assert tokenized == [lines[0].strip()]
 
 
-def test_each_sentence_of_a_line_can_be_translated_by_itself(translator: Translator) -> None:
+def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator) -> None:
     one, two = "The cat sees a dog.", "The tree runs."
     apart = replace(SEARCH, split_sentences=True)
     line = f"{one}  {two}"
@@ -165,7 +165,7 @@ def test_a_prefix_starts_the_translation(translator: Translator) -> None:
     assert found.text.startswith("Hund sieht")
 
 
-def test_samples_are_seeded_by_line_not_by_place(translator: Translator) -> None:
+def test_samples_depend_on_the_text_and_not_on_its_line_number(translator: Translator) -> None:
     search = replace(SEARCH, sample=True, n_best=3)
     lines = sentences(10, 3)
     first = [[t.text for t in found] for found in translator.stream(lines, search)]
@@ -176,7 +176,7 @@ def test_samples_are_seeded_by_line_not_by_place(translator: Translator) -> None
     assert len({text for found in first for text in found}) > 10
 
 
-def test_links_follow_the_weights() -> None:
+def test_words_are_linked_by_the_largest_weights() -> None:
     # Three source words of 1, 2 and 1 tokens; two target words of 2 and 1; then </s> on both sides.
     weights = torch.tensor(
         [
@@ -191,7 +191,7 @@ def test_links_follow_the_weights() -> None:
     assert link_words(weights, [0, 1, 1, 2], []) == []
 
 
-def test_words_are_what_white_space_separates(tokenizer: Tokenizer) -> None:
+def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
     for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
         ids = tokenizer.encode_source([text])[0][:-1]
         numbers = word_numbers(tokenizer.decode_source, ids)
@@ -199,7 +199,7 @@ def test_words_are_what_white_space_separates(tokenizer: Tokenizer) -> None:
         assert all(0 <= b - a <= 1 for a, b in pairwise(numbers))
 
 
-def test_alignment_names_the_words_of_all_parts(
+def test_the_alignment_of_a_split_line_counts_all_its_words(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A copy that attends along the diagonal aligns each word with itself, over the whole line."""
@@ -220,12 +220,12 @@ def test_alignment_names_the_words_of_all_parts(
         assert set(found.alignment) == {(i, i) for i in range(words)}
 
 
-def test_output_always_ends(translator: Translator, tokenizer: Tokenizer) -> None:
+def test_every_translation_ends(translator: Translator, tokenizer: Tokenizer) -> None:
     for found in translator.stream(sentences(20, 11), SEARCH):
         assert len(found[0].tokens) < 40 + SEARCH.max_extra
 
 
-def test_self_check_passes_and_sees_a_broken_mask(
+def test_the_self_check_detects_a_broken_mask(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert all(finding.passed for finding in self_check(translator))
@@ -235,7 +235,9 @@ def test_self_check_passes_and_sees_a_broken_mask(
     assert "step-by-step decoding equals a full forward pass" in failed
 
 
-def test_self_check_sees_padding(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_self_check_detects_attention_to_padding(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encode = translator.model.encode
     monkeypatch.setattr(translator.model, "encode", lambda source, segments=None: encode(source))
     failed = [finding.name for finding in self_check(translator) if not finding.passed]
@@ -244,7 +246,7 @@ def test_self_check_sees_padding(translator: Translator, monkeypatch: pytest.Mon
 
 @pytest.mark.skipif(decoding.library() is None, reason="no native code")
 @pytest.mark.parametrize("precision", ["auto", "int8"])
-def test_self_check_sees_a_broken_engine(
+def test_the_self_check_detects_a_broken_engine(
     translator: Translator, tokenizer: Tokenizer, precision: str
 ) -> None:
     own = Translator(translator.model, tokenizer, SearchConfig(precision=precision))
@@ -257,7 +259,7 @@ def test_self_check_sees_a_broken_engine(
     assert failed == [f"the engine computes the logits of the model, {known}"]
 
 
-def test_lines_arrive_as_they_come_and_whole() -> None:
+def test_lines_are_read_as_they_arrive() -> None:
     reading, writing = os.pipe()
     lines = read_arriving_lines(reading)
     os.write(writing, b"\xef\xbb\xbfone\r\ntwo\nth")
@@ -270,7 +272,7 @@ def test_lines_arrive_as_they_come_and_whole() -> None:
     os.close(reading)
 
 
-def test_a_line_that_is_not_utf8_comes_after_those_before_it() -> None:
+def test_lines_before_one_that_is_not_utf8_are_read() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"one\ntwo\n\xff\nfour\n")
     os.close(writing)
@@ -281,9 +283,7 @@ def test_a_line_that_is_not_utf8_comes_after_those_before_it() -> None:
     os.close(reading)
 
 
-def test_a_diverged_model_is_an_error_not_silence(
-    model_directory: Path, tokenizer: Tokenizer
-) -> None:
+def test_a_diverged_model_raises_an_error(model_directory: Path, tokenizer: Tokenizer) -> None:
     translator = Translator.load(model_directory)
     with torch.no_grad():
         translator.model.encoder.layers[0].feed_forward.inner.weight.mul_(1e30)
@@ -302,13 +302,15 @@ def test_learned_positions_limit_lines_and_translations(tokenizer: Tokenizer) ->
 
 
 @pytest.mark.parametrize("name", ["cuda:99", "gpu", "cpu:x", "cuda:x"])
-def test_a_device_that_is_not_there_is_one_line(name: str) -> None:
+def test_a_missing_device_gives_an_error_of_one_line(name: str) -> None:
     with pytest.raises(HeadwayError, match="device"):
         resolve_device(name)
 
 
 @pytest.mark.slow
-def test_the_command_keeps_lines_and_order(model_directory: Path, translator: Translator) -> None:
+def test_the_command_keeps_the_lines_and_their_order(
+    model_directory: Path, translator: Translator
+) -> None:
     lines = ["the cat", "", "a dog\u2028sees", "the green house  "]
     result = headway(
         "translate", str(model_directory), "--search.max-extra", "7", text="\n".join(lines)
@@ -323,7 +325,7 @@ def test_the_command_keeps_lines_and_order(model_directory: Path, translator: Tr
     assert [len(row["translations"]) for row in rows] == [2, 1, 2]
 
 
-def test_parts_found_and_joined_are_the_line_translated(translator: Translator) -> None:
+def test_segments_searched_and_joined_equal_the_translated_line(translator: Translator) -> None:
     search = replace(SEARCH, max_tokens=40, n_best=2)
     for line in ["  the cat sees ", " ".join(f"{text}." for text in sentences(30, 9))]:
         segments = translator.split(line, search)
@@ -334,7 +336,7 @@ def test_parts_found_and_joined_are_the_line_translated(translator: Translator) 
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_part_nobody_waits_for_leaves_at_once(translator: Translator, beam: int) -> None:
+def test_the_search_for_an_unwanted_segment_stops(translator: Translator, beam: int) -> None:
     search = replace(SEARCH, beam=beam, max_extra=50)
     lines = [segment for line in sentences(5, 4) for segment in translator.split(line)]
     alone = translator.search_batch(lines, search)
@@ -353,7 +355,7 @@ def test_a_part_nobody_waits_for_leaves_at_once(translator: Translator, beam: in
     assert len(steps) <= len(lines)  # nobody waits: one step
 
 
-def test_a_growing_translation_ends_as_greedy_search_does(translator: Translator) -> None:
+def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
     for line in [*sentences(10, 12), "日本 🎉 ü"]:
         bits = list(stream_tokens(translator, *translator.split(line)))
         greedy = translator.translate(line, replace(translator.default_search, beam=1))

@@ -2,15 +2,13 @@
 
 import ctypes
 import gc
-import logging
 import sys
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import torch
 
-from headway.kernels import build, compile_native, decoding
+from headway.kernels import build, decoding
 from headway.kernels.decoding import NativeLayer, NativeModel
 from headway.kernels.interface import check_layout, raise_error
 from headway.kernels.training_library import AttentionArguments, training_library
@@ -34,7 +32,9 @@ NONE = ctypes.c_void_p()
         ("agreement", (NONE, NONE, 0, HUGE, 0.1, 1.0, NONE, 1)),
     ],
 )
-def test_missing_memory_is_a_memory_error(name: str, arguments: tuple[object, ...]) -> None:
+def test_a_training_function_without_memory_raises_a_memory_error(
+    name: str, arguments: tuple[object, ...]
+) -> None:
     library = training_library()
     assert library is not None
     with pytest.raises(MemoryError, match=f"{name}: no memory is left"):
@@ -42,7 +42,7 @@ def test_missing_memory_is_a_memory_error(name: str, arguments: tuple[object, ..
 
 
 @compiled
-def test_attention_without_memory_is_a_memory_error() -> None:
+def test_attention_without_memory_raises_a_memory_error() -> None:
     library = training_library()
     assert library is not None
     arguments = AttentionArguments(B=1, H=0, T=1 << 40, S=1 << 40, K=16, V=16, scale=1.0)
@@ -59,7 +59,7 @@ def test_attention_without_memory_is_a_memory_error() -> None:
 
 @compiled
 @pytest.mark.parametrize("outputs", [1 << 50, 1 << 61])
-def test_a_linear_map_without_memory_is_a_memory_error(outputs: int) -> None:
+def test_a_linear_map_without_memory_raises_a_memory_error(outputs: int) -> None:
     library = decoding.library()
     assert library is not None
     pointer = ctypes.c_void_p()
@@ -68,7 +68,7 @@ def test_a_linear_map_without_memory_is_a_memory_error(outputs: int) -> None:
     assert not pointer
 
 
-def test_any_other_error_is_a_runtime_error() -> None:
+def test_each_status_raises_its_error() -> None:
     function = decoding.library
     assert raise_error(0, function, ()) == 0
     for status, error in ((1, IndexError), (2, MemoryError), (3, RuntimeError), (9, RuntimeError)):
@@ -77,7 +77,7 @@ def test_any_other_error_is_a_runtime_error() -> None:
 
 
 @compiled
-def test_structures_are_compared_field_by_field() -> None:
+def test_structures_that_differ_from_cpp_are_rejected() -> None:
     library = decoding.library()
     assert library is not None
     check_layout(library, [NativeLayer, NativeModel])
@@ -94,38 +94,7 @@ def test_structures_are_compared_field_by_field() -> None:
         check_layout(library, [NativeLayer, Shifted])
 
 
-@compiled
-def test_a_line_is_logged_before_compiling(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    sources = tmp_path / "native"
-    sources.mkdir()
-    (sources / "one.cpp").write_text('extern "C" int one() { return 1; }\n')
-    monkeypatch.setattr(build, "SOURCES", sources)
-    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
-    before: list[int] = []
-    compile_it = build._compile
-    monkeypatch.setattr(
-        build, "_compile", lambda *args: before.append(len(caplog.records)) or compile_it(*args)
-    )
-    with caplog.at_level(logging.WARNING, "headway"):
-        for _ in range(2):
-            assert build._load.__wrapped__("one")[0] is not None
-    assert before == [1]  # the word comes first, and only where a compiler runs
-    (record,) = caplog.records
-    assert record.name == "headway"
-    assert "compiling native/one.cpp" in record.message
-
-
-def test_compile_native_returns_what_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert compile_native() == {
-        name: reason for name in build.LIBRARIES if (reason := build.failure_reason(name))
-    }
-    monkeypatch.setattr(build, "failure_reason", lambda name: "no compiler" * (name == "decoding"))
-    assert compile_native() == {"decoding": "no compiler"}
-
-
-def test_a_native_object_that_could_not_be_made_is_freed_quietly(
+def test_a_native_object_whose_constructor_failed_is_freed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     freed: list[object] = []

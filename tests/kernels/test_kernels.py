@@ -1,8 +1,6 @@
-"""Native functions equal their plain twins, gradients included."""
+"""Native functions equal their plain versions, gradients included."""
 
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 import torch
@@ -10,7 +8,6 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.files import cache_directory
 from headway.kernels import build
 from headway.kernels.attention import attention, has_native_attention, longest_span
 from headway.kernels.dropout import Mask, apply_mask, dropout
@@ -46,7 +43,7 @@ def close(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("width", [1, 7, 64, 131])
-def test_dropout_draws_the_mask_of_its_twin(dtype: torch.dtype, width: int) -> None:
+def test_native_dropout_draws_the_mask_of_the_plain_version(dtype: torch.dtype, width: int) -> None:
     x = torch.randn(5, 3, width).to(dtype)
     mask = Mask(123456789, 987654321, round(0.3 * 65536))
     out, grad = gradients(lambda x: apply_mask(x, mask), x)
@@ -56,24 +53,24 @@ def test_dropout_draws_the_mask_of_its_twin(dtype: torch.dtype, width: int) -> N
     assert torch.equal(grad, (torch.randn(x.shape).to(dtype).float() * factors).to(dtype))
 
 
-def test_dropout_drops_as_many_as_asked_and_keeps_the_mean() -> None:
+def test_dropout_drops_the_share_p_and_keeps_the_mean() -> None:
     factors = torch.cat([Mask.draw(0.1).factors(101, 1009) for _ in range(10)])
     share = (factors == 0).double().mean().item()
     assert abs(share - 0.1) < 4 * (0.1 * 0.9 / factors.numel()) ** 0.5 + 1e-5
     assert abs(factors.double().mean().item() - 1) < 2e-3
-    # No column, no row and no neighbour says anything about another.
+    # Neighboring elements, rows and columns are not correlated.
     kept = (factors > 0).double() - 0.9
     for other in (kept.roll(1, 1), kept.roll(1, 0), kept.roll(505, 1), kept.roll(101, 0)):
         assert abs((kept * other).mean().item()) < 5 * 0.09 / kept.numel() ** 0.5
 
 
-def test_dropout_of_nearly_everything_keeps_a_little() -> None:
-    """Its threshold is not rounded to all of the 16 bits, and its factor not to a division by 0."""
+def test_dropout_close_to_one_gives_finite_numbers() -> None:
+    """The threshold stays below 65,536, so that the factor divides by no zero."""
     mask = Mask.draw(0.999999)
     assert set(mask.factors(300, 1000).unique().tolist()) == {0.0, 65536.0}
 
 
-def test_dropout_masks_follow_the_generator() -> None:
+def test_dropout_masks_follow_torchs_generator() -> None:
     torch.manual_seed(3)
     one, two = Mask.draw(0.5), Mask.draw(0.5)
     torch.manual_seed(3)
@@ -86,7 +83,9 @@ def test_dropout_masks_follow_the_generator() -> None:
     ("x_type", "y_type"), [(torch.float32, torch.float32), (torch.float32, BF16), (BF16, BF16)]
 )
 @pytest.mark.parametrize("p", [0.0, 0.3])
-def test_add_norm_equals_its_twin(x_type: torch.dtype, y_type: torch.dtype, p: float) -> None:
+def test_native_add_norm_equals_the_plain_version(
+    x_type: torch.dtype, y_type: torch.dtype, p: float
+) -> None:
     torch.manual_seed(1)
     x, y = torch.randn(5, 7, 67).to(x_type), torch.randn(5, 7, 67).to(y_type)
     weight, bias = torch.rand(67) + 0.5, torch.randn(67)
@@ -105,8 +104,8 @@ def test_add_norm_equals_its_twin(x_type: torch.dtype, y_type: torch.dtype, p: f
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("size", [1e20, 1e38, torch.inf, torch.nan])
-def test_a_row_too_large_to_normalize_is_no_number(dtype: torch.dtype, size: float) -> None:
-    """PyTorch makes zeros of it, which pass for numbers."""
+def test_a_row_too_large_to_normalize_gives_nan(dtype: torch.dtype, size: float) -> None:
+    """PyTorch returns zeros, which look like valid numbers."""
     x, y, one, zero = torch.randn(3, 67), torch.randn(3, 67), torch.ones(67), torch.zeros(67)
     x[1] = torch.linspace(-size, size, 67)
     found = gradients(lambda *a: add_norm(*a, 1e-5, 0.0), x.to(dtype), y.to(dtype), one, zero)
@@ -117,7 +116,7 @@ def test_a_row_too_large_to_normalize_is_no_number(dtype: torch.dtype, size: flo
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> None:
+def test_cross_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> None:
     torch.manual_seed(1)
     logits, labels = (3 * torch.randn(13, 101)).to(dtype), torch.randint(101, (13,))
     labels[[4, 12]] = -1  # padding
@@ -139,7 +138,9 @@ def test_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("weight", [0.0, 5.0])
-def test_agreement_equals_torchs(dtype: torch.dtype, smoothing: float, weight: float) -> None:
+def test_agreement_equals_its_definition_in_torch(
+    dtype: torch.dtype, smoothing: float, weight: float
+) -> None:
     torch.manual_seed(1)
     logits, labels = (2 * torch.randn(13, 2, 101)).to(dtype), torch.randint(101, (13,))
     labels[[4, 12]] = -1  # padding
@@ -170,7 +171,7 @@ def threads() -> Iterator[Callable[[int], None]]:
 
 
 @compiled
-def test_threads_change_gradients_of_shared_weights_by_a_rounding_and_sums_not_at_all(
+def test_threads_change_only_the_last_bits_of_gradients_of_shared_weights(
     threads: Callable[[int], None],
 ) -> None:
     torch.manual_seed(2)
@@ -189,14 +190,14 @@ def test_threads_change_gradients_of_shared_weights_by_a_rounding_and_sums_not_a
                 float(s) for s in agreement_(second.view(301, 2, 97), labels[:301], 0.1, 5)
             ]
     for other in found[1:]:
-        assert all(map(torch.equal, other[:3], found[0][:3]))  # rows are nobody else's
+        assert all(map(torch.equal, other[:3], found[0][:3]))  # each row belongs to one thread
         close(other[3:], found[0][3:], 2e-6)
     assert all(s == sums[0] for s in sums)
 
 
 @compiled
-def test_backward_goes_the_way_of_forward_whoever_watches() -> None:
-    """A counter of operations that begins after the forward pass."""
+def test_backward_uses_the_same_implementation_as_forward() -> None:
+    """Also if torch begins to count operations after the forward pass."""
     torch.manual_seed(3)
     x, y = torch.randn(2, 5, 8, requires_grad=True)
     weight, bias = torch.ones(8, requires_grad=True), torch.zeros(8, requires_grad=True)
@@ -212,7 +213,7 @@ def test_backward_goes_the_way_of_forward_whoever_watches() -> None:
 
 
 @compiled
-def test_entropy_survives_extreme_logits() -> None:
+def test_cross_entropy_of_extreme_logits_is_finite() -> None:
     logits = torch.tensor([[1e30, 0, -1e30], [-1e4, -1e4, -1e4], [88.0, -200, 100]])
     nll, _ = entropy_(logits, torch.tensor([0, 1, 0]), 0.1)
     assert torch.isfinite(logits).all()
@@ -229,7 +230,9 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: flo
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize(("T", "S"), [(1, 1), (5, 17), (13, 13), (37, 37), (131, 131)])
 @pytest.mark.parametrize("kind", ["all", "padded", "packed", "causal", "window"])
-def test_attention_equals_its_twin(dtype: torch.dtype, T: int, S: int, kind: str) -> None:
+def test_native_attention_equals_the_plain_version(
+    dtype: torch.dtype, T: int, S: int, kind: str
+) -> None:
     if T != S and kind in ("causal", "window"):
         pytest.skip("these need as many queries as keys")
     torch.manual_seed(T)
@@ -273,12 +276,12 @@ def test_attention_equals_its_twin(dtype: torch.dtype, T: int, S: int, kind: str
 
 
 @compiled
-def test_packed_rows_are_cut_into_their_sentences() -> None:
+def test_the_longest_span_is_that_of_a_sentence_in_a_packed_row() -> None:
     queries = torch.tensor([[1, 1, 2, 2, 2, 4], [1, 1, 1, 1, 1, 1]])
     keys = torch.tensor([[2, 2, 3, 3, 1, 4, 4], [1, 1, 1, 1, 1, 0, 0]])
     assert longest_span(queries[:1], keys[:1]) == 2
     assert longest_span(queries, keys) == 5
-    assert longest_span(queries[:1], keys[:1, :-2]) == 5  # one sees none: the row stays whole
+    assert longest_span(queries[:1], keys[:1, :-2]) == 5  # a query has no key: the row is not cut
     twice = torch.tensor([[2, 2, 1, 4, 2]])
     assert longest_span(queries[:1], twice) == 5
     again = torch.tensor([[1, 1, 2, 4, 1, 1]])  # two spans would write one sentence's gradients
@@ -298,7 +301,7 @@ def test_packed_rows_are_cut_into_their_sentences() -> None:
 
 
 @pytest.mark.parametrize("low", [False, True])
-def test_linear_equals_torchs(low: bool) -> None:
+def test_linear_maps_equal_torchs(low: bool) -> None:
     torch.manual_seed(1)
     x, weight, bias = torch.randn(5, 7, 13), torch.randn(11, 13), torch.randn(11)
 
@@ -316,7 +319,9 @@ def test_linear_equals_torchs(low: bool) -> None:
 
 
 @pytest.mark.parametrize("rows", [FEWEST_ROWS - 1, FEWEST_ROWS])
-def test_a_pass_of_few_rows_compiles_nothing(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_rows_without_gradient_use_torchs_product(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compiled = []
     monkeypatch.setattr(
         "headway.kernels.linear.multiply",
@@ -332,26 +337,8 @@ def test_a_pass_of_few_rows_compiles_nothing(rows: int, monkeypatch: pytest.Monk
     )  # with a gradient it is trained, on the same sizes again
 
 
-def test_a_compiler_that_fails_is_told_and_nothing_is_left(
-    tmp_path: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
-    monkeypatch.setenv("CXX", "/bin/false")
-    build._load.cache_clear()
-    build.load_library.cache_clear()
-    try:
-        assert build.load_library("training") is None
-        assert "could not build training.cpp" in build.failure_reason("training")
-        monkeypatch.setenv("HEADWAY_NATIVE", "0")
-        build._load.cache_clear()
-        assert build.failure_reason("training") == "HEADWAY_NATIVE=0"
-    finally:
-        build._load.cache_clear()
-        build.load_library.cache_clear()
-
-
 @compiled
-def test_what_does_not_fit_the_native_code_goes_the_plain_way() -> None:
+def test_inputs_that_native_code_cannot_take_use_the_plain_version() -> None:
     torch.manual_seed(1)
     x, y, gain = torch.randn(3, 8), torch.randn(3, 8), torch.rand(16)[::2] + 1
     for a, w in (
@@ -372,7 +359,7 @@ def test_what_does_not_fit_the_native_code_goes_the_plain_way() -> None:
     assert torch.equal(attention(q, q, q, once, 0.5), attention(q, q, q, thrice, 0.5))
 
 
-def test_labels_that_are_no_tokens_are_refused() -> None:
+def test_labels_outside_the_vocabulary_are_rejected() -> None:
     for labels in (torch.tensor([0, 7]), torch.tensor([0])):
         with pytest.raises((IndexError, ValueError)):
             entropy_(torch.randn(2, 7), labels, 0.1)
@@ -384,7 +371,7 @@ def test_labels_that_are_no_tokens_are_refused() -> None:
 @compiled
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", ["entropy", "agreement"])
-def test_native_code_refuses_labels_that_are_no_tokens(name: str, dtype: torch.dtype) -> None:
+def test_native_code_rejects_labels_outside_the_vocabulary(name: str, dtype: torch.dtype) -> None:
     library = training_library()
     assert library is not None
     logits, sums = torch.randn(6, 7).to(dtype), torch.zeros(3, dtype=torch.float64)
@@ -396,7 +383,7 @@ def test_native_code_refuses_labels_that_are_no_tokens(name: str, dtype: torch.d
         )
 
 
-def test_a_frozen_map_takes_no_gradient_from_the_others() -> None:
+def test_a_frozen_map_among_joint_ones_leaves_the_others_their_gradients() -> None:
     maps = [Linear(5, n) for n in (3, 4, 2)]
     maps[0].weight.requires_grad_(False)
     maps[1].bias.requires_grad_(False)
@@ -405,7 +392,7 @@ def test_a_frozen_map_takes_no_gradient_from_the_others() -> None:
     assert [m.bias.grad is None for m in maps] == [False, True, False]
 
 
-def test_a_hook_on_one_of_several_maps_is_called() -> None:
+def test_a_hook_on_one_of_several_joint_maps_is_called() -> None:
     maps = [Linear(5, 3), Linear(5, 4)]
     seen: list[Tensor] = []
     maps[1].register_forward_hook(lambda *args: seen.append(args[2]))
@@ -414,114 +401,8 @@ def test_a_hook_on_one_of_several_maps_is_called() -> None:
 
 
 @compiled
-def test_gradients_of_gradients_are_refused_not_wrong() -> None:
+def test_second_derivatives_are_rejected() -> None:
     x, weight = torch.randn(3, 5, requires_grad=True), torch.randn(4, 5, requires_grad=True)
     (grad,) = torch.autograd.grad(linear(x, weight).square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         grad.sum().backward()
-
-
-@compiled
-@pytest.mark.parametrize("damage", [b"", b"cut", None])
-def test_a_damaged_library_is_built_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
-) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
-    build._load.cache_clear()
-    build.load_library.cache_clear()
-    assert build._load("training")[0] is not None, build._load("training")[1]
-    (file,) = tmp_path.glob("*.so")
-    whole = file.read_bytes()
-    file.unlink()  # a library in use must not change under the process
-    if damage is not None:
-        file.write_bytes(damage or whole[: len(whole) // 2])
-    build._load.cache_clear()
-    assert build._load("training")[0] is not None
-    assert file.read_bytes() == whole
-    file.chmod(0o777)
-    build._load.cache_clear()
-    assert "can be written by others" in build._load("training")[1]
-    build._load.cache_clear()
-    build.load_library.cache_clear()
-
-
-@pytest.fixture
-def own_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A library of one line, and a cache to build it in."""
-    sources = tmp_path / "native"
-    sources.mkdir()
-    (sources / "one.cpp").write_text('#include "a.h"\nextern "C" int one() { return A + B; }\n')
-    (sources / "a.h").write_text('#include "b.h"\n#define A 1\n')
-    (sources / "b.h").write_text("#pragma once\n#define B 0\n")
-    (sources / "other.h").write_text("")
-    monkeypatch.setattr(build, "SOURCES", sources)
-    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
-    return sources
-
-
-@compiled
-def test_a_build_is_named_after_what_it_includes(own_sources: Path) -> None:
-    first = build._plan("one")[1]
-    (own_sources / "other.h").write_text("#define OTHER")
-    assert build._plan("one")[1] == first
-    for name in ("one.cpp", "a.h", "b.h"):
-        before = build._plan("one")[1]
-        (own_sources / name).write_text((own_sources / name).read_text() + "// longer\n")
-        assert build._plan("one")[1] != before
-
-
-@compiled
-def test_the_last_builds_are_kept(own_sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "KEPT", 2)
-    cache, builds = cache_directory(), []
-    cache.mkdir(0o700)
-    strange = cache / "other-1.so"
-    strange.touch()
-    for number in range(3):
-        (own_sources / "b.h").write_text(f"#define B {number}")
-        assert build.needs_compiling("one")
-        found = build._load.__wrapped__("one")[0]
-        assert found is not None
-        assert not build.needs_compiling("one")
-        assert found.one() == 1 + number
-        builds.append(build._plan("one")[1])
-        os.utime(builds[-1], (number, number))
-    kept = {path.with_suffix(end) for path in builds[1:] for end in (".so", ".sha256")}
-    assert set(cache.iterdir()) == {*kept, strange}
-
-
-@compiled
-def test_what_killed_builds_left_goes(own_sources: Path) -> None:
-    left, under_way = (cache_directory() / f"{build.UNFINISHED}{n}" for n in ("left", "now"))
-    for directory in (left, under_way):
-        directory.mkdir(parents=True, mode=0o700)
-        (directory / "one.so").touch()
-    os.utime(left, (0, 0))
-    cache_directory().chmod(0o700)
-    assert build._load.__wrapped__("one")[0] is not None
-    assert not left.exists()
-    assert under_way.exists()
-
-
-@compiled
-def test_a_build_outlives_its_compiler(own_sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an image it was built into, say."""
-    assert build._load.__wrapped__("one")[0] is not None
-    monkeypatch.delenv("CXX", raising=False)
-    monkeypatch.setattr(build.shutil, "which", lambda name: None)
-    assert not build.needs_compiling("one")
-    found = build._load.__wrapped__("one")[0]
-    assert found is not None
-    assert found.one() == 1
-    (own_sources / "b.h").write_text("#define B 7")  # it is of other sources now
-    assert "no C++ compiler" in build._load.__wrapped__("one")[1]
-
-
-def test_what_cannot_be_built_is_not_pending(
-    own_sources: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in (("HEADWAY_NATIVE", "0"), ("CXX", "/no/compiler")):
-        monkeypatch.setenv(name, value)
-        assert not build.needs_compiling("one")
-        assert value in build._load.__wrapped__("one")[1]
-        monkeypatch.delenv(name)

@@ -50,7 +50,7 @@ def test_only_one_file_names_private_interfaces() -> None:
     assert naming == ["torch_private.py"]
 
 
-def test_products_without_onednn_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_without_onednn_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(1)
     x, weight, bias = torch.randn(300, 13, requires_grad=True), torch.randn(7, 13), torch.randn(7)
 
@@ -79,14 +79,14 @@ def test_onednn_that_computes_something_else_is_not_used(monkeypatch: pytest.Mon
     assert not torch_private.has_onednn_linear()
 
 
-def test_a_bias_of_any_stride() -> None:
+def test_onednn_reads_a_bias_of_any_stride() -> None:
     x, weight = torch.randn(300, 5), torch.randn(4, 5)
     bias = torch.randn(4, 3)[:, 1]
     expected = F.linear(x, weight, bias)
     torch.testing.assert_close(linear(x, weight, bias), expected, rtol=1e-5, atol=1e-5)
 
 
-def test_int8_products_without_the_private_one_are_the_same(
+def test_int8_products_without_torchs_private_one_are_equal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     torch.manual_seed(1)
@@ -99,7 +99,7 @@ def test_int8_products_without_the_private_one_are_the_same(
     assert torch.equal(int8_linear(x, quantize(weight), None), found)
 
 
-def test_without_tracing_states_native_functions_stand_aside(
+def test_native_functions_are_not_used_where_tracing_is_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     torch.manual_seed(1)
@@ -121,7 +121,7 @@ def test_without_tracing_states_native_functions_stand_aside(
                 torch.testing.assert_close(plain, fast, rtol=1e-5, atol=1e-5)
 
 
-def test_unknown_hooks_call_each_map() -> None:
+def test_each_map_is_called_where_hooks_are_unknown() -> None:
     maps = [Linear(13, 5), Linear(13, 3)]
     assert not torch_private.may_have_hooks(maps[0])
     x = torch.randn(300, 13)
@@ -137,7 +137,9 @@ def test_unknown_hooks_call_each_map() -> None:
     assert called == maps
 
 
-def test_pad_stays_zero_where_gradient_hooks_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_embedding_of_pad_stays_zero_where_gradient_hooks_are_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("headway.model.embeddings.has_gradient_hook", lambda parameter: False)
     embedding = Embedding(11, 4, 4, scale=1.0)
     embedding.load_state_dict({k: v.clone() for k, v in embedding.state_dict().items()})
@@ -149,7 +151,7 @@ def test_pad_stays_zero_where_gradient_hooks_are_unknown(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("flags", "expected"), [("fma avx512_bf16 avx2", True), ("amx_tile", True), ("avx2", False)]
 )
-def test_bf16_instructions_without_torch(
+def test_bf16_instructions_are_found_without_torchs_private_functions(
     flags: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cpuinfo = tmp_path / "cpuinfo"

@@ -92,7 +92,7 @@ def batch_of(data, rows, packed=False):
     return make_batch(data.train, np.array(rows), *pads, packed=packed)
 
 
-def test_the_data_says_which_kind_of_model_it_is_for(data):
+def test_the_prepared_data_decides_the_kind_of_model(data):
     kinds = {"language-model": LanguageModel, "classifier": Classifier}
     for kind, prepared in data.items():
         assert PreparedData.open(prepared.directory).kind == kind
@@ -104,7 +104,7 @@ def test_the_data_says_which_kind_of_model_it_is_for(data):
 
 @pytest.mark.parametrize("kind", ["language-model", "classifier"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_the_objective_is_the_plain_loss_of_forward_however_batched(data, kind, packed):
+def test_the_objective_equals_cross_entropy_of_the_logits_in_any_batching(data, kind, packed):
     prepared, rows = data[kind], [5, 1, 17, 40, 3]
     model = model_of(prepared)
     found = Objective(model, smoothing=0.1)(batch_of(prepared, rows, packed))
@@ -140,7 +140,7 @@ def train(run, steps):
 
 @pytest.mark.parametrize("kind", ["language-model", "classifier"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_resumed_run_is_the_run_it_was(data, kind, packed, tmp_path):
+def test_a_resumed_run_gives_the_same_bits_as_an_uninterrupted_one(data, kind, packed, tmp_path):
     settings = config(data[kind], packed=packed)
     whole, parts = (RunDirectory(tmp_path / name) for name in ("whole", "parts"))
     for directory in (whole, parts):
@@ -174,7 +174,7 @@ def runs(files, tmp_path_factory):
     return folder
 
 
-def test_a_classifier_learns_and_says_how_sure_it_is(runs, files, capsys):
+def test_a_classifier_learns_and_returns_probabilities(runs, files, capsys):
     labeller = TextClassifier.load(runs / "classify")
     texts = ["the cat is blue , not the tree", "the dog is red , not the river"]
     found = labeller.predict([(text,) for text in texts], attention=True)
@@ -193,7 +193,7 @@ def test_a_classifier_learns_and_says_how_sure_it_is(runs, files, capsys):
     assert capsys.readouterr().out == "accuracy 100.00 %: 19 of 19\n"
 
 
-def test_a_language_model_learns_and_writes_what_it_finds_likely(runs, files, capsys):
+def test_a_language_model_learns_and_generates_likely_text(runs, files, capsys):
     generator = TextGenerator.load(runs / "lm")
     likely, unlikely = generator.score(["the cat is blue , not the tree", "tree the not , blue is"])
     assert likely.nll / likely.tokens < unlikely.nll / unlikely.tokens
@@ -220,9 +220,7 @@ def test_a_language_model_learns_and_writes_what_it_finds_likely(runs, files, ca
     assert first.count("\n") == 2
 
 
-def test_a_finished_run_is_what_its_verb_works_with_and_no_other(
-    runs, tmp_path, monkeypatch, capsys
-):
+def test_only_the_verb_of_its_kind_uses_a_finished_run(runs, tmp_path, monkeypatch, capsys):
     (tmp_path / "in").write_text("the tree is green , not the dog\n\nthe cat\tis red\n")
     for extra in ([], ["--json", "--attention"]):
         with (tmp_path / "in").open() as stdin:
@@ -245,7 +243,7 @@ def test_a_finished_run_is_what_its_verb_works_with_and_no_other(
 @pytest.mark.parametrize(
     ("verb", "loaded"), [("lm", TextGenerator.load), ("classify", TextClassifier.load)]
 )
-def test_what_a_model_is_and_the_average_of_its_checkpoints(runs, tmp_path, capsys, verb, loaded):
+def test_info_and_average_work_for_every_kind_of_model(runs, tmp_path, capsys, verb, loaded):
     run = runs / verb
     assert dispatch(["info", str(run), "--json"]) in (None, 0)
     facts = json.loads(capsys.readouterr().out)
@@ -274,7 +272,7 @@ def test_what_a_model_is_and_the_average_of_its_checkpoints(runs, tmp_path, caps
      ["classify"], ["encode"]],
     ids=" ".join,
 )  # fmt: skip
-def test_a_device_that_is_not_here_is_named(runs, files, words):
+def test_a_missing_device_is_reported_by_name(runs, files, words):
     verb, *rest = [str(files / word) if word.startswith("valid") else word for word in words]
     run = str(runs / ("classify" if verb == "encode" else verb))
     for device, message in (("cuda:99", "no such CUDA device"), ("tpu", "auto, cpu, cuda")):
@@ -283,7 +281,7 @@ def test_a_device_that_is_not_here_is_named(runs, files, words):
 
 
 @pytest.mark.parametrize("pooling", ["mean", "first"])
-def test_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, pooling):
+def test_sentence_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, pooling):
     encoder = SentenceEncoder.load(runs / "classify")
     texts = ["the tree is green , not the dog", "the cat is red", "dog"]
     found = encoder.encode(texts, every_layer=True, pooling=pooling)
@@ -312,7 +310,7 @@ def test_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, p
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), found, atol=1e-5)
 
 
-def test_tsv_and_jsonl_say_the_same_and_pairs_are_two_parts(files, tmp_path):
+def test_tsv_and_jsonl_give_the_same_examples(files, tmp_path):
     assert list(read_examples([files / "valid.tsv"])) == list(
         read_examples([files / "valid.jsonl"])
     )
@@ -330,13 +328,13 @@ def test_tsv_and_jsonl_say_the_same_and_pairs_are_two_parts(files, tmp_path):
         ("a.jsonl", '{"text": "a"}'),
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_example_is_named(tmp_path, name, line):
+def test_a_malformed_example_is_reported_with_its_line(tmp_path, name, line):
     (tmp_path / name).write_text(f"{line}\n")
     with pytest.raises(HeadwayError, match=rf"{name}:1: must be"):
         list(read_examples([tmp_path / name]))
 
 
-def test_labels_come_back_from_disk_and_unknown_ones_are_refused(data, tmp_path):
+def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
     tokenizer = data["classifier"].tokenizer
     assert isinstance(tokenizer, LabelledText)
     tokenizer.save(tmp_path)
@@ -361,7 +359,7 @@ def test_labels_come_back_from_disk_and_unknown_ones_are_refused(data, tmp_path)
         prepare_examples(one, one, tmp_path / "out", TextConfig(vocab_size=290))
 
 
-def test_the_experiment_runs_at_toy_size_and_is_done_once(tmp_path):
+def test_the_experiment_runs_at_toy_size_and_is_not_repeated(tmp_path):
     work = Work(tmp_path, scale="toy")
     result = classification.run(work)
     assert len(result.tables[0].rows) == 6

@@ -68,7 +68,9 @@ def run(attend: Any, qkv: list[Tensor], seen: Tensor | None) -> list[Tensor]:
 @pytest.mark.parametrize("kind", ["whole", "padded", "packed"])
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("window", [0, 1, 2, 37, 64, 129, 200, 331])
-def test_long_equals_its_masked_twin(core: str, kind: str, causal: bool, window: int) -> None:
+def test_long_self_attention_equals_attention_with_a_stored_mask(
+    core: str, kind: str, causal: bool, window: int
+) -> None:
     torch.manual_seed(3)
     length = 307
     module = CORES[core]().double()
@@ -89,7 +91,7 @@ def test_long_equals_its_masked_twin(core: str, kind: str, causal: bool, window:
 
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("packed", [True, False])
-def test_long_cross_attention_equals_its_masked_twin(core: str, packed: bool) -> None:
+def test_long_cross_attention_equals_attention_with_a_stored_mask(core: str, packed: bool) -> None:
     torch.manual_seed(3)
     module = CORES[core]().double()
     queries, keys = segments("packed", 173), segments("packed" if packed else "padded", 283)
@@ -110,7 +112,7 @@ def test_long_cross_attention_equals_its_masked_twin(core: str, packed: bool) ->
 
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("window", [0, 64, 200])
-def test_backward_drops_the_same_weights_as_forward(core: str, window: int) -> None:
+def test_backward_drops_the_same_attention_weights_as_forward(core: str, window: int) -> None:
     torch.manual_seed(3)
     module = CORES[core](dropout=0.5).double()
     q, k, v = heads(307)
@@ -164,7 +166,7 @@ def memory(layer: SelfAttention, length: int, kind: str) -> tuple[int, int]:
 @pytest.mark.parametrize("kind", ["whole", "padded", "packed"])
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("window", [0, 37, 200])
-def test_memory_grows_with_the_length(
+def test_memory_grows_linearly_with_the_length(
     options: dict[str, Any], kind: str, causal: bool, window: int
 ) -> None:
     attention = MultiHeadAttention(HEADS * D_K, HEADS, D_K, **{"d_v": D_K, **options})
@@ -175,7 +177,7 @@ def test_memory_grows_with_the_length(
 
 
 @pytest.mark.parametrize("window", [0, 64])
-def test_long_sentences_are_themselves_in_any_batch(window: int) -> None:
+def test_a_long_sentence_alone_equals_itself_in_a_batch(window: int) -> None:
     torch.manual_seed(5)
     model = Transformer(replace(SHAPE, window=window)).double().eval()
     lengths = [(13, 11), (290, 271), (17, 31)]
@@ -199,7 +201,7 @@ def test_long_sentences_are_themselves_in_any_batch(window: int) -> None:
 
 
 @pytest.mark.parametrize("window", [0, 64])
-def test_long_layers_see_no_future(window: int) -> None:
+def test_long_causal_layers_read_no_later_position(window: int) -> None:
     torch.manual_seed(5)
     layer = SelfAttention(MultiHeadAttention(12, 3, 5, 5), causal=True, window=window).double()
     x = torch.randn(1, 307, 12, dtype=torch.float64, requires_grad=True)
@@ -213,7 +215,7 @@ def test_long_layers_see_no_future(window: int) -> None:
 
 @pytest.mark.parametrize("window", [0, 5, 20, 64])
 @torch.no_grad()
-def test_steps_equal_full_while_hypotheses_change_places(window: int) -> None:
+def test_step_by_step_equals_full_while_hypotheses_are_reordered(window: int) -> None:
     torch.manual_seed(5)
     model = LanguageModel(replace(SHAPE, window=window)).double().eval()
     generator = torch.Generator().manual_seed(2)
@@ -231,7 +233,7 @@ def test_steps_equal_full_while_hypotheses_change_places(window: int) -> None:
 
 
 @torch.no_grad()
-def test_a_windowed_cache_holds_the_window_only() -> None:
+def test_a_cache_with_a_window_holds_only_the_window() -> None:
     layer = SelfAttention(MultiHeadAttention(12, 3, 5, 7), causal=True, window=37)
     cache = Cache()
     for _ in range(100):

@@ -78,7 +78,7 @@ def gradients(stack: nn.Module, names: list[str]) -> dict[str, Tensor]:
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("cross", [False, True])
-def test_stack_equals_torch(norm: str, layers: int, cross: bool, dtype: torch.dtype) -> None:
+def test_a_stack_equals_torchs_own(norm: str, layers: int, cross: bool, dtype: torch.dtype) -> None:
     torch.manual_seed(3)
     ours, theirs = stacks(norm, layers, cross, dtype)
     memory_segments = torch.ones(B, S, dtype=torch.long)

@@ -93,7 +93,7 @@ def test_step_by_step_equals_full(variant: str) -> None:
 
 
 @VARIANT
-def test_beams_share_a_memory_and_reorder(variant: str) -> None:
+def test_beams_share_a_memory_and_can_be_reordered(variant: str) -> None:
     model = build(variant)
     source = tokens(2, 11)
     beams = tokens(6, 5, seed=9)  # three hypotheses for each of two sentences
@@ -111,7 +111,7 @@ def test_beams_share_a_memory_and_reorder(variant: str) -> None:
 
 
 @VARIANT
-def test_no_gradient_from_the_future(variant: str) -> None:
+def test_logits_have_no_gradient_from_later_tokens(variant: str) -> None:
     model = build(variant)
     x = torch.randn(2, 13, 22, dtype=torch.float64, requires_grad=True)
     memory = torch.randn(2, 11, 22, dtype=torch.float64)
@@ -122,7 +122,7 @@ def test_no_gradient_from_the_future(variant: str) -> None:
 
 
 @VARIANT
-def test_a_sentence_alone_equals_in_a_padded_batch(variant: str) -> None:
+def test_a_sentence_alone_equals_itself_in_a_padded_batch(variant: str) -> None:
     model = build(variant)
     source, target = tokens(3, 11), tokens(3, 13, seed=8)
     segments = (torch.arange(11) < torch.tensor([[11], [4], [7]])).long()
@@ -134,7 +134,7 @@ def test_a_sentence_alone_equals_in_a_padded_batch(variant: str) -> None:
 
 
 @VARIANT
-def test_packed_equals_unpacked(variant: str) -> None:
+def test_packed_rows_equal_unpacked_rows(variant: str) -> None:
     model = build(variant)
     lengths = [(4, 5), (7, 3), (3, 6)]
     pairs = [(tokens(1, s, seed=s), tokens(1, t, seed=t + 20)) for s, t in lengths]
@@ -152,7 +152,7 @@ def test_packed_equals_unpacked(variant: str) -> None:
 
 @pytest.mark.parametrize("allowed", [None, "padding", "causal"])
 @pytest.mark.parametrize("scaled", [True, False])
-def test_fused_attention_equals_naive(
+def test_attention_equals_the_formula(
     allowed: str | None, scaled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core = attention_functions.DotProduct(scaled=scaled)
@@ -183,7 +183,7 @@ def test_a_window_of_r_allows_r_positions(window: int, causal: bool) -> None:
 
 
 @pytest.mark.parametrize("compatibility", ["dot", "additive"])
-def test_additive_and_dot_weights_by_hand(compatibility: str) -> None:
+def test_attention_weights_equal_a_computation_by_hand(compatibility: str) -> None:
     heads = MultiHeadAttention(11, 3, 5, 7, compatibility=compatibility, scaled=True).double()
     q, k = (torch.randn(1, 3, n, 5, dtype=torch.float64) for n in (2, 4))
     weights = heads.core.weights(q, k)
@@ -197,7 +197,7 @@ def test_additive_and_dot_weights_by_hand(compatibility: str) -> None:
         assert close(weights[0, h, i], (torch.stack(scores) / math.sqrt(5)).softmax(0))
 
 
-def test_sinusoids_by_the_paper() -> None:
+def test_sinusoids_equal_the_papers_formula() -> None:
     table = sinusoids(61, 22)
     for position, i in ((0, 0), (1, 0), (17, 3), (60, 10)):
         angle = position / 10000 ** (2 * i / 22)
@@ -205,7 +205,7 @@ def test_sinusoids_by_the_paper() -> None:
         assert math.isclose(table[position, 2 * i + 1], math.cos(angle), abs_tol=1e-6)
 
 
-def test_sinusoids_grow_past_the_table() -> None:
+def test_sinusoids_are_extended_for_longer_input() -> None:
     long, short = build(), build(max_positions=5)
     source, target = tokens(2, 11), tokens(2, 13)
     with torch.inference_mode():
@@ -243,7 +243,7 @@ def test_tying_shares_matrices(tying: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["copied", "assigned"])
-def test_pad_embedding_stays_zero_under_training_and_copying(way: str) -> None:
+def test_the_embedding_of_pad_stays_zero_in_training_and_after_copying(way: str) -> None:
     model = copy.deepcopy(build().float())
     if way == "assigned":
         state = {name: value.clone() for name, value in model.state_dict().items()}
@@ -259,7 +259,7 @@ def test_pad_embedding_stays_zero_under_training_and_copying(way: str) -> None:
     assert model.source_embedding.weight[:-1].any(1).all()
 
 
-def test_kernel_one_convolutions_equal_linear_maps() -> None:
+def test_convolutions_of_kernel_size_one_equal_linear_maps() -> None:
     linear = FeedForward(11, 23).double()
     convolution = FeedForward(11, 23, convolution=True).double()
     convolution.load_state_dict(linear.state_dict())
@@ -280,7 +280,7 @@ def test_convolution_equals_torch(causal: bool, dilation: int) -> None:
 
 
 @pytest.mark.parametrize("segments", [True, False])
-def test_watch_sees_weights_and_outputs(segments: bool) -> None:
+def test_watch_records_attention_weights_and_layer_outputs(segments: bool) -> None:
     model = build()
     source, target = tokens(2, 11), tokens(2, 13)
     source_segments = torch.ones_like(source)
@@ -319,7 +319,7 @@ def test_shift_right_starts_every_packed_sentence_with_pad() -> None:
     assert Segments(segments, is_packed=True).positions().tolist() == [[0, 1, 0, 1, 2, 0]]
 
 
-def test_language_model_steps_equal_full() -> None:
+def test_a_language_model_step_by_step_equals_full() -> None:
     model = LanguageModel(SHAPE).double().eval()
     text = tokens(2, 13)
     full, state = model(text), model.start()
@@ -329,14 +329,14 @@ def test_language_model_steps_equal_full() -> None:
         token = text[:, t]
 
 
-def test_classifier_ignores_padding() -> None:
+def test_a_classifier_ignores_padding() -> None:
     model = Classifier(SHAPE, num_classes=3).double().eval()
     text = tokens(2, 13)
     segments = (torch.arange(13) < torch.tensor([[13], [6]])).long()
     assert close(model(text, segments)[1], model(text[1:, :6])[0])
 
 
-def test_all_dropouts_act_only_in_training() -> None:
+def test_dropouts_act_only_in_training() -> None:
     for rate in ("dropout", "attention_dropout", "feed_forward_dropout"):
         model = build(**{rate: 0.5})
         source, target = tokens(2, 11), tokens(2, 13)

@@ -32,7 +32,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return names
 
 
-def test_the_pages_model_steps_as_it_computes_whole_rows(page: dict[str, Any]) -> None:
+def test_the_documented_layer_step_by_step_equals_full(page: dict[str, Any]) -> None:
     model = page["model"].double().eval()
     assert [type(layer.mixer).__name__ for layer in model.decoder.layers] == ["RunningMean"] * 6
     assert all(type(layer.mixer) is SelfAttention for layer in model.encoder.layers)
@@ -48,13 +48,13 @@ def test_the_pages_model_steps_as_it_computes_whole_rows(page: dict[str, Any]) -
     assert (model.step(token[rows], state) - full[rows, 3]).abs().max() < 1e-10
 
 
-def test_the_pages_model_is_saved_and_loaded(page: dict[str, Any]) -> None:
+def test_the_documented_layer_is_saved_and_loaded(page: dict[str, Any]) -> None:
     source, target = torch.randint(2, 900, (2, 7)), torch.randint(2, 900, (2, 5))
     model, again = page["model"].eval(), page["again"].eval()
     assert torch.equal(model(source, target), again(source, target))
 
 
-def test_a_model_with_an_own_layer_trains_and_translates(
+def test_a_model_with_a_custom_layer_trains_and_translates(
     page: dict[str, Any], tokenizer: Tokenizer
 ) -> None:
     torch.manual_seed(3)
@@ -80,7 +80,7 @@ def test_a_model_with_an_own_layer_trains_and_translates(
     assert len(translator.translate(["the cat sees the dog", "a tree"])) == 2
 
 
-def test_an_own_encoder_layer_and_other_models() -> None:
+def test_custom_layers_work_in_encoders_and_in_other_kinds_of_model() -> None:
     config = ModelConfig(
         source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,
         d_model=12, d_ff=17, num_heads=3,
@@ -101,7 +101,7 @@ def test_an_own_encoder_layer_and_other_models() -> None:
 
 
 @pytest.mark.parametrize("setting", ["encoder_mixer", "decoder_mixer"])
-def test_an_unknown_mixer_is_one_clear_error(setting: str) -> None:
+def test_an_unknown_mixer_is_reported(setting: str) -> None:
     settings: dict[str, Any] = {setting: "lstn", "source_vocab_size": 41, "target_vocab_size": 41}
     with pytest.raises(HeadwayError) as caught:
         Transformer(ModelConfig(**settings))

@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headway.errors import HeadwayError
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         title = f"what the heads do, on {len(sources)} sentence pairs"
         draw_head_table(heads, title).save(args.out)
     if args.json:
-        values: dict[str, Any] = {"pairs": len(sources), "bleu": whole}
+        values: dict[str, object] = {"pairs": len(sources), "bleu": whole}
         values["heads"] = [asdict(head) | {"role": head.role} for head in heads]
         if loss is not None:
             values["aligning"] = asdict(loss)

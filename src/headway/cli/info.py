@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Container
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headway.errors import HeadwayError
 
@@ -69,7 +69,7 @@ def draw(shape: "ModelConfig", args: argparse.Namespace) -> None:
     diagram(shape).save(args.diagram)
 
 
-def show(facts: dict[str, Any], config: "Config", args: argparse.Namespace) -> None:
+def show(facts: dict[str, object], config: "Config", args: argparse.Namespace) -> None:
     """Print facts as text or as JSON."""
     from headway.config import to_toml
 
@@ -84,7 +84,7 @@ def show(facts: dict[str, Any], config: "Config", args: argparse.Namespace) -> N
         print(f"\n{to_toml(config)}")
 
 
-def preset_facts(name: str, config: "Config") -> dict[str, Any]:
+def preset_facts(name: str, config: "Config") -> dict[str, object]:
     """Return the facts of a preset, which has no vocabulary yet."""
     return {
         "preset": name,
@@ -94,7 +94,7 @@ def preset_facts(name: str, config: "Config") -> dict[str, Any]:
     }
 
 
-def shape_and_departures(config: "Config") -> dict[str, Any]:
+def shape_and_departures(config: "Config") -> dict[str, object]:
     """Return the sizes of a model, and its other differences from the paper's base model."""
     from dataclasses import asdict
 
@@ -115,7 +115,7 @@ def shape_and_departures(config: "Config") -> dict[str, Any]:
 
 def kind_facts(
     shape: "ModelConfig", tokenizer: "Tokenizer", languages: tuple[str, str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
     from headway.text.class_labels import LabelledText
 
@@ -135,7 +135,9 @@ def kind_facts(
     }
 
 
-def list_departures(values: dict[str, Any], paper: Any, ignored: Container[str]) -> dict[str, Any]:
+def list_departures(
+    values: dict[str, object], paper: object, ignored: Container[str]
+) -> dict[str, object]:
     """Return the settings that differ from the paper's, without those in ``ignored``."""
     return {
         name: value

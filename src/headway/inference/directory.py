@@ -29,32 +29,27 @@ class ForeignModelError(HeadwayError):
 
 @dataclass(frozen=True)
 class Model:
-    """A translation model: the content of a model directory.
+    """A model of any kind: the content of a model directory.
 
     Attributes:
-        transformer: The network, with its weights.
+        network: With its weights.
         tokenizer: Turns raw text into token ids and back.
         config: The settings of its training.
         languages: Codes of source and target, such as ("en", "de").
         path: The directory.
     """
 
-    transformer: Transformer
-    tokenizer: Tokenizer
-    config: Config
-    languages: tuple[str, str]
-    path: Path
-
-
-@dataclass(frozen=True)
-class AnyModel:
-    """A model of any kind; the attributes are those of `Model`."""
-
     network: Network
     tokenizer: Tokenizer
     config: Config
     languages: tuple[str, str]
     path: Path
+
+    @property
+    def transformer(self) -> Transformer:
+        """The network of a translation model."""
+        assert isinstance(self.network, Transformer), "load_model returns a translation model"
+        return self.network
 
 
 def save_model(
@@ -110,10 +105,10 @@ def load_model(path: str | Path) -> Model:
         raise HeadwayError(
             f"{model.path}: a {kind.replace('-', ' ')}, not a translation model: use {verb[kind]}"
         )
-    return Model(model.network, model.tokenizer, model.config, model.languages, model.path)
+    return model
 
 
-def load_any_model(path: str | Path) -> AnyModel:
+def load_any_model(path: str | Path) -> Model:
     """Read the run or model directory of a model of any kind.
 
     Args:
@@ -152,7 +147,7 @@ def load_any_model(path: str | Path) -> AnyModel:
             )
     shape = replace(shape, source_vocab_size=sizes[0], target_vocab_size=sizes[1])
     network = read_network(weights, shape)
-    return AnyModel(network, tokenizer, replace(settings, model=shape), languages, path)
+    return Model(network, tokenizer, replace(settings, model=shape), languages, path)
 
 
 def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]]:

@@ -9,7 +9,7 @@ Paper: section 6.1.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from headway.errors import HeadwayError
 
 Ids = NDArray[np.int64]
-Numbers = NDArray[np.floating[Any]]
+Numbers = NDArray[np.float32 | np.float64]
 
 
 class Candidates(NamedTuple):

@@ -63,14 +63,6 @@ def build_id(name: str) -> str:
     return Path(library._name).stem if library is not None else ""
 
 
-def needs_compiling(name: str) -> bool:
-    """Whether `load_library` will run a compiler."""
-    try:
-        return not _is_intact(_plan(name)[1])
-    except (LookupError, OSError, ValueError, subprocess.SubprocessError):
-        return False
-
-
 @functools.cache
 def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
     try:
