@@ -11,6 +11,7 @@ from headway.inference.alignment import usual_layer
 from headway.pictures.labels import NAMES, SIDES, display_labels, short_labels
 from headway.pictures.layout import (
     CAPTION_SIZE,
+    Anchor,
     Area,
     Label,
     Layout,
@@ -96,13 +97,6 @@ def _columns(attention: AttentionMap, kind: str) -> Layout:
     stop = start + ACROSS["columns"]
     right = stop + GAP + widest(keys) + GAP
 
-    def side(texts: list[str], x: float, port: float, area: tuple[float, float]) -> Side:
-        tops = [CAPTION + STEP * i for i in range(len(texts))]
-        points: list[Point] = [(x, top + STEP / 2) for top in tops]
-        ports: list[Point] = [(port, top + STEP / 2) for top in tops]
-        areas: list[Area] = [(area[0], top, area[1] - area[0], STEP) for top in tops]
-        return Side(texts, points, "end" if x < port else "start", False, ports=ports, areas=areas)
-
     before, after = SIDES[kind]
     # A caption that is wider than its column starts at the left edge instead of ending at the links.
     fits = text_width(before, CAPTION_SIZE) <= start
@@ -114,8 +108,8 @@ def _columns(attention: AttentionMap, kind: str) -> Layout:
         max(right, stop + text_width(after, CAPTION_SIZE)),
         CAPTION + STEP * max(len(queries), len(keys)),
         captions,
-        queries=side(queries, start - GAP, start, (0, start - GAP / 2)),
-        keys=side(keys, stop + GAP, stop, (stop + GAP / 2, right)),
+        queries=_side(queries, start - GAP, start, (0, start - GAP / 2), is_turned=False),
+        keys=_side(keys, stop + GAP, stop, (stop + GAP / 2, right), is_turned=False),
         links=LINKS,
         fan=[(0.0, aside) for aside in _fan(attention.weights.shape[1])],
     )
@@ -128,13 +122,6 @@ def _rows(attention: AttentionMap, kind: str) -> Layout:
     stop = start + ACROSS["paper"]
     bottom = stop + GAP + widest(keys) + GAP
 
-    def side(texts: list[str], y: float, port: float, area: tuple[float, float]) -> Side:
-        lefts = [STEP * i for i in range(len(texts))]
-        points: list[Point] = [(left + STEP / 2, y) for left in lefts]
-        ports: list[Point] = [(left + STEP / 2, port) for left in lefts]
-        areas: list[Area] = [(left, area[0], STEP, area[1] - area[0]) for left in lefts]
-        return Side(texts, points, "start" if y < port else "end", True, ports=ports, areas=areas)
-
     before, after = (
         f"{text} ({place})" for text, place in zip(SIDES[kind], ("top", "bottom"), strict=True)
     )
@@ -145,11 +132,39 @@ def _rows(attention: AttentionMap, kind: str) -> Layout:
         ),
         bottom + CAPTION,
         [_caption(before, 0, 8), _caption(after, 0, bottom + 8)],
-        queries=side(queries, start - GAP, start, (CAPTION, start - GAP / 2)),
-        keys=side(keys, stop + GAP, stop, (stop + GAP / 2, bottom)),
+        queries=_side(queries, start - GAP, start, (CAPTION, start - GAP / 2), is_turned=True),
+        keys=_side(keys, stop + GAP, stop, (stop + GAP / 2, bottom), is_turned=True),
         links=LINKS,
         fan=[(aside, 0.0) for aside in _fan(attention.weights.shape[1])],
     )
+
+
+def _side(
+    texts: list[str], label: float, port: float, area: tuple[float, float], *, is_turned: bool
+) -> Side:
+    """Place one label after the other, down a column or, turned, along a row.
+
+    Args:
+        texts: The labels.
+        label: The position of the labels across the column or row.
+        port: The position of the ends of the links.
+        area: The beginning and the end of the tokens' areas.
+        is_turned: Whether this is a row.
+    """
+    begins = [STEP * i + (0 if is_turned else CAPTION) for i in range(len(texts))]
+    depth = area[1] - area[0]
+
+    def at(across: float) -> list[Point]:
+        middles = [begin + STEP / 2 for begin in begins]
+        return [(middle, across) if is_turned else (across, middle) for middle in middles]
+
+    areas: list[Area] = [
+        (begin, area[0], STEP, depth) if is_turned else (area[0], begin, depth, STEP)
+        for begin in begins
+    ]
+    # The text of a turned label runs upwards.
+    anchor: Anchor = "start" if (label < port) == is_turned else "end"
+    return Side(texts, at(label), anchor, is_turned, ports=at(port), areas=areas)
 
 
 def _caption(text: str, x: float, y: float, anchor: Literal["start", "end"] = "start") -> Label:
