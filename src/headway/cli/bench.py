@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.cli.arguments import usage_error
+from headway.cli.options import add_preset
 from headway.cli.process import set_training_environment
 from headway.cli.settings import settings_from
 
@@ -23,10 +24,7 @@ SETTINGS = ("text", "model", "training", "search")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("work", choices=("train", "translate"), help="what to measure")
-    parser.add_argument(
-        "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
-    )
-    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    add_preset(parser)
     parser.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
     parser.add_argument(
         "--precision", metavar="NAME", help="auto, fp32 or bf16; translate also has int8"

@@ -2,6 +2,7 @@
 
 import argparse
 
+from headway.cli.options import add_model
 from headway.errors import HeadwayError
 
 EXAMPLE = "headway check runs/mine\nheadway check runs/mine --source some.en"
@@ -9,9 +10,7 @@ EXAMPLE = "headway check runs/mine\nheadway check runs/mine --source some.en"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
-    )
+    add_model(parser)
     parser.add_argument(
         "--source",
         metavar="FILE",

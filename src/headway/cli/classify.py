@@ -5,6 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from headway.cli.options import add_preset
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -31,10 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--valid", nargs="+", metavar="FILE", help="validation texts, in the same form"
     )
-    parser.add_argument(
-        "--preset", metavar="NAME", help="quick, tiny (default), small, base or big"
-    )
-    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    add_preset(parser, default="tiny")
     parser.add_argument("--score", metavar="FILE", help="print the accuracy on a file with labels")
     parser.add_argument(
         "--attention",

@@ -2,6 +2,8 @@
 
 import argparse
 
+from headway.cli.options import add_preset
+
 EXAMPLE = (
     "headway config --preset small > mine.toml\nheadway train runs/mine --config mine.toml ..."
 )
@@ -10,10 +12,7 @@ SETTINGS = ("text", "model", "training", "search")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
-    )
-    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    add_preset(parser)
     parser.add_argument(
         "--only",
         metavar="SECTION",

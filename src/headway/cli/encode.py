@@ -5,6 +5,8 @@ import json
 import sys
 from collections.abc import Iterable
 
+from headway.cli.options import add_machine
+
 EXAMPLE = """\
 headway encode runs/mine < text.en > vectors.jsonl
 headway encode runs/mine --layers all --out vectors.npy < text.en"""
@@ -32,8 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write an array [lines, layers, d_model] to this .npy file (default: print JSON)",
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+    add_machine(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+from headway.cli.options import add_machine, add_model
 from headway.errors import HeadwayError
 
 EXAMPLE = (
@@ -18,9 +19,7 @@ SETTINGS = ("search",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
-    )
+    add_model(parser)
     parser.add_argument(
         "--source", metavar="FILE", required=True, help="source text, one sentence on each line"
     )
@@ -37,8 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--comet", action="store_true", help="also run comet-score, which must be installed"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+    add_machine(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from headway.cli.options import add_model
 from headway.errors import HeadwayError
 
 EXAMPLE = (
@@ -13,9 +14,7 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
-    )
+    add_model(parser)
     parser.add_argument("out", metavar="OUT", help="file or directory to create")
     parser.add_argument(
         "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface, onnx or argos"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from headway.cli.options import add_machine, add_model
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -22,9 +23,7 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
-    )
+    add_model(parser)
     parser.add_argument(
         "--source", metavar="FILE", required=True, help="source text, one sentence on each line"
     )
@@ -48,8 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="FILE", help="also draw the heads: .svg, .png or .pdf")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+    add_machine(parser)
 
 
 def run(args: argparse.Namespace) -> None:

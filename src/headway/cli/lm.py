@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 
+from headway.cli.options import add_preset
 from headway.errors import HeadwayError
 
 EXAMPLE = """\
@@ -25,10 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--valid", nargs="+", metavar="FILE", help="validation text, in the same form"
     )
-    parser.add_argument(
-        "--preset", metavar="NAME", help="quick, tiny (default), small, base or big"
-    )
-    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    add_preset(parser, default="tiny")
     parser.add_argument("--score", metavar="FILE", help="print the perplexity of this text")
     parser.add_argument("--generate", type=int, metavar="N", help="generate N texts")
     parser.add_argument(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.cli.options import add_model
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ SUFFIXES = (*DRAWN, ".json", ".html")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
-    )
+    add_model(parser)
     parser.add_argument("sentence", metavar="SENTENCE", help="sentence to translate")
     parser.add_argument(
         "--target", metavar="TEXT", help="translation of SENTENCE (default: the model translates)"

@@ -3,6 +3,8 @@
 import argparse
 import sys
 
+from headway.cli.options import add_preset
+
 EXAMPLE = (
     "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
     "headway train runs/mine --data data/mine --preset small"
@@ -43,10 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="use the vocabulary of this model, as train --init needs it",
     )
-    parser.add_argument(
-        "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
-    )
-    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    add_preset(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,6 +4,8 @@ import argparse
 import sys
 from dataclasses import replace
 
+from headway.cli.options import add_preset
+
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
 headway train runs/mine    # resumes the run where it stopped"""
@@ -35,10 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="fine-tune: start from the weights and the vocabulary of this model",
     )
-    parser.add_argument(
-        "--preset", metavar="NAME", help="quick, tiny, small, base (default) or big"
-    )
-    parser.add_argument("--config", metavar="FILE", help="a TOML file that changes the preset")
+    add_preset(parser)
     parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 

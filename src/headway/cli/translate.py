@@ -6,6 +6,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from headway.cli.options import add_machine, add_model
+
 if TYPE_CHECKING:
     from headway.inference import Translation
 
@@ -18,9 +20,7 @@ SETTINGS = ("search",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
-    )
+    add_model(parser)
     parser.add_argument(
         "--scores",
         action="store_true",
@@ -39,8 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print a JSON object for each line, with scores, tokens and n-best list",
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+    add_machine(parser)
 
 
 def run(args: argparse.Namespace) -> None:

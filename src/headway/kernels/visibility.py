@@ -24,7 +24,7 @@ class Segments:
     is_packed: bool
 
     @classmethod
-    def of(cls, ids: "Tensor | Segments | None") -> "Segments | None":
+    def of(cls, ids: "SegmentsLike") -> "Segments | None":
         """Return the segments of a model's input; a plain tensor is searched for packed rows here.
 
         The search reads a number back from the device, so that a GPU waits once for each forward.
@@ -48,6 +48,10 @@ class Segments:
     def select(self, rows: Tensor) -> "Segments":
         """Return the segments of these rows, [B']."""
         return Segments(self.ids.index_select(0, rows), self.is_packed)
+
+
+# What a model's input may be: ids as a plain tensor, segments, or None if nothing is hidden.
+SegmentsLike = Tensor | Segments | None
 
 
 @dataclass(frozen=True)

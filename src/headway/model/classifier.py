@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from headway.config import ModelConfig
 from headway.kernels.linear import Linear
-from headway.kernels.visibility import Segments
+from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_encoder
 from headway.model.embeddings import make_embedding, make_positions
 
@@ -40,11 +40,11 @@ class Classifier(nn.Module):
         self.output = Linear(config.d_model, num_classes)
         initialize_linear_maps(self)
 
-    def forward(self, text_BS: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
+    def forward(self, text_BS: Tensor, segments: SegmentsLike = None) -> Tensor:
         """Score every class for each row of [B, S]: [B, num_classes]; padding has segment 0."""
         return self.logits(self.hidden(text_BS, text_BS[:, :1], segments)[:, 0])
 
-    def encode(self, text_BS: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
+    def encode(self, text_BS: Tensor, segments: SegmentsLike = None) -> Tensor:
         """Return the encoder's outputs, [B, S, D]."""
         segments = Segments.of(segments)
         return self.encoder(self.positions(self.embedding(text_BS), segments), segments)
@@ -53,8 +53,8 @@ class Classifier(nn.Module):
         self,
         source_BS: Tensor,
         target_BT: Tensor,
-        source_segments: Tensor | Segments | None = None,
-        target_segments: Tensor | Segments | None = None,
+        source_segments: SegmentsLike = None,
+        target_segments: SegmentsLike = None,
     ) -> Tensor:
         """Return the mean of the encoder's outputs for each text, [B, T, D].
 

@@ -6,7 +6,7 @@ Shapes: B batch, T length, D d_model, V vocabulary, N rows of a step.
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.visibility import Segments
+from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder
 from headway.model.embeddings import make_embedding, make_positions, shift_right
 from headway.model.output import Output
@@ -35,7 +35,7 @@ class LanguageModel(nn.Module):
         self.output = Output(config)
         initialize_linear_maps(self)
 
-    def forward(self, text_BT: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
+    def forward(self, text_BT: Tensor, segments: SegmentsLike = None) -> Tensor:
         """Predict every token of [B, T] from those before it: logits [B, T, V]."""
         return self.logits(self.hidden(text_BT, text_BT, None, segments))
 
@@ -43,8 +43,8 @@ class LanguageModel(nn.Module):
         self,
         source_BS: Tensor,
         target_BT: Tensor,
-        source_segments: Tensor | Segments | None = None,
-        target_segments: Tensor | Segments | None = None,
+        source_segments: SegmentsLike = None,
+        target_segments: SegmentsLike = None,
     ) -> Tensor:
         """Return the target's last hidden states, [B, T, D]; the source is not read."""
         segments = Segments.of(target_segments)

@@ -7,7 +7,7 @@ Paper: sections 3 and 3.1, Figure 1.
 from torch import Tensor, nn
 
 from headway.config import ModelConfig
-from headway.kernels.visibility import Segments
+from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder, make_encoder
 from headway.model.embeddings import Embedding, make_embedding, make_positions, shift_right
 from headway.model.output import Output
@@ -63,8 +63,8 @@ class Transformer(nn.Module):
         self,
         source_BS: Tensor,
         target_BT: Tensor,
-        source_segments: Tensor | Segments | None = None,
-        target_segments: Tensor | Segments | None = None,
+        source_segments: SegmentsLike = None,
+        target_segments: SegmentsLike = None,
     ) -> Tensor:
         """Predict every target token from the source and the target tokens before it.
 
@@ -84,15 +84,15 @@ class Transformer(nn.Module):
         self,
         source_BS: Tensor,
         target_BT: Tensor,
-        source_segments: Tensor | Segments | None = None,
-        target_segments: Tensor | Segments | None = None,
+        source_segments: SegmentsLike = None,
+        target_segments: SegmentsLike = None,
     ) -> Tensor:
         """Return the last hidden states, [B, T, D]; the arguments are those of `forward`."""
         source_segments = Segments.of(source_segments)
         memory_BSD = self.encode(source_BS, source_segments)
         return self.decode(target_BT, memory_BSD, target_segments, source_segments)
 
-    def encode(self, source_BS: Tensor, segments: Tensor | Segments | None = None) -> Tensor:
+    def encode(self, source_BS: Tensor, segments: SegmentsLike = None) -> Tensor:
         """Turn source ids into the memory z, [B, S, D]."""
         segments = Segments.of(segments)
         x_BSD = self.source_positions(self.source_embedding(source_BS), segments)
@@ -102,8 +102,8 @@ class Transformer(nn.Module):
         self,
         target_BT: Tensor,
         memory_BSD: Tensor,
-        target_segments: Tensor | Segments | None = None,
-        source_segments: Tensor | Segments | None = None,
+        target_segments: SegmentsLike = None,
+        source_segments: SegmentsLike = None,
     ) -> Tensor:
         """Return the decoder's last hidden states, [B, T, D]; see `forward` for the arguments."""
         target_segments = Segments.of(target_segments)
@@ -116,9 +116,7 @@ class Transformer(nn.Module):
         """Map hidden states [..., D] to logits [..., V]."""
         return self.output(hidden, self.target_table.weight)
 
-    def start(
-        self, memory_BSD: Tensor, source_segments: Tensor | Segments | None = None
-    ) -> DecoderState:
+    def start(self, memory_BSD: Tensor, source_segments: SegmentsLike = None) -> DecoderState:
         """Begin a step-by-step decoding of B sentences; no row may be packed."""
         return self.decoder.start(memory_BSD, Segments.of(source_segments))
 
