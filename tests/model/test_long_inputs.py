@@ -21,7 +21,7 @@ from headway.model import (
     Transformer,
     Visibility,
 )
-from headway.model.attention_functions import attention_mask
+from headway.model.attention_functions import attend_with_mask, attention_mask
 from headway.model.state import Cache, PositionCache
 
 HEADS, D_K, D_V = 3, 5, 7
@@ -81,7 +81,7 @@ def test_long_self_attention_equals_attention_with_a_stored_mask(
         qkv = heads(length, d_v)
         ours = run(lambda q, k, v: module(q, k, v, visibility), qkv, seen)
         twin = run(
-            lambda q, k, v: module.attend_stored(q, k, v, attention_mask(q, k, visibility)),
+            lambda q, k, v: attend_with_mask(module, q, k, v, attention_mask(q, k, visibility)),
             qkv,
             seen,
         )
@@ -102,7 +102,7 @@ def test_long_cross_attention_equals_attention_with_a_stored_mask(core: str, pac
     seen = queries if packed else None
     ours = run(lambda q, k, v: module(q, k, v, visibility), [q, k, v], seen)
     twin = run(
-        lambda q, k, v: module.attend_stored(q, k, v, attention_mask(q, k, visibility)),
+        lambda q, k, v: attend_with_mask(module, q, k, v, attention_mask(q, k, visibility)),
         [q, k, v],
         seen,
     )

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from headway.errors import HeadwayError
 
+MAX_LINES = 1024  # lines yielded together
+
 
 def read_input(verb: str) -> Iterator[list[str]]:
     """Yield the lines of standard input as they arrive; see `read_arriving_lines`.
@@ -22,14 +24,13 @@ def read_input(verb: str) -> Iterator[list[str]]:
     yield from read_arriving_lines(sys.stdin.fileno())
 
 
-def read_arriving_lines(file: int, most: int = 1024) -> Iterator[list[str]]:
+def read_arriving_lines(file: int) -> Iterator[list[str]]:
     """Yield lines as they arrive: one at once if they come slowly, many together if they come fast.
 
     Reading the file descriptor waits until there is something, and returns what there is.
 
     Args:
         file: A file descriptor.
-        most: Lines yielded together, at most.
 
     Raises:
         HeadwayError: If a line is not UTF-8, after all lines before it were yielded.
@@ -42,9 +43,9 @@ def read_arriving_lines(file: int, most: int = 1024) -> Iterator[list[str]]:
             continue
         *lines, rest = bytes(unfinished).split(b"\n")
         unfinished = bytearray(rest)
-        for start in range(0, len(lines), most):
-            yield from _decode(lines[start : start + most], number)
-            number += len(lines[start : start + most])
+        for start in range(0, len(lines), MAX_LINES):
+            yield from _decode(lines[start : start + MAX_LINES], number)
+            number += len(lines[start : start + MAX_LINES])
     if unfinished:
         yield from _decode([bytes(unfinished)], number)
 

@@ -44,10 +44,10 @@ def padded_batches(
         yield rows, text.to(device), segments.to(device)
 
 
-def batch_rows(rows: Sequence[int], size: int = 32) -> Iterator[Sequence[int]]:
-    """Yield ``rows`` in batches of ``size``; the last batch may be smaller."""
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
+def batch_rows(rows: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield ``rows`` in batches of 32; the last batch may be smaller."""
+    for start in range(0, len(rows), 32):
+        yield rows[start : start + 32]
 
 
 def pad_right(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:

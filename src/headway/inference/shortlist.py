@@ -29,6 +29,7 @@ MAX_CANDIDATES = 100  # stored for a source token
 COMMON = 200  # most frequent target tokens, which are always on the list
 MIN_WEIGHT = 0.1  # attention weights below this align nothing
 BATCH = 64
+MAX_TOKENS = 1_000_000  # target tokens that a shortlist is learned from
 
 
 class Shortlist:
@@ -93,16 +94,13 @@ class Shortlist:
 
 @torch.inference_mode()
 def learn_shortlist(
-    model: Transformer,
-    pairs: Iterable[tuple[Sequence[int], Sequence[int]]],
-    tokens: int = 1_000_000,
+    model: Transformer, pairs: Iterable[tuple[Sequence[int], Sequence[int]]]
 ) -> Shortlist:
     """Align training text by the attention of a model, and collect the candidates of each source token.
 
     Args:
         model: In evaluation mode.
-        pairs: Source and target ids, each with ``</s>``.
-        tokens: Read until about this many target tokens.
+        pairs: Source and target ids, each with ``</s>``; `MAX_TOKENS` limits how many are read.
     """
     width = model.config.target_vocab_size
     counts: Counter[int] = Counter()  # by source id * width + target id
@@ -135,7 +133,7 @@ def learn_shortlist(
         batch.append(pair)
         if len(batch) == BATCH:
             count()
-        if frequency.sum() >= tokens:
+        if frequency.sum() >= MAX_TOKENS:
             break
     if batch:
         count()

@@ -4,6 +4,8 @@ Shapes: B batch, T queries, S keys, H heads, K d_k (queries and keys), V d_v (va
 Paper: section 3.2.1.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -18,8 +20,10 @@ LONGEST_STORED = 256
 EVERYTHING = Visibility()  # hides nothing
 
 
-class Compatibility(nn.Module):
-    """Attention of any number of heads; subclasses say how well a key answers a query.
+class DotProduct(nn.Module):
+    """Scaled dot-product attention: softmax(Q K^T / sqrt(d_k)) V.
+
+    Paper: section 3.2.1, equation 1, which also argues for the scale.
 
     Args:
         scaled: Divide compatibilities by sqrt(d_k).
@@ -31,41 +35,9 @@ class Compatibility(nn.Module):
         self.scaled = scaled
         self.dropout = dropout
 
-    def scale(self, d_k: int) -> float:
-        """Return the factor of the compatibilities."""
-        return d_k**-0.5 if self.scaled else 1.0
-
     def weights(self, q_BHTK: Tensor, k_BHSK: Tensor, allowed: Tensor | None = None) -> Tensor:
         """Return the softmax over the keys, [B, H, T, S], before any dropout."""
-        raise NotImplementedError
-
-    def attend_stored(
-        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, allowed: Tensor | None
-    ) -> Tensor:
-        """Return the weighted sums of the values, [B, H, T, V], and hold all weights at once."""
-        weights = self.weights(q_BHTK, k_BHSK, allowed)
-        return F.dropout(weights, self.dropout, self.training) @ v_BHSV
-
-    def forward(
-        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visibility: Visibility = EVERYTHING
-    ) -> Tensor:
-        """Return the weighted sums of the values, [B, H, T, V]."""
-        if k_BHSK.size(-2) <= LONGEST_STORED:
-            mask = attention_mask(q_BHTK, k_BHSK, visibility)
-            return self.attend_stored(q_BHTK, k_BHSK, v_BHSV, mask)
-        attend = attend_in_window if visibility.window else attend_in_blocks
-        return attend(self.attend_stored, q_BHTK, k_BHSK, v_BHSV, visibility)
-
-
-class DotProduct(Compatibility):
-    """Scaled dot-product attention: softmax(Q K^T / sqrt(d_k)) V.
-
-    Paper: section 3.2.1, equation 1, which also argues for the scale.
-    """
-
-    def weights(self, q_BHTK: Tensor, k_BHSK: Tensor, allowed: Tensor | None = None) -> Tensor:
-        """Return the softmax over the keys, [B, H, T, S], before any dropout."""
-        scaled_BHTK = q_BHTK * self.scale(q_BHTK.size(-1))
+        scaled_BHTK = q_BHTK * score_scale(self, q_BHTK.size(-1))
         return masked_softmax(scaled_BHTK @ k_BHSK.transpose(-2, -1), allowed)
 
     def forward(
@@ -89,10 +61,10 @@ class DotProduct(Compatibility):
             and has_native_attention(q_BHTK, k_BHSK, v_BHSV)
             and (is_short or _spans_are_short(visibility))
         ):
-            scale = self.scale(q_BHTK.size(-1))
+            scale = score_scale(self, q_BHTK.size(-1))
             return attention(q_BHTK, k_BHSK, v_BHSV, visibility, scale)
         if is_short or drops_weights or q_BHTK.size(-1) != v_BHSV.size(-1):
-            return super().forward(q_BHTK, k_BHSK, v_BHSV, visibility)
+            return attend_by_weights(self, q_BHTK, k_BHSK, v_BHSV, visibility)
         if visibility.window:
             return attend_in_window(self._attend_fused, q_BHTK, k_BHSK, v_BHSV, visibility)
         if visibility.is_packed or (visibility.is_causal and visibility.keys is not None):
@@ -111,7 +83,7 @@ class DotProduct(Compatibility):
         *,
         is_causal: bool = False,
     ) -> Tensor:
-        """Compute `attend_stored` by torch's kernel, which walks over the keys in blocks."""
+        """Compute `attend_with_mask` by torch's kernel, which walks over the keys in blocks."""
         return F.scaled_dot_product_attention(
             q_BHTK,
             k_BHSK,
@@ -122,7 +94,7 @@ class DotProduct(Compatibility):
         )
 
 
-class Additive(Compatibility):
+class Additive(nn.Module):
     """Additive attention: a network of one hidden layer compares each query with each key.
 
     The projections of `MultiHeadAttention` are the hidden layer's weights, so that a compatibility
@@ -138,7 +110,9 @@ class Additive(Compatibility):
     def __init__(
         self, num_heads: int, d_k: int, *, scaled: bool = True, dropout: float = 0.0
     ) -> None:
-        super().__init__(scaled=scaled, dropout=dropout)
+        super().__init__()
+        self.scaled = scaled
+        self.dropout = dropout
         self.energy = nn.Parameter(torch.empty(num_heads, d_k))
         nn.init.uniform_(self.energy, -1, 1)  # gives compatibilities of size sqrt(d_k)
 
@@ -146,7 +120,46 @@ class Additive(Compatibility):
         """Return the softmax over the keys, [B, H, T, S], before any dropout."""
         hidden_BHTSK = torch.tanh(q_BHTK.unsqueeze(-2) + k_BHSK.unsqueeze(-3))
         scores_BHTS = (hidden_BHTSK @ self.energy[:, None, :, None]).squeeze(-1)
-        return masked_softmax(scores_BHTS * self.scale(q_BHTK.size(-1)), allowed)
+        return masked_softmax(scores_BHTS * score_scale(self, q_BHTK.size(-1)), allowed)
+
+    def forward(
+        self, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor, visibility: Visibility = EVERYTHING
+    ) -> Tensor:
+        """Return the weighted sums of the values, [B, H, T, V]."""
+        return attend_by_weights(self, q_BHTK, k_BHSK, v_BHSV, visibility)
+
+
+def score_scale(core: DotProduct | Additive, d_k: int) -> float:
+    """Return the factor of the compatibilities of queries and keys."""
+    return d_k**-0.5 if core.scaled else 1.0
+
+
+def attend_by_weights(
+    core: DotProduct | Additive,
+    q_BHTK: Tensor,
+    k_BHSK: Tensor,
+    v_BHSV: Tensor,
+    visibility: Visibility,
+) -> Tensor:
+    """Return the weighted sums of the values, [B, H, T, V], by the weights of a core."""
+    attend_stored = partial(attend_with_mask, core)
+    if k_BHSK.size(-2) <= LONGEST_STORED:
+        mask = attention_mask(q_BHTK, k_BHSK, visibility)
+        return attend_stored(q_BHTK, k_BHSK, v_BHSV, mask)
+    attend = attend_in_window if visibility.window else attend_in_blocks
+    return attend(attend_stored, q_BHTK, k_BHSK, v_BHSV, visibility)
+
+
+def attend_with_mask(
+    core: DotProduct | Additive,
+    q_BHTK: Tensor,
+    k_BHSK: Tensor,
+    v_BHSV: Tensor,
+    allowed: Tensor | None,
+) -> Tensor:
+    """Return the weighted sums of the values, [B, H, T, V]; all weights are stored at once."""
+    weights = core.weights(q_BHTK, k_BHSK, allowed)
+    return F.dropout(weights, core.dropout, core.training) @ v_BHSV
 
 
 def attention_mask(q_BHTK: Tensor, k_BHSK: Tensor, visibility: Visibility) -> Tensor | None:

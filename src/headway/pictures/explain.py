@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.model import DotProduct, Visibility
-from headway.model.attention_functions import attention_mask
+from headway.model.attention_functions import attention_mask, score_scale
 from headway.pictures.labels import NAMES, display_labels
 from headway.pictures.sentences import read_sentence
 
@@ -129,7 +129,7 @@ def explain(
     if allowed is not None:
         visible = allowed.expand(1, 1, q_BHTK.size(2), len(k))[0, 0, query].cpu().numpy()
     products = k @ q
-    scale = core.scale(len(q))
+    scale = score_scale(core, len(q))
     compatibilities = products * scale
     powers = np.where(visible, np.exp(compatibilities - compatibilities[visible].max()), 0.0)
     weights = powers / powers.sum()
