@@ -283,7 +283,7 @@ async def restarts(
             await asyncio.sleep(0.02)
         ends.append(time.monotonic() - ending)
         await asyncio.gather(*clients)
-        [(here, there)] = re.findall(r"(\d+) requests came, (\d+)", server.text())
+        [(here, there)] = re.findall(r"received (\d+) requests, answered (\d+)", server.text())
         came, answered = came + int(here), answered + int(there)
         whole += found.count(200)
         idle += 200 not in found

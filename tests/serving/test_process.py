@@ -232,7 +232,9 @@ def test_a_stopped_server_answers_the_requests_it_has_accepted(
         thread.join()
     assert [(status, len(a["translatedText"])) for status, a in answers] == [(200, 60)] * 3
     assert time.monotonic() - started < 20
-    came, answered = map(int, re.findall(r"(\d+) requests came, (\d+)", server.text())[0])
+    came, answered = map(
+        int, re.findall(r"received (\d+) requests, answered (\d+)", server.text())[0]
+    )
     assert came == answered
 
 

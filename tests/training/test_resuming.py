@@ -200,7 +200,7 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_r
     found = opening(
         path, ["train", str(path), "--training.average", "1", "--training.threads", "2"]
     )
-    assert "2 threads, not 1: the last bits of results may differ" in found.notices
+    assert "2 threads instead of 1: the last bits of results may differ" in found.notices
     run = found.run
     assert run.machine.threads == run.trainer.workers.threads == 2
     for _ in run_to_end(run):

@@ -185,7 +185,9 @@ def _words(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(_words, value))
     if isinstance(value, list):
-        return " to ".join(_words(item) for item in value)
+        # Languages are translated from one to the other; sizes are those of encoder and decoder.
+        between = " to " if isinstance(value[0], str) else " and "
+        return between.join(_words(item) for item in value)
     if isinstance(value, dict):
         return ", ".join(f"{n} = {str(v).lower()}" for n, v in value.items()) or "none"
     return str(value)

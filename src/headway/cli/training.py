@@ -100,7 +100,7 @@ def follow(run: "Run", display: Display) -> int:
         else:
             assert run.record.installed is not None
             scores = run.record.installed.headline
-            display.say(f"{run.directory.path}: finished; the model in it has {scores}")
+            display.say(f"{run.directory.path}: finished; its model has {scores}")
             return 0
     display.say(f"saved at step {run.step}; to resume: headway train {run.directory.path}")
     return 128 + received

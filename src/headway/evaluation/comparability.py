@@ -72,6 +72,6 @@ def beside(key: str, language: str, lines: int) -> str:
     known = [p for p in _PUBLISHED.get(key, ()) if p.language == language]
     fitting = [p for p in known if p.lines == lines]
     notes = [f"{p.figures}, if this is {p.text}" for p in fitting] or [
-        f"not {p.figures}: {p.text} alone, {p.lines:,} lines" for p in known[:1]
+        f"not {p.figures}, which is for {p.text}, {p.lines:,} lines" for p in known[:1]
     ]
     return "; ".join([_RULES[key], *notes])

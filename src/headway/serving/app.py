@@ -25,7 +25,7 @@ def make_app(server: Server) -> ServerMiddleware:
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         await server.queue.close()
-        log.info("stopped: %d requests came, %d were answered", app.received, app.answered)
+        log.info("stopped: received %d requests, answered %d", app.received, app.answered)
 
     routes = make_routes(server)
     starlette = Starlette(

@@ -45,7 +45,7 @@ class Reloader:
         except (HeadwayError, OSError) as error:
             log.error("the keys stay as they are: %s", error)
         else:
-            log.info("keys read again")
+            log.info("the keys were read again")
 
     async def reload_models(self) -> bool:
         """Read the models again; requests that have begun finish with the old ones.
@@ -70,7 +70,7 @@ class Reloader:
                 gc.unfreeze()
                 later = self.server.config.deadline + 1
                 asyncio.get_running_loop().call_later(later, freeze_garbage)
-                log.info("models read again")
+                log.info("the models were read again")
                 outcome = "done"
             # A failed reload is tried again only when the files change again.
             self.loaded = found

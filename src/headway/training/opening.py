@@ -177,15 +177,17 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     notices = []
     if threads not in (None, record.machine.threads):
         notices.append(
-            f"{threads} threads, not {record.machine.threads}: the last bits of results may differ"
+            f"{threads} threads instead of {record.machine.threads}: the last bits of results may differ"
         )
     if record.torch != torch.__version__:
         notices.append(
-            f"started with torch {record.torch}, this is {torch.__version__}: the last bits of"
+            f"the run was started with torch {record.torch}, and this is {torch.__version__}: the last bits of"
             " results may differ"
         )
     if record.native != build_id("training"):
-        notices.append("started with other native code: the last bits of results may differ")
+        notices.append(
+            "the run was started with other native code: the last bits of results may differ"
+        )
     return OpenedRun(run, notices + _precision_notices(run))
 
 

@@ -133,7 +133,7 @@ class Run:
             path = self._write_bad_batch(micro_batches)
             events.append(
                 Notice(
-                    text=f"step {self.step}: loss or gradient not finite, step skipped; its text is in {path}"
+                    text=f"step {self.step}: loss or gradient is not finite; the step was skipped, and its text is in {path}"
                 )
             )
         has_diverged = self.state.failures >= self.config.training.max_failures
