@@ -2,20 +2,21 @@
 
 The conversion is exact. CTranslate2 supports post-norm, a stored table of interleaved sinusoids,
 embeddings scaled by sqrt(d_model), and a decoder that starts from the zero vector. The script reads only
-files and does not import Headway:  python convert.py MODEL PIECES OUT
+files and does not import Headway:  python convert.py MODEL SUBWORDS OUT
 """
 
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from ctranslate2.converters.utils import fuse_linear
 from ctranslate2.specs import common_spec, transformer_spec
+from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 POSITIONS = 1024
+Weights = dict[str, NDArray[np.float32]]
 EXPECTED = {
     "norm": "post",
     "activation": "relu",
@@ -35,13 +36,13 @@ EXPECTED = {
 }
 
 
-def convert(model: Path, pieces: Path, out: Path) -> None:
+def convert(model: Path, subwords: Path, out: Path) -> None:
     """Write the CTranslate2 model directory ``out``.
 
     Args:
         model: A run or model directory.
-        pieces: A JSON list of the subwords of the vocabulary, ``<pad>`` last.
-        out: Directory to create.
+        subwords: A file with a JSON list of the vocabulary's subwords, ``<pad>`` last.
+        out: The directory to create.
     """
     shape = json.loads((model / "config.json").read_text(encoding="utf-8"))["settings"]["model"]
     other = {name: shape[name] for name, value in EXPECTED.items() if shape[name] != value}
@@ -69,7 +70,7 @@ def convert(model: Path, pieces: Path, out: Path) -> None:
         for number, layer in enumerate(side.layer):
             set_layer(layer, weights, f"{name}.layers.{number}.")
     spec.decoder.projection.weight = table
-    vocabulary = read_pieces(pieces)
+    vocabulary = read_subwords(subwords)
     spec.register_source_vocabulary(vocabulary)
     spec.register_target_vocabulary(vocabulary)
     spec.validate()
@@ -78,36 +79,40 @@ def convert(model: Path, pieces: Path, out: Path) -> None:
     spec.save(str(out))
 
 
-def read_pieces(path: Path) -> list[str]:
+def read_subwords(path: Path) -> list[str]:
     """Read the vocabulary."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def set_layer(layer: Any, weights: dict[str, Any], prefix: str) -> None:
-    """Copy the weights of one layer."""
-    own = attention(weights, f"{prefix}mixer.attention.")
+def set_layer(
+    layer: transformer_spec.TransformerDecoderLayerSpec, weights: Weights, prefix: str
+) -> None:
+    """Copy the weights of one layer; an encoder layer has no cross-attention."""
+    own = read_attention(weights, f"{prefix}mixer.attention.")
     fuse_linear(layer.self_attention.linear[0], own[:3])
     copy(layer.self_attention.linear[1], own[3])
     set_norm(layer.self_attention.layer_norm, weights, f"{prefix}residuals.0.norm.")
     last = 1
     if f"{prefix}cross.query.weight" in weights:
-        cross = attention(weights, f"{prefix}cross.")
+        cross = read_attention(weights, f"{prefix}cross.")
         copy(layer.attention.linear[0], cross[0])
         fuse_linear(layer.attention.linear[1], cross[1:3])
         copy(layer.attention.linear[2], cross[3])
         set_norm(layer.attention.layer_norm, weights, f"{prefix}residuals.1.norm.")
         last = 2
     for inner, name in ((layer.ffn.linear_0, "inner"), (layer.ffn.linear_1, "outer")):
-        copy(inner, linear(weights, f"{prefix}feed_forward.{name}."))
+        copy(inner, read_linear(weights, f"{prefix}feed_forward.{name}."))
     set_norm(layer.ffn.layer_norm, weights, f"{prefix}residuals.{last}.norm.")
 
 
-def attention(weights: dict[str, Any], prefix: str) -> list[Any]:
+def read_attention(weights: Weights, prefix: str) -> list[common_spec.LinearSpec]:
     """Return query, key, value and output maps."""
-    return [linear(weights, f"{prefix}{name}.") for name in ("query", "key", "value", "output")]
+    return [
+        read_linear(weights, f"{prefix}{name}.") for name in ("query", "key", "value", "output")
+    ]
 
 
-def linear(weights: dict[str, Any], prefix: str) -> Any:
+def read_linear(weights: Weights, prefix: str) -> common_spec.LinearSpec:
     """Return one linear map; a missing bias becomes zeros."""
     spec = common_spec.LinearSpec()
     spec.weight = weights[f"{prefix}weight"]
@@ -115,17 +120,17 @@ def linear(weights: dict[str, Any], prefix: str) -> Any:
     return spec
 
 
-def copy(target: Any, source: Any) -> None:
+def copy(target: common_spec.LinearSpec, source: common_spec.LinearSpec) -> None:
     """Fill a linear map from another."""
     target.weight, target.bias = source.weight, source.bias
 
 
-def set_norm(norm: Any, weights: dict[str, Any], prefix: str) -> None:
+def set_norm(norm: common_spec.LayerNormSpec, weights: Weights, prefix: str) -> None:
     """Fill a layer norm."""
     norm.gamma, norm.beta = weights[f"{prefix}weight"], weights[f"{prefix}bias"]
 
 
-def sinusoids(length: int, width: int) -> Any:
+def sinusoids(length: int, width: int) -> NDArray[np.float32]:
     """Return the table of the paper's position encodings, with alternating sines and cosines."""
     rate = 10000 ** (-np.arange(0, width, 2) / width)
     angle = np.arange(length)[:, None] * rate

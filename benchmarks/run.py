@@ -15,22 +15,16 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import torch
-from setting_up import (
-    files,
-    make_environment,
-    say,
-    task_of,
-    train_tiny,
-    write_batches,
-    write_pieces,
-    write_random,
-    write_sentences,
-)
-from table import OTHER, bleu, name_of, report
+from inputs import find_files, write_batches, write_sentences, write_subwords
+from models import train_tiny, write_random
+from peers import make_environment
+from shapes import make_task
+from table import OTHER, Record, cell_name, compute_bleu, report
 from turns import Side, take_turns
+from worker import Cell
 
 from headway.text.tokenizer import Tokenizer
 
@@ -46,9 +40,9 @@ EXTRA = 50  # maximum steps beyond the longest source of a batch, if lengths are
 
 def main() -> None:
     """Prepare the data and the sides, measure in turns, and print the tables."""
-    args = arguments()
+    args = parse_arguments()
     for split in ("train", "valid", "test_2016_flickr"):
-        files(args.text, split)  # report a missing file before anything is installed
+        find_files(args.text, split)  # report a missing file before anything is installed
     work: Path = args.work
     work.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
@@ -61,40 +55,42 @@ def main() -> None:
     if not (model / "model.safetensors").exists():
         train_tiny(args.text, model, args.cores)
     tokenizer = Tokenizer.load(model)
-    about = write_batches(args.text, tokenizer, work / "batches.json")
+    counts = write_batches(args.text, tokenizer, work / "batches.json")
     references = write_sentences(args.text, tokenizer, work / "sentences.json")
-    write_pieces(tokenizer, work / "pieces.json")
-    say(", ".join(f"{value:,} {name}" for name, value in about.items()))
+    write_subwords(tokenizer, work / "pieces.json")
+    print(", ".join(f"{value:,} {name}" for name, value in counts.items()), file=sys.stderr)
 
     begun = time.strftime("%Y-%m-%d %H:%M")
     results = work / "results.jsonl"
-    records: list[dict[str, Any]] = []
+    records: list[Record] = []
     for part in args.parts:
         for shape in args.shapes:
             sides, cells = plan(part, shape, args, peers, model, tokenizer)
             sides = [s for s in sides if not args.sides or s.name in args.sides]
-            for answer in take_turns(sides, cells, args.repeats):
-                answer |= {"part": part, "shape": shape, "begun": begun}
-                answer |= facts_of(part, shape, work)
-                if answer.get("found"):
-                    answer["bleu"] = bleu(answer["found"], references, tokenizer)
-                records.append(answer)
+            for turn in take_turns(sides, cells, args.repeats):
+                record = cast(Record, {**turn, "part": part, "shape": shape, "begun": begun})
+                if part != "translate":
+                    count_batches(record, work)
+                if record.get("found"):
+                    record["bleu"] = compute_bleu(record["found"], references, tokenizer)
+                records.append(record)
                 with results.open("a", encoding="utf-8") as file:
-                    kept = {name: value for name, value in answer.items() if name != "found"}
+                    kept = {name: value for name, value in record.items() if name != "found"}
                     file.write(json.dumps(kept) + "\n")
-                say(line_of(answer))
+                print(format_line(record), file=sys.stderr, flush=True)
             (work / "results.md").write_text(report(records) + "\n", encoding="utf-8")
     print(report(records))
 
 
 def plan(
     part: str, shape: str, args: argparse.Namespace, peers: Path, model: Path, tokenizer: Tokenizer
-) -> tuple[list[Side], list[Any]]:
+) -> tuple[list[Side], list[Cell | None]]:
     """Return the sides of a part, and the cells of its table."""
     own, one, all_cores = Path(sys.executable), tuple(args.cores[:1]), tuple(args.cores)
     if part != "translate":
         warm, steps = STEPS[shape]
-        task = task_of(shape) | {
+        task: dict[str, object] = {
+            **make_task(shape),
             "batches": str(args.work / "batches.json"), "warm": warm, "steps": steps,
         }  # fmt: skip
         ours = [
@@ -108,7 +104,7 @@ def plan(
             return with_checkout(ours + several, args.against), [None]
         if args.against:
             return with_checkout(ours, args.against), [None]
-        wirings = {
+        wirings: dict[str, dict[str, bool]] = {
             "": {}, ", paper's dropout": {"paper_dropout": True}, ", bf16 by autocast": {"autocast": True},
         }  # fmt: skip
         return [
@@ -130,7 +126,7 @@ def plan(
         "forced": forced, "extra": EXTRA,
     }  # fmt: skip
     many, few = SENTENCES[shape]
-    cells = [
+    cells: list[Cell | None] = [
         {"batch": batch, "beam": beam, "count": many if batch > 1 else few, "penalty": penalty}
         for batch, beam in (map(int, cell.split("x")) for cell in args.cells)
         for penalty in (args.penalties if beam > 1 and not forced else (0.0,))
@@ -153,33 +149,33 @@ def with_checkout(sides: list[Side], checkout: Path | None) -> list[Side]:
     return [*sides, *(s._replace(name=f"{s.name}{OTHER}", checkout=checkout) for s in sides)]
 
 
-def facts_of(part: str, shape: str, work: Path) -> dict[str, Any]:
-    """Return the number of tokens and the padding of a training repeat."""
-    if part == "translate":
-        return {}
-    warm, steps = STEPS[shape]
+def count_batches(record: Record, work: Path) -> None:
+    """Record the target tokens and the padding of a training repeat."""
+    warm, steps = STEPS[record["shape"]]
     batches = json.loads((work / "batches.json").read_text(encoding="utf-8"))["batches"]
     batches = batches[warm : warm + steps]
-    facts: dict[str, Any] = {}
-    for side in ("source", "target"):
+
+    def count(side: str) -> tuple[int, int]:
         tokens = sum(len(row) for batch in batches for row in batch[side])
-        places = sum(len(batch[side]) * max(map(len, batch[side])) for batch in batches)
-        facts[f"{side}_padding"] = 1 - tokens / places
-        facts["tokens"] = tokens
-    return facts
+        return tokens, sum(len(batch[side]) * max(map(len, batch[side])) for batch in batches)
+
+    tokens, places = count("source")
+    record["source_padding"] = 1 - tokens / places
+    record["tokens"], places = count("target")
+    record["target_padding"] = 1 - record["tokens"] / places
 
 
-def line_of(answer: dict[str, Any]) -> str:
+def format_line(record: Record) -> str:
     """Return the line that reports one repeat."""
-    cell = "" if answer["cell"] is None else name_of(answer["cell"])
-    rate = answer["tokens"] / answer["cpu"]
+    rate = record["tokens"] / record["cpu"]
     return (
-        f"{answer['part']} {answer['shape']} {cell} {answer['side']}: {rate:,.0f} tokens a CPU second,"
-        f" {answer['wall']:.2f} s, yardstick {1000 * answer['yardstick']:.0f} ms"
+        f"{record['part']} {record['shape']} {cell_name(record)} {record['side']}:"
+        f" {rate:,.0f} tokens a CPU second, {record['wall']:.2f} s,"
+        f" yardstick {1000 * record['yardstick']:.0f} ms"
     )
 
 
-def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter

@@ -1,11 +1,12 @@
 """The two model sizes that are compared, and their settings in Headway."""
 
 from dataclasses import replace
-from typing import Any
+
+from worker import ModelTask, Shape
 
 from headway.config import PRESETS, Config, ModelConfig
 
-SHAPES = {
+SHAPES: dict[str, Shape] = {
     "tiny": {"d_model": 128, "d_ff": 512, "heads": 4, "layers": 4},
     "base": {"d_model": 512, "d_ff": 2048, "heads": 8, "layers": 6},
 }
@@ -14,7 +15,7 @@ DROPOUT = 0.1
 SMOOTHING = 0.1
 
 
-def config_of(task: dict[str, Any]) -> Config:
+def make_config(task: ModelTask) -> Config:
     """Return Headway's settings for the model size of a task, with the training settings of the preset tiny."""
     shape, size = task["shape"], task["vocab_size"]
     preset = PRESETS["tiny"]
@@ -30,3 +31,13 @@ def config_of(task: dict[str, Any]) -> Config:
     )
     training = replace(preset.training, label_smoothing=task["smoothing"])
     return replace(preset, model=model, training=training)
+
+
+def make_task(shape: str) -> ModelTask:
+    """Return the part of a task that describes the model."""
+    return {
+        "shape": SHAPES[shape],
+        "vocab_size": VOCAB_SIZE,
+        "dropout": DROPOUT,
+        "smoothing": SMOOTHING,
+    }

@@ -1,19 +1,35 @@
 """Write measurements as Markdown tables with their ratios."""
 
 import statistics
-from collections.abc import Callable, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Literal, NotRequired, TypeVar
+
+from turns import Turn
+from worker import Ids
 
 from headway.text.tokenizer import Tokenizer
 
-Record = dict[str, Any]
+Clock = Literal["cpu", "wall"]
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Record(Turn):
+    """One repeat of one side, as it is written to a file; the paddings are shares of training batches."""
+
+    part: str
+    shape: str
+    begun: str
+    source_padding: NotRequired[float]
+    target_padding: NotRequired[float]
+    bleu: NotRequired[float]
+
+
 REFERENCE = "torch.nn.Transformer"
 OTHER = " (other checkout)"  # end of the names of sides that run another checkout
 PAIRS = [("Headway fp32", "CTranslate2 float32"), ("Headway int8", "CTranslate2 int8")]
 
 
-def bleu(found: Sequence[Sequence[int]], references: Sequence[str], tokenizer: Tokenizer) -> float:
+def compute_bleu(found: Sequence[Ids], references: Sequence[str], tokenizer: Tokenizer) -> float:
     """Return the cased sacreBLEU of translations against the first references."""
     import sacrebleu
 
@@ -25,29 +41,26 @@ def report(records: Sequence[Record]) -> str:
     """Return the tables of all parts and shapes."""
     parts: list[str] = []
     for (part, shape), group in grouped(records, lambda r: (r["part"], r["shape"])):
-        write = {"train": training, "threads": threads, "translate": translation}[part]
+        write = {
+            "train": training_table, "threads": threads_table, "translate": translation_tables,
+        }[part]  # fmt: skip
         parts += [write(shape, group), ""]
-        if any(str(r["side"]).endswith(OTHER) for r in group):
-            parts += [checkouts(part, group), ""]
+        if any(r["side"].endswith(OTHER) for r in group):
+            parts += [checkout_table(part, group), ""]
     return "\n".join(parts).rstrip()
 
 
 def grouped(
-    records: Sequence[Record], key: Callable[[Record], Any]
-) -> list[tuple[Any, list[Record]]]:
+    records: Sequence[Record], key: Callable[[Record], Key]
+) -> list[tuple[Key, list[Record]]]:
     """Group records by a key, in the order in which the keys first occur."""
-    order: dict[str, int] = {}
+    groups: dict[Key, list[Record]] = {}
     for record in records:
-        order.setdefault(repr(key(record)), len(order))
-    ordered = sorted(records, key=lambda r: order[repr(key(r))])
-    return [
-        (key(group[0]), group)
-        for _, g in groupby(ordered, lambda r: repr(key(r)))
-        for group in [list(g)]
-    ]
+        groups.setdefault(key(record), []).append(record)
+    return list(groups.items())
 
 
-def training(shape: str, records: Sequence[Record]) -> str:
+def training_table(shape: str, records: Sequence[Record]) -> str:
     """Return the table of training speeds."""
     sides = dict(grouped(records, lambda r: r["side"]))
     first = records[0]
@@ -71,10 +84,10 @@ def training(shape: str, records: Sequence[Record]) -> str:
             f" | {memory / 1e9:.2f} GB | {f'{memory / reference_memory:.0%}' if reference_memory else ''}"
             f" | {rows[-1]['loss']:.2f} |"
         )
-    return "\n".join([*lines, "", noise(records)])
+    return "\n".join([*lines, "", yardstick_line(records)])
 
 
-def threads(shape: str, records: Sequence[Record]) -> str:
+def threads_table(shape: str, records: Sequence[Record]) -> str:
     """Return the table of training speeds on one core and on several."""
     sides = dict(grouped(records, lambda r: r["side"]))
     lines = [
@@ -87,16 +100,16 @@ def threads(shape: str, records: Sequence[Record]) -> str:
         other = OTHER if name.endswith(OTHER) else ""
         one = sides.get(name.removesuffix(OTHER).partition(",")[0] + other)
         lines.append(f"| {name} | {spread(rates(rows, 'wall'))} | {ratio(rows, one, 'wall')} |")
-    return "\n".join([*lines, "", noise(records)])
+    return "\n".join([*lines, "", yardstick_line(records)])
 
 
-def checkouts(part: str, records: Sequence[Record]) -> str:
+def checkout_table(part: str, records: Sequence[Record]) -> str:
     """Return the table that compares the sides of this checkout with those of another one."""
     lines = [
         "| side | cell | this checkout : other checkout, median (minimum to maximum) | same result |",
         "|---|---|---|---|",
     ]
-    for cell, group in grouped(records, lambda r: r["cell"]):
+    for cell, group in grouped(records, cell_name):
         sides = dict(grouped(group, lambda r: r["side"]))
         for name, rows in sides.items():
             others = sides.get(f"{name}{OTHER}")
@@ -106,15 +119,14 @@ def checkouts(part: str, records: Sequence[Record]) -> str:
                 is_same = all(r.get("found") == rows[0].get("found") for r in others)
             else:
                 is_same = [r["loss"] for r in rows] == [r["loss"] for r in others]
-            clock = "wall" if part == "threads" else "cpu"
+            clock: Clock = "wall" if part == "threads" else "cpu"
             lines.append(
-                f"| {name} | {name_of(cell) if cell else ''} | {ratio(rows, others, clock)}"
-                f" | {'yes' if is_same else 'NO'} |"
+                f"| {name} | {cell} | {ratio(rows, others, clock)} | {'yes' if is_same else 'NO'} |"
             )
     return "\n".join(lines)
 
 
-def translation(shape: str, records: Sequence[Record]) -> str:
+def translation_tables(shape: str, records: Sequence[Record]) -> str:
     """Return two tables of translation speeds: all figures, and the ratios."""
     free = any("bleu" in r for r in records)
     kind = "free-running" if free else "lengths forced, random weights"
@@ -129,16 +141,16 @@ def translation(shape: str, records: Sequence[Record]) -> str:
         "| batch x beam | ratio of output tokens | median (minimum to maximum) |",
         "|---|---|---|",
     ]
-    for cell, group in grouped(records, lambda r: r["cell"]):
+    for cell, group in grouped(records, cell_name):
         sides = dict(grouped(group, lambda r: r["side"]))
         for name, rows in sides.items():
-            per_second = [cell["count"] / r["cpu"] for r in rows]
-            wall = statistics.median(cell["count"] / r["wall"] for r in rows)
+            per_second = [sentences(r) / r["cpu"] for r in rows]
+            wall = statistics.median(sentences(r) / r["wall"] for r in rows)
             score = f"{rows[0]['bleu']:.2f}" if free else ""
             lines.append(
-                f"| {name_of(cell)} | {name} | {statistics.median(per_second):,.1f}"
+                f"| {cell} | {name} | {statistics.median(per_second):,.1f}"
                 f" | {spread(rates(rows, 'cpu'))} | {wall:,.1f} | {score}"
-                f" | {same(rows[0], sides.get('Headway fp32'))} |"
+                f" | {count_same(rows[0], sides.get('Headway fp32'))} |"
             )
         fastest = [
             max(
@@ -151,19 +163,27 @@ def translation(shape: str, records: Sequence[Record]) -> str:
         for ours, theirs in dict.fromkeys([*PAIRS, (fastest[0], fastest[1])]):
             if ours in sides and theirs in sides:
                 words = ratio(sides[ours], sides[theirs])
-                ratios.append(f"| {name_of(cell)} | {ours} : {theirs} | {words} |")
+                ratios.append(f"| {cell} | {ours} : {theirs} | {words} |")
     if len(ratios) > 2:
         lines += ["", *ratios]
-    return "\n".join([*lines, "", noise(records)])
+    return "\n".join([*lines, "", yardstick_line(records)])
 
 
-def name_of(cell: Record) -> str:
-    """Return the name of a cell: batch size x beam, and the length penalty unless it is 0."""
+def cell_name(record: Record) -> str:
+    """Return batch size x beam, and the length penalty unless it is 0; empty for training."""
+    cell = record["cell"]
+    if cell is None:
+        return ""
     penalty = f", penalty {cell['penalty']:g}" if cell["penalty"] else ""
     return f"{cell['batch']}x{cell['beam']}{penalty}"
 
 
-def same(record: Record, ours: Sequence[Record] | None) -> str:
+def sentences(record: Record) -> int:
+    """Return the number of sentences that a repeat translated."""
+    return record["cell"]["count"] if record["cell"] else 0
+
+
+def count_same(record: Record, ours: Sequence[Record] | None) -> str:
     """Return how many sentences have the same translation as with Headway in fp32."""
     if not ours or not record.get("found"):
         return ""
@@ -171,7 +191,7 @@ def same(record: Record, ours: Sequence[Record] | None) -> str:
     return f"{sum(a == b for a, b in pairs):,} of {len(pairs):,}"
 
 
-def rates(rows: Sequence[Record], clock: str) -> list[float]:
+def rates(rows: Sequence[Record], clock: Clock) -> list[float]:
     """Return the tokens per second of each repeat."""
     return [r["tokens"] / r[clock] for r in rows]
 
@@ -186,7 +206,7 @@ def spread(values: Sequence[float]) -> str:
     return f"**{statistics.median(values):,.0f}** ({min(values):,.0f} to {max(values):,.0f})"
 
 
-def ratio(rows: Sequence[Record], others: Sequence[Record] | None, clock: str = "cpu") -> str:
+def ratio(rows: Sequence[Record], others: Sequence[Record] | None, clock: Clock = "cpu") -> str:
     """Return the ratio of the medians, and the minimum and maximum of the ratios of single repeats.
 
     The same repeat of two sides runs within one round, so slower changes of the machine cancel out.
@@ -199,7 +219,7 @@ def ratio(rows: Sequence[Record], others: Sequence[Record] | None, clock: str = 
     return f"**{middle:.2f}** ({min(each):.2f} to {max(each):.2f})"
 
 
-def noise(records: Sequence[Record]) -> str:
+def yardstick_line(records: Sequence[Record]) -> str:
     """Return the line that shows how steady the machine was."""
     times = [1000 * r["yardstick"] for r in records]
     return (

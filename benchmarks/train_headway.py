@@ -2,12 +2,11 @@
 
 import tempfile
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import torch
-from shapes import config_of
-from worker import Ids, serve, training
+from shapes import make_config
+from worker import Facts, Ids, TrainingTask, Work, serve, training_work
 
 from headway.model import Transformer, parameter_count
 from headway.text.batches import Batch, make_batch
@@ -16,9 +15,9 @@ from headway.training.machine import Machine, configure_process
 from headway.training.trainer import Trainer
 
 
-def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def start(task: TrainingTask) -> tuple[Work, Facts]:
     """Build model and trainer as a training run does."""
-    config = config_of(task)
+    config = make_config(task)
     machine = Machine(device="cpu", precision=task["precision"], threads=task["threads"])
     device = machine.torch_device
     torch.manual_seed(1)
@@ -35,8 +34,8 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     def step(batch: Batch) -> float:
         return trainer.step([batch]).loss
 
-    facts = {"parameters": parameter_count(model), "torch": torch.__version__}
-    return training(task, ready, step), facts
+    facts: Facts = {"parameters": parameter_count(model), "torch": torch.__version__}
+    return training_work(task, ready, step), facts
 
 
 def pairs(source: list[Ids], target: list[Ids]) -> Iterator[tuple[Ids, Ids]]:

@@ -5,28 +5,28 @@ where ``torch.nn.Transformer`` applies it; with ``paper_dropout`` neither to att
 the feed-forward.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
-from train_torch import padded
+from train_torch import pad_rows
 from transformers import MarianConfig, MarianMTModel
-from worker import EOS, Ids, serve, training
+from worker import EOS, Facts, Ids, TrainingTask, Work, serve, training_work
 
 
-def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def start(task: TrainingTask) -> tuple[Work, Facts]:
     """Build the model and its optimizer."""
     torch.set_num_threads(task["threads"])
     torch.manual_seed(1)
     shape, pad = task["shape"], task["vocab_size"] - 1
     inner = 0.0 if task.get("paper_dropout") else task["dropout"]
-    sides = ("encoder", "decoder")
     config = MarianConfig(
         vocab_size=task["vocab_size"],
         d_model=shape["d_model"],
-        **{f"{side}_layers": shape["layers"] for side in sides},
-        **{f"{side}_ffn_dim": shape["d_ff"] for side in sides},
-        **{f"{side}_attention_heads": shape["heads"] for side in sides},
+        encoder_layers=shape["layers"],
+        decoder_layers=shape["layers"],
+        encoder_ffn_dim=shape["d_ff"],
+        decoder_ffn_dim=shape["d_ff"],
+        encoder_attention_heads=shape["heads"],
+        decoder_attention_heads=shape["heads"],
         activation_function="relu",
         dropout=task["dropout"],
         activation_dropout=inner,
@@ -45,8 +45,8 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
 
     def ready(source: list[Ids], target: list[Ids]) -> tuple[Tensor, Tensor, Tensor]:
-        labels = padded(target, pad)
-        return padded(source, pad), nn.functional.pad(labels[:, :-1], (1, 0), value=pad), labels
+        labels = pad_rows(target, pad)
+        return pad_rows(source, pad), nn.functional.pad(labels[:, :-1], (1, 0), value=pad), labels
 
     def step(batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
         source, shifted, labels = batch
@@ -68,7 +68,7 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return loss.detach()
 
     parameters = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    return training(task, ready, step), {"parameters": parameters, "torch": torch.__version__}
+    return training_work(task, ready, step), {"parameters": parameters, "torch": torch.__version__}
 
 
 if __name__ == "__main__":

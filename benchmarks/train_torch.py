@@ -6,17 +6,16 @@ weights; with ``paper_dropout`` only to residual sums and embeddings, as in the 
 """
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from worker import Ids, serve, training
+from worker import Facts, Ids, Shape, TrainingTask, Work, serve, training_work
 
 
 class Model(nn.Module):
     """An encoder-decoder around ``torch.nn.Transformer``."""
 
-    def __init__(self, shape: dict[str, int], vocab_size: int, dropout: float) -> None:
+    def __init__(self, shape: Shape, vocab_size: int, dropout: float) -> None:
         super().__init__()
         width, layers = shape["d_model"], shape["layers"]
         self.pad = vocab_size - 1
@@ -62,7 +61,7 @@ def use_paper_dropout(model: Model) -> None:
             part.add_module("dropout", nn.Identity())
 
 
-def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def start(task: TrainingTask) -> tuple[Work, Facts]:
     """Build the model and its optimizer."""
     torch.set_num_threads(task["threads"])
     torch.manual_seed(1)
@@ -73,7 +72,7 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
 
     def ready(source: list[Ids], target: list[Ids]) -> tuple[Tensor, Tensor]:
-        return padded(source, model.pad), padded(target, model.pad)
+        return pad_rows(source, model.pad), pad_rows(target, model.pad)
 
     def step(batch: tuple[Tensor, Tensor]) -> Tensor:
         source, target = batch
@@ -85,10 +84,10 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return loss.detach()
 
     parameters = sum(p.numel() for p in model.parameters())
-    return training(task, ready, step), {"parameters": parameters, "torch": torch.__version__}
+    return training_work(task, ready, step), {"parameters": parameters, "torch": torch.__version__}
 
 
-def padded(rows: list[Ids], pad: int) -> Tensor:
+def pad_rows(rows: list[Ids], pad: int) -> Tensor:
     """Stack rows, padded on the right."""
     width = max(map(len, rows))
     return torch.tensor([row + [pad] * (width - len(row)) for row in rows])

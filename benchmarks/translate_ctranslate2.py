@@ -1,14 +1,13 @@
 """Translate with CTranslate2, with the same weights, converted by ``convert.py``."""
 
 from pathlib import Path
-from typing import Any
 
 import ctranslate2
-from convert import convert, read_pieces
-from worker import Cell, Ids, serve, translation
+from convert import convert, read_subwords
+from worker import Cell, Facts, Ids, TranslationTask, Work, serve, translation_work
 
 
-def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def start(task: TranslationTask) -> tuple[Work, Facts]:
     """Convert and load the model."""
     model = Path(task["model"])
     directory = Path(task["converted"])
@@ -21,13 +20,15 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         inter_threads=1,
         intra_threads=task["threads"],
     )
-    pieces = read_pieces(Path(task["pieces"]))
-    numbers = {piece: number for number, piece in enumerate(pieces)}
+    subwords = read_subwords(Path(task["pieces"]))
+    numbers = {subword: number for number, subword in enumerate(subwords)}
 
     def ready(sources: list[Ids]) -> list[list[str]]:
-        return [[pieces[i] for i in ids] for ids in sources]
+        return [[subwords[i] for i in ids] for ids in sources]
 
-    def translate(sources: list[list[str]], cell: Cell, limit: int) -> list[Any]:
+    def translate(
+        sources: list[list[str]], cell: Cell, limit: int
+    ) -> list[ctranslate2.TranslationResult]:
         # Headway's limit includes </s>; CTranslate2's limit does not.
         longest = limit if task["forced"] else limit - 1
         return translator.translate_batch(
@@ -40,11 +41,11 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             max_input_length=0,
         )
 
-    def finish(found: list[Any]) -> list[Ids]:
-        return [[numbers[piece] for piece in result.hypotheses[0]] for result in found]
+    def finish(found: list[ctranslate2.TranslationResult]) -> list[Ids]:
+        return [[numbers[subword] for subword in result.hypotheses[0]] for result in found]
 
-    facts = {"ctranslate2": ctranslate2.__version__}
-    return translation(task, ready, translate, finish), facts
+    facts: Facts = {"ctranslate2": ctranslate2.__version__}
+    return translation_work(task, ready, translate, finish), facts
 
 
 if __name__ == "__main__":

@@ -1,15 +1,13 @@
 """Translate with Headway, from source ids to target ids."""
 
-from typing import Any
-
 import torch
-from worker import Cell, Ids, serve, translation
+from worker import Cell, Facts, Ids, TranslationTask, Work, serve, translation_work
 
 from headway.checks.bench_translation import translate_ids
 from headway.inference import Hypothesis, Translator, make_engine
 
 
-def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def start(task: TranslationTask) -> tuple[Work, Facts]:
     """Load the model."""
     torch.set_num_threads(task["threads"])
     translator = Translator.load(task["model"], "cpu")
@@ -25,8 +23,8 @@ def start(task: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     def finish(found: list[list[Hypothesis]]) -> list[Ids]:
         return [best.tokens[:-1] for [best] in found]
 
-    facts = {"torch": torch.__version__, "engine": type(engine).__name__}
-    return translation(task, lambda sources: sources, translate, finish), facts
+    facts: Facts = {"torch": torch.__version__, "engine": type(engine).__name__}
+    return translation_work(task, lambda sources: sources, translate, finish), facts
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, cast
 
 import torch
+from worker import Answer, Cell, Facts
 
 from headway.cli.process import TRAINING_ENVIRONMENT
 
@@ -20,20 +21,30 @@ class Side(NamedTuple):
     """One participant of a comparison.
 
     Attributes:
-        name: Name in the tables.
-        python: Python interpreter of its environment.
-        script: Name of its script in ``benchmarks/``.
-        task: Argument of the script, sent as JSON.
-        cores: Processor cores to run on, with one thread each.
+        name: The name in the tables.
+        python: The Python interpreter.
+        script: The name of a script in ``benchmarks/``.
+        task: The argument of the script, sent as JSON.
+        cores: The processor cores to run on, with one thread each.
         checkout: Another checkout of Headway, whose script and package run; None: this checkout.
     """
 
     name: str
     python: Path
     script: str
-    task: dict[str, Any]
+    task: Mapping[str, object]
     cores: tuple[int, ...]
     checkout: Path | None = None
+
+
+class Turn(Answer):
+    """The answer of a side in its turn; ``yardstick`` has the seconds of a fixed piece of work before it."""
+
+    side: str
+    cell: Cell | None
+    repeat: int
+    yardstick: float
+    parameters: NotRequired[int]
 
 
 class Process:
@@ -51,7 +62,7 @@ class Process:
             elif "PYTHONPATH" in os.environ:
                 environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
         folder = HERE if side.checkout is None else side.checkout / "benchmarks"
-        task = json.dumps(side.task | {"threads": len(side.cores)})
+        task = json.dumps({**side.task, "threads": len(side.cores)})
         pinned = ["taskset", "-c", ",".join(map(str, side.cores))]
         self.process = subprocess.Popen(
             [*pinned, str(side.python), str(folder / side.script), task],
@@ -60,9 +71,10 @@ class Process:
             text=True,
             env=environment,
         )
-        self.facts = self._answer()
+        line = self._read_line()
+        self.facts: Facts | None = json.loads(line) if line else None
 
-    def ask(self, cell: Any, *, warm: bool = False) -> dict[str, Any] | None:
+    def ask(self, cell: Cell | None, *, warm: bool = False) -> Answer | None:
         """Run a cell once; return the answer, or None if the process has ended."""
         assert self.process.stdin is not None
         try:
@@ -70,7 +82,8 @@ class Process:
             self.process.stdin.flush()
         except BrokenPipeError:
             return None
-        return self._answer()
+        line = self._read_line()
+        return cast(Answer, json.loads(line)) if line else None
 
     def close(self) -> None:
         """Close the pipes, which ends the process."""
@@ -79,16 +92,13 @@ class Process:
                 pipe.close()
         self.process.wait()
 
-    def _answer(self) -> dict[str, Any] | None:
+    def _read_line(self) -> str:
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        return json.loads(line) if line else None
+        return self.process.stdout.readline()
 
 
-def take_turns(
-    sides: Sequence[Side], cells: Sequence[Any], repeats: int
-) -> Iterator[dict[str, Any]]:
-    """Run all sides on all cells; yield an answer a side, cell and repeat.
+def take_turns(sides: Sequence[Side], cells: Sequence[Cell | None], repeats: int) -> Iterator[Turn]:
+    """Run all sides on all cells; yield a turn for each side, cell and repeat.
 
     A side that ends during the warm-up is reported and left out. Each repeat starts with another side.
     """
@@ -107,21 +117,21 @@ def take_turns(
             for cell in cells:
                 first = repeat % max(1, len(living))
                 for process in living[first:] + living[:first]:
-                    noise = yardstick()
+                    seconds = measure_yardstick()
                     answer = process.ask(cell)
                     if answer is None:
                         raise SystemExit(
                             f"{process.side.name} ended during the measurement; see its messages above"
                         )
-                    facts = process.facts or {}
-                    yield {"side": process.side.name, "cell": cell, "repeat": repeat,
-                           "yardstick": noise} | facts | answer  # fmt: skip
+                    place = {"side": process.side.name, "cell": cell, "repeat": repeat}
+                    known = {**place, "yardstick": seconds, **(process.facts or {})}
+                    yield cast(Turn, {**known, **answer})
     finally:
         for process in living:
             process.close()
 
 
-def yardstick() -> float:
+def measure_yardstick() -> float:
     """Return the wall seconds of a fixed piece of work; its variation shows the noise of the machine."""
     a, b = torch.ones(1000, 128), torch.ones(128, 8000)
     start = time.perf_counter()

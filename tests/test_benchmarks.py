@@ -75,11 +75,11 @@ def test_a_side_of_another_checkout_runs_its_script_and_its_package(tmp_path):
 
 
 def test_batches_hold_all_they_can():
-    from setting_up import BATCH_TOKENS, cut
+    from inputs import BATCH_TOKENS, batch_by_length
 
     targets = [[1] * length for length in range(3, 47)] * 50
     order = sorted(range(len(targets)), key=lambda i: len(targets[i]))
-    batches = list(cut(order, targets))
+    batches = list(batch_by_length(order, targets))
     assert [i for rows in batches for i in rows] == order[: sum(map(len, batches))]
     sizes = [sum(len(targets[i]) for i in rows) for rows in batches]
     assert all(BATCH_TOKENS <= size < BATCH_TOKENS + 47 for size in sizes)
