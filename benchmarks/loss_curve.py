@@ -17,7 +17,8 @@ import torch
 
 from headway.config import PRESETS, Config
 from headway.model import Transformer
-from headway.text.prepare import PreparedData, prepare
+from headway.text.prepare import prepare
+from headway.text.prepared import PreparedData
 from headway.training.feed import Feed
 from headway.training.machine import Machine, configure_process
 from headway.training.starting import with_vocabulary

@@ -1,8 +1,7 @@
-"""The comparison of two systems: calibrated, symmetric, and in step with sacreBLEU."""
+"""The comparison of two systems is calibrated, symmetric, and equal to sacreBLEU's."""
 
 import argparse
 import json
-import random
 
 import numpy as np
 import pytest
@@ -12,26 +11,14 @@ from headway.errors import HeadwayError
 from headway.evaluation import compare, pick_measures
 from headway.evaluation.bootstrap import interval, p_value, resample, sacrebleu_p_value
 from headway.evaluation.groups import group_lines
+from support.random_sentences import degrade, sentences
 
 WORDS = [f"Wort{n}" for n in range(53)]
 
 
-def sentences(lines: int, seed: int) -> list[str]:
-    draw = random.Random(seed)
-    return [" ".join(draw.choices(WORDS, k=draw.randint(5, 13))) + "." for _ in range(lines)]
-
-
-def degrade(lines: list[str], share: float, seed: int) -> list[str]:
-    draw = random.Random(seed)
-    return [
-        " ".join(draw.choice(WORDS) if draw.random() < share else w for w in line.split())
-        for line in lines
-    ]
-
-
-REFERENCES = sentences(73, seed=1)
+REFERENCES = sentences(WORDS, 73, seed=1)
 SOURCES = [f"source {n}" for n in range(73)]
-GOOD, WORSE = degrade(REFERENCES, 0.30, seed=2), degrade(REFERENCES, 0.36, seed=3)
+GOOD, WORSE = degrade(WORDS, REFERENCES, 0.30, seed=2), degrade(WORDS, REFERENCES, 0.36, seed=3)
 
 
 def test_a_system_compared_with_itself_has_no_difference():
@@ -75,7 +62,7 @@ def test_the_p_value_is_near_that_of_approximate_randomization():
     from sacrebleu.metrics import BLEU
     from sacrebleu.significance import PairedTest
 
-    close = degrade(REFERENCES, 0.32, seed=5)
+    close = degrade(WORDS, REFERENCES, 0.32, seed=5)
     systems = [("a", GOOD), ("b", close)]
     _, results = PairedTest(
         systems, {"BLEU": BLEU()}, [REFERENCES], test_type="ar", n_samples=997
@@ -88,7 +75,7 @@ def test_the_p_value_is_near_that_of_approximate_randomization():
 def test_the_p_value_is_calibrated_and_agrees_with_the_interval():
     generator, wrong, wrong_as_sacrebleu, agreed, trials = np.random.default_rng(7), 0, 0, 0, 400
     for trial in range(trials):
-        counts = generator.normal(size=(71, 1))  # two systems alike but for luck
+        counts = generator.normal(size=(71, 1))  # two systems that differ by chance alone
         drawn, observed = resample(counts, 200, trial)[:, 0], float(counts.sum())
         low, high = interval(drawn)
         wrong += p_value(drawn, observed) < 0.05
@@ -100,7 +87,7 @@ def test_the_p_value_is_calibrated_and_agrees_with_the_interval():
 
 
 def test_a_clear_difference_is_significant_with_a_p_value_above_zero():
-    verdict = compare(REFERENCES, degrade(REFERENCES, 0.5, seed=5), REFERENCES)["bleu"]
+    verdict = compare(REFERENCES, degrade(WORDS, REFERENCES, 0.5, seed=5), REFERENCES)["bleu"]
     assert verdict.p_value == pytest.approx(1 / 1001)
     assert verdict.high < 0
 

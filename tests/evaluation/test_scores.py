@@ -1,4 +1,4 @@
-"""The score sheet: equal to sacreBLEU and to published text, invariant where it must be."""
+"""The score sheet equals the output of sacreBLEU, and tokenized text equals published text."""
 
 import argparse
 import gzip
@@ -32,6 +32,7 @@ from headway.evaluation import (
 )
 from headway.evaluation.bootstrap import interval, resample
 from headway.evaluation.comparability import beside
+from support.random_sentences import degrade, sentences
 
 MULTI30K = Path(__file__).parents[2].parent / "shared" / "data" / "multi30k"
 SENTENCE = "Der der die DAS Nord-Ost-See alte „Stadt“ dort, hier; Herr's 3,5 z.B. geht oft & schön"
@@ -39,27 +40,14 @@ WORDS = SENTENCE.split()
 KEYS = [measure.key for measure in MEASURES]
 
 
-def sentences(lines: int, seed: int) -> list[str]:
-    draw = random.Random(seed)
-    return [" ".join(draw.choices(WORDS, k=draw.randint(5, 13))) + "." for _ in range(lines)]
-
-
-def degrade(lines: list[str], share: float, seed: int) -> list[str]:
-    draw = random.Random(seed)
-    return [
-        " ".join(draw.choice(WORDS) if draw.random() < share else w for w in line.split())
-        for line in lines
-    ]
-
-
 @pytest.fixture(scope="module")
 def references() -> list[str]:
-    return sentences(37, seed=1)
+    return sentences(WORDS, 37, seed=1)
 
 
 @pytest.fixture(scope="module")
 def hypotheses(references: list[str]) -> list[str]:
-    return degrade(references, 0.3, seed=2)
+    return degrade(WORDS, references, 0.3, seed=2)
 
 
 def test_a_perfect_translation_scores_100_by_every_measure(references):
@@ -81,7 +69,7 @@ def test_scores_do_not_depend_on_the_order_of_lines(hypotheses, references):
 
 
 def command_line(tmp_path: Path, hypotheses, references, *options: str) -> dict[str, dict]:
-    """What sacreBLEU's own command prints, by the name of the metric."""
+    """Return the output of sacreBLEU's command, by the name of the metric."""
     for name, lines in (("h", hypotheses), ("r", references)):
         (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     command = [sys.executable, "-m", "sacrebleu", str(tmp_path / "r"), "-i", str(tmp_path / "h")]
@@ -160,7 +148,7 @@ def test_lc_norm_tok_of_the_raw_file_is_the_published_multi30k_text():
             "der Nord ##AT##-##AT## Ost ##AT##-##AT## See ##AT##-##AT## Kanal",
         ),
         ("ein - Strich , -2 und so- wie", "ein - Strich , -2 und so- wie"),
-        # One pass, as the authors' script: the single letter between hyphens is used up.
+        # Like the authors' script, one pass: the letter between two hyphens cannot match twice.
         ("a-b-c", "a ##AT##-##AT## b-c"),
         ("--", "--"),
         ("---", "- ##AT##-##AT## -"),
@@ -199,8 +187,8 @@ def test_the_interval_contains_the_score_and_narrows_with_more_lines(references,
     few = score_sheet(hypotheses, references, language="de")
     for score in few.scores:
         assert score.low < score.score < score.high
-    longer = sentences(307, seed=5)
-    many = score_sheet(degrade(longer, 0.3, seed=6), longer, measures=MEASURES[:1])["bleu"]
+    longer = sentences(WORDS, 307, seed=5)
+    many = score_sheet(degrade(WORDS, longer, 0.3, seed=6), longer, measures=MEASURES[:1])["bleu"]
     assert many.high - many.low < 0.7 * (few["bleu"].high - few["bleu"].low)
 
 
@@ -265,7 +253,7 @@ def test_published_scores_are_named_only_for_their_own_text():
         assert beside(key, "tlh", 1)
 
 
-# Guards: each finds its fault, and raw text passes them all.
+# Warnings: each finds its fault, and raw text raises none.
 
 
 def test_raw_text_raises_no_warning(hypotheses, references):
@@ -359,7 +347,7 @@ def test_exact_match_counts_lines_that_equal_the_reference():
     assert of_kind == {"noun": 1, "number": pytest.approx(1 / 3)}
 
 
-# The verb, on files.
+# The command.
 
 
 def run_verb(verb, *words: str) -> None:
@@ -425,7 +413,7 @@ def test_the_command_prints_warnings_and_the_guessed_language_on_standard_error(
     assert err.count("warning: ") == 2
 
 
-# COMET is an outside command; a stand-in shows what it is given and what is read from it.
+# A stand-in for the command of COMET shows its input and what is read from its output.
 
 
 @pytest.fixture

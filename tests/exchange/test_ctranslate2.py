@@ -1,4 +1,4 @@
-"""CTranslate2 directories: the export computes what the model computes, and so does the import of it."""
+"""CTranslate2 directories: an export and its import compute the same as the model."""
 
 import json
 from dataclasses import replace

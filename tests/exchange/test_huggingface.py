@@ -31,6 +31,7 @@ from support.random_models import (
     two_vocabularies,
 )
 from support.toy_models import sentences, translate_words
+from support.trap import Trap
 
 transformers = pytest.importorskip("transformers")
 __all__ = ["two_vocabularies"]  # a fixture
@@ -139,7 +140,7 @@ def test_an_imported_model_translates_as_transformers_does(
         assert [columns[i] for i in found.tokens] == answer[1:][: len(found.tokens)]
         assert len(answer) - 1 == len(found.tokens)
         said = tokenizer.decode(answer, skip_special_tokens=True)
-        if Tokenizer.unk not in found.tokens:  # Headway shows <unk>, transformers leaves it out
+        if Tokenizer.unk not in found.tokens:  # Headway shows <unk>, transformers omits it
             assert model.tokenizer.decode(found.tokens).split() == said.split()
 
 
@@ -201,7 +202,7 @@ def test_words_are_aligned_in_a_line_that_starts_with_its_language(
         [translation] = next(iter(translator.stream([named + line], align=True)))
         pairs = translation.alignment
         assert pairs is not None
-        # The words of each part, as the line counts them, and those of the translation beside them.
+        # For each part: the numbers of its words in the line, and those of the words of its translation.
         words, said, first, expected = (named + line).split(), 0, int(named[-1] == " "), []
         for segment in segments:
             bare = segment.text.removeprefix(">>deu<<").split()
@@ -295,16 +296,6 @@ def test_the_penalty_matches_at_a_typical_length() -> None:
     exponent = matched_penalty(0.6)
     ours = length_penalty(21, 0.6) / length_penalty(19, 0.6)
     assert ours == pytest.approx((21 / 19) ** exponent, rel=1e-3)
-
-
-class Trap:
-    """An object that creates a file when it is unpickled."""
-
-    def __init__(self, canary: Path) -> None:
-        self.canary = canary
-
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        return Path.touch, (self.canary,)
 
 
 def changed(name: str, **values: object) -> Callable[[Path], None]:
@@ -497,5 +488,5 @@ def test_a_hostile_directory_gives_a_message_of_one_line(
 def test_the_hostile_pickle_would_run_code_if_it_were_loaded(tmp_path: Path) -> None:
     pickle.loads(
         pickle.dumps(Trap(tmp_path / "canary"))
-    )  # the tests above check that this does not happen
+    )  # the tests above check that no import does this
     assert (tmp_path / "canary").exists()

@@ -1,4 +1,4 @@
-"""ONNX graphs: onnxruntime computes what Headway computes, with the cache and without."""
+"""ONNX graphs: onnxruntime computes the same as Headway, with and without the cache."""
 
 import json
 from dataclasses import replace

@@ -13,16 +13,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.inference import load_model
 from support.bounds import bounded
-
-
-class Trap:
-    """Unpickled, it leaves a canary behind."""
-
-    def __init__(self, canary: Path) -> None:
-        self.canary = canary
-
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        return Path.touch, (self.canary,)
+from support.trap import Trap
 
 
 def cut(file: Path, random: Random) -> None:

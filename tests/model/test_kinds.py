@@ -21,9 +21,9 @@ from headway.model import Classifier, LanguageModel, Transformer, make_model
 from headway.paper.experiments import classification
 from headway.paper.running.work import Work
 from headway.text.batches import make_batch
-from headway.text.class_labels import LabelledText, load_tokenizer
+from headway.text.class_labels import LabelTokenizer, load_tokenizer
 from headway.text.examples import Example, prepare_examples, prepare_lines, read_examples
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.training.checkpoint import read_tensors
 from headway.training.objective import Objective, plain_loss
@@ -336,12 +336,12 @@ def test_a_malformed_example_is_reported_with_its_line(tmp_path, name, line):
 
 def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
     tokenizer = data["classifier"].tokenizer
-    assert isinstance(tokenizer, LabelledText)
+    assert isinstance(tokenizer, LabelTokenizer)
     tokenizer.save(tmp_path)
     again = load_tokenizer(tmp_path)
-    assert isinstance(again, LabelledText)
-    assert not isinstance(Tokenizer.load(tmp_path), LabelledText)
-    assert again.labels == LabelledText.load(tmp_path).labels == ["blue", "green", "red"]
+    assert isinstance(again, LabelTokenizer)
+    assert not isinstance(Tokenizer.load(tmp_path), LabelTokenizer)
+    assert again.labels == LabelTokenizer.load(tmp_path).labels == ["blue", "green", "red"]
     assert again.fingerprint == tokenizer.fingerprint
     assert [again.decode(ids) for ids in again.encode_target(["red", "blue"])] == ["red", "blue"]
     with pytest.raises(HeadwayError, match="'pink' is none of the training labels"):
@@ -351,7 +351,7 @@ def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
         load_tokenizer(tmp_path)
     (tmp_path / "labels.json").unlink()
     with pytest.raises(HeadwayError, match=r"no labels\.json"):
-        LabelledText.load(tmp_path)
+        LabelTokenizer.load(tmp_path)
     assert load_tokenizer(tmp_path).fingerprint == Tokenizer.load(tmp_path).fingerprint
     one = [tmp_path / "one.tsv"]
     one[0].write_text("red\ta text\n")

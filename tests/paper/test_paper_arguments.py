@@ -35,7 +35,6 @@ from headway.paper.experiments.figures3to5_links import (
     number_clauses,
 )
 from headway.paper.reproduction import reproduce
-from headway.paper.results import Result
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.work import Work
 from headway.pictures import AttentionMap, AttentionMaps
@@ -214,27 +213,6 @@ def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
         "Figure 3", "Figure 4", "Figure 5", "Figure 5",
     ]  # fmt: skip
     assert all(ElementTree.fromstring(figure.svg).tag.endswith("svg") for figure in result.figures)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("paper")  # experiments share trials
-
-
-NAMES = ("feed_forward", "figures3to5", "arguments", "positions", "scaling")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
-    result = reproduce(name, Work(folder, "toy"))
-    assert result.name == name
-    assert result.tables
-    assert result.differs
-    assert all(claim.section for claim in result.claims)
-    assert Result.from_json((folder / f"{name}.json").read_text(encoding="utf-8")) == result
-    for figure in result.figures:
-        ElementTree.fromstring(figure.svg)
 
 
 @pytest.mark.parametrize("name", ["arguments", "positions", "scaling", "table1"])

@@ -1,4 +1,4 @@
-"""Table 1's counts, fits and paths: against formulas, hand-made cases and the layers themselves."""
+"""Table 1's counts, fits and paths equal formulas, cases worked out by hand, and the layers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tables 2 and 3, tying and the schedule: counts against formulas, verdicts on made-up scores."""
+"""Tables 2 and 3, tying and the schedule: counts equal formulas, and verdicts follow invented scores."""
 
 import math
 import re

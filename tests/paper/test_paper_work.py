@@ -1,4 +1,4 @@
-"""What the experiments stand on: results as JSON, verdicts, trials that are kept, workers."""
+"""The parts that all experiments use: results as JSON, verdicts, trials, workers."""
 
 import math
 from dataclasses import replace
@@ -13,12 +13,14 @@ from headway.model import Transformer
 from headway.paper.experiments import classification, table4
 from headway.paper.published import TABLE3
 from headway.paper.results import Claim, Figure, Result, Table
-from headway.paper.running import trial as trials
+from headway.paper.running import plan as plans
+from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.rows import configure
 from headway.paper.running.scales import SMALL
-from headway.paper.running.work import PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.running.workers import run_together
 from headway.paper.verdicts import (
     Verdict,
@@ -175,20 +177,20 @@ def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.Monk
     work = Work(tmp_path / "b", "toy")
     plan = PlannedTrial("base", work.base)
     [whole] = Work(tmp_path / "a", "toy").run_trials([plan])
-    advance = trials.Run.advance
+    advance = trial_run.Run.advance
 
-    def stop_at_two(run: trials.Run) -> object:
+    def stop_at_two(run: trial_run.Run) -> object:
         if run.step == 2:
             raise KeyboardInterrupt
         return advance(run)
 
     with monkeypatch.context() as patch:
-        patch.setattr(trials.Run, "advance", stop_at_two)
+        patch.setattr(trial_run.Run, "advance", stop_at_two)
         with pytest.raises(KeyboardInterrupt):
             work.run_trials([plan])
     steps: list[int] = []
     monkeypatch.setattr(
-        trials.Run, "advance", lambda run: (steps.append(run.step), advance(run))[1]
+        trial_run.Run, "advance", lambda run: (steps.append(run.step), advance(run))[1]
     )
     [again] = work.run_trials([plan])
     assert steps == [2]
@@ -239,7 +241,7 @@ def test_a_failed_worker_is_named_with_its_last_line(tmp_path: Path) -> None:
     for place in places:
         place.mkdir()
     with pytest.raises(HeadwayError, match=r"ended with 1: FileNotFoundError.*spec\.json"):
-        list(run_together(trials.run_trial, places, 2))
+        list(run_together(trial_run.run_trial, places, 2))
 
 
 @pytest.mark.slow
@@ -262,15 +264,15 @@ def test_unknown_scales_and_missing_text_are_named(tmp_path: Path) -> None:
 def test_trials_depend_on_the_code_that_trains_and_scores_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = Path(trials.__file__).parents[2]
-    assert all(list((package / room).glob("*.py")) for room in trials.ROOMS)
+    package = Path(plans.__file__).parents[2]
+    assert all(list((package / room).glob("*.py")) for room in plans.FOLDERS)
     module = tmp_path / "scoring_of_a_test.py"
     module.write_text("a = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    hash_sources = trials.code_version.__wrapped__  # without its cache
+    hash_sources = plans.code_version.__wrapped__  # without its cache
     package_only, first = hash_sources(), hash_sources("scoring_of_a_test")
     assert first == hash_sources("scoring_of_a_test") != package_only
     module.write_text("a = 2\n")
     assert hash_sources("scoring_of_a_test") != first
-    monkeypatch.setattr(trials, "ROOMS", trials.ROOMS[1:])
+    monkeypatch.setattr(plans, "FOLDERS", plans.FOLDERS[1:])
     assert hash_sources() != package_only

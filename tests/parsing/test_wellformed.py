@@ -36,7 +36,7 @@ class RandomModel:
 
 
 def every_tree(vocabulary, words, limit):
-    """All sequences of at most ``limit`` tokens that are a tree of so many words, by trying them."""
+    """Return all sequences of at most ``limit`` tokens that are a tree of so many words."""
     found = []
     for length in range(3, limit):
         for ids in product(range(2, 8), repeat=length):

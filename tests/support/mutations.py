@@ -8,7 +8,6 @@ import shutil
 import signal
 import struct
 import time
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
+from support.trap import Trap
 
 FILES = ("config.json", "model.safetensors", "tokenizer.model")
 CANARY = "canary"
@@ -25,16 +25,6 @@ ODD: list[Any] = [
     [1], ["en", "de"], {"a": 1}, [[[[]]]], "nan", "../..", "\0", "\ud800",
 ]  # fmt: skip
 TYPES = ["F64", "F32", "F16", "BF16", "I64", "I32", "U8", "BOOL", "F8_E4M3", "F4", "X", "", 5, None]
-
-
-class Trap:
-    """Unpickled, it leaves a canary behind."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        return Path.touch, (self.place,)
 
 
 def somewhere(data: bytearray, random: Random) -> int:
@@ -156,9 +146,7 @@ def change_pieces(data: bytes, random: Random) -> bytes:
                 field = bytearray(fields[place])
                 flip(field, random)
                 fields[place] = bytes(field)
-            case (
-                _
-            ):  # the rules of normalisation are the last but one: they hold a table of their own
+            case _:  # the rules of normalization, which hold a table of their own
                 inner = b"\x12" + bytes([40]) + random.randbytes(40)
                 fields.append(b"\x1a" + bytes([len(inner)]) + inner)
     return b"".join(fields)

@@ -1,4 +1,4 @@
-"""What holds for any text: it comes back, neighbours do not matter, the search ends, time grows as it does.
+"""Promises for any text: it is decoded without loss, neighbors do not matter, and the search ends in time.
 
 Each function looks at some texts and returns what was broken, worst first, and a figure.
 """

@@ -1,4 +1,4 @@
-"""Shards give back what was written; batches hold every pair once, fit, and depend on nothing else."""
+"""Shards return the pairs that were written; batches hold every pair once and are within their size."""
 
 from pathlib import Path
 
@@ -123,7 +123,7 @@ def test_every_pair_is_in_one_packed_batch_and_no_batch_is_too_large() -> None:
     for i, rows in enumerate(plan):
         assert sources[rows].sum() <= 301
         assert targets[rows].sum() <= 301
-        if i + 1 < len(plan):  # the next pair would not have fitted
+        if i + 1 < len(plan):  # with the next pair the batch would be too large
             more = [*rows, plan[i + 1][0]]
             assert max(sources[more].sum(), targets[more].sum()) > 301
     again = plan_packed(sources, targets, 301, seed=5, epoch=2)

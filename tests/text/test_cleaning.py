@@ -1,4 +1,4 @@
-"""Cleaning: each rule drops what it should, can be switched off, and is counted."""
+"""Each rule of cleaning drops its pairs, can be switched off, and is counted."""
 
 import json
 import random
@@ -53,7 +53,7 @@ def cleaned(
     return list(clean(pairs, config, report, unseen or set())), report
 
 
-# What a rule drops, and the setting under which alone it does (None: always).
+# A pair that the rule drops, and the only setting that enables the rule (None: it is always on).
 CASES = [
     (UNREADABLE, Damaged("corpus.en", 99, "not UTF-8"), None),
     (EMPTY, Pair(" \u3000\t", "etwas", 99), {"drop_empty": True}),

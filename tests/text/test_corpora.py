@@ -1,7 +1,7 @@
-"""Corpora by name: the same text whoever keeps it, fetched once, never half, and known afterwards.
+"""Corpora by name give the same text from every source, are fetched once, and are whole and recorded.
 
-The programs that fetch are stand-ins with the interfaces of the real ones, but for sacreBLEU, which
-is itself, on a cache that holds what it would download.
+Stand-ins with the same interfaces replace mtdata and datasets. sacreBLEU is the real program, with a
+cache that holds the files that it would download.
 """
 
 import json
@@ -26,7 +26,7 @@ PAIRS = [(text, translate_words(text)) for text in sentences(30, 1)]
 FIRST, SECOND, THIRD = (f"Group-part{n}-1-deu-eng" for n in "abc")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
-# As the command of that name: its options, its files, and what it says when it fails.
+# A command with the options, files and error messages of mtdata.
 MTDATA = f"""#!{sys.executable}
 import json, os, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
@@ -56,7 +56,7 @@ with open(os.path.join(out, "mtdata.signature.txt"), "a") as file:
     file.write("mtdata version 0.5.1\\n")
 """
 
-# As the package of that name: the call and what of its answer is used.
+# A package with the part of the interface of datasets that Headway uses.
 DATASETS = """
 import json, pathlib
 __version__ = "5.2.0"
@@ -79,7 +79,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def mtdata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Ten pairs a data set, its sides in the order of its name: German, English."""
+    """Replace mtdata: each data set has ten pairs, with the sides in the order of its name."""
     place = tmp_path / "bin"
     place.mkdir()
     (place / "mtdata").write_text(MTDATA)
@@ -93,7 +93,7 @@ def mtdata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Gives the data sets there are, as "path config split revision" -> rows."""
+    """Replace the hub by data sets given as "path config split revision" -> rows."""
     place = tmp_path / "packages"
     place.mkdir()
     (place / "datasets.py").write_text(DATASETS)
@@ -166,7 +166,7 @@ def test_a_damaged_copy_is_fetched_again(mtdata: Path, damage: str) -> None:
             manifest.unlink()
         case "no JSON":
             manifest.write_text("{")
-        case "other names":  # whose texts are what the manifest says
+        case "other names":  # with the texts that the manifest describes
             values = json.loads(manifest.read_text())
             for name, file in (("x", files[0]), ("y", files[1])):
                 shutil.copy(file, file.with_name(name))
@@ -177,7 +177,7 @@ def test_a_damaged_copy_is_fetched_again(mtdata: Path, damage: str) -> None:
             manifest.write_text(json.dumps({"files": {"x\0": {}, "y": {}}}))
         case "no facts":
             manifest.write_text(json.dumps({"files": {file.name: 1 for file in files}}))
-    for _ in range(2):  # the second time it is whole again, and there is nothing to say
+    for _ in range(2):  # the second time the copy is whole, and there is no message
         assert local_files([f"mtdata:{FIRST}"], ("en", "de"), "train", said.append) == [
             *map(str, files)
         ]
@@ -191,7 +191,7 @@ def test_an_interrupted_recipe_continues_after_its_last_whole_part(
     mtdata: Path, cache: Path
 ) -> None:
     data = json.loads((mtdata / "data.json").read_text())
-    broken = dict(data) | {THIRD: [["only German"]]}  # the stand-in dies in the middle of a file
+    broken = dict(data) | {THIRD: [["only German"]]}  # the stand-in ends in the middle of a file
     (mtdata / "data.json").write_text(json.dumps(broken))
     with pytest.raises(HeadwayError, match=f"mtdata:{THIRD}: mtdata failed: "):
         fetch("mtdata:three")
@@ -199,7 +199,7 @@ def test_an_interrupted_recipe_continues_after_its_last_whole_part(
     assert len(there) == 2
     assert not any("three" in name or THIRD in name for name in there)
     (lock,) = cache.glob("mtdata-three*.lock")
-    left = cache / f".tmp-1-{lock.stem}"  # as a killed process leaves it
+    left = cache / f".tmp-1-{lock.stem}"  # as left by a killed process
     left.mkdir()
     (mtdata / "data.json").write_text(json.dumps(data))
     before = len(calls(mtdata))
@@ -277,7 +277,7 @@ def test_a_name_selects_configuration_split_and_revision(
 def test_a_local_directory_is_not_taken_for_a_data_set_of_the_hub(
     hub: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As datasets would take it, and a copy would be kept under the hub's name."""
+    """The package datasets would read the directory, and the cache would keep it under the hub's name."""
     hub(**{"org/text None train None": [{"en": "a", "de": "b"}]})
     (tmp_path / "org" / "text").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
@@ -388,7 +388,7 @@ def test_the_first_of_several_references_is_taken(
 
 
 def test_prepare_accepts_names_and_records_them(mtdata: Path, tmp_path: Path) -> None:
-    """The whole command; sacreBLEU reads its own cache, and training text loses what is in it."""
+    """`headway prepare` fetches a test set from sacreBLEU's cache and drops its pairs from training."""
     kept = tmp_path / "sacrebleu" / "wmt14" / "full"
     kept.mkdir(parents=True)
     for field, side in (("src", 0), ("ref", 1)):

@@ -42,7 +42,7 @@ def number(text: str) -> str:
 
 
 def read(case: Case, strict: bool) -> tuple[list[Pair | Damaged], HeadwayError | None]:
-    """Return what was delivered, and the error that ended it."""
+    """Return the pairs that were read, and the error that ended the reading."""
     delivered: list[Pair | Damaged] = []
     pairs = (
         read_pairs(case.paths, case.languages)
@@ -96,13 +96,13 @@ def assert_refused(case: Case, expected: Refused) -> None:
         assert_names(error, case.faulty, expected.line)
         assert all(word in str(error) for word in expected.words)
         assert expected.secret not in str(error)
-        if not case.name.startswith("unequal"):  # the shift is known only at the end
+        if not case.name.startswith("unequal"):  # only the end of the file shows the shift
             pairs = [pair for pair in delivered if isinstance(pair, Pair)]
             assert all(number(pair.source) == number(pair.target) for pair in pairs)
 
 
 def campaign(directory: Path, seed: int, rounds: int) -> Counter[str]:
-    """Check every corpus and return how many there were of each kind."""
+    """Check every damaged corpus; return the number of corpora of each kind."""
     kinds: Counter[str] = Counter()
     wrong = []
     for case in damaged_corpora(directory, seed, rounds):

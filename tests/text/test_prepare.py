@@ -1,4 +1,4 @@
-"""Raw text to training data: whole or not at all, the same each time, and nothing leaks."""
+"""Raw text becomes training data: whole or not at all, reproducible, and without test text."""
 
 import errno
 import gzip
@@ -14,13 +14,17 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.prepare import PreparedData, languages_from_names, prepare
+from headway.text.prepare import languages_from_names, prepare
+from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
 from support.command import BIN, headway
 from support.toy_models import sentences, translate_words
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+Files = tuple[list[Path], list[Path]]  # of training and of validation
 
 
 def write(directory: Path, name: str, lines: list[str]) -> Path:
@@ -38,13 +42,11 @@ def corpus(directory: Path, name: str, count: int, seed: int) -> list[Path]:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[list[Path], list[Path]]:
+def files(tmp_path: Path) -> Files:
     return corpus(tmp_path, "train", 400, 1), corpus(tmp_path, "valid", 31, 2)
 
 
-def test_further_copies_are_the_same_text_in_other_subwords(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_further_copies_are_the_same_text_in_other_subwords(files: Files, tmp_path: Path) -> None:
     once = prepare(*files, tmp_path / "once", CONFIG)
     thrice = prepare(*files, tmp_path / "thrice", replace(CONFIG, copies=3))
     again = prepare(*files, tmp_path / "again", replace(CONFIG, copies=3))
@@ -60,13 +62,16 @@ def test_further_copies_are_the_same_text_in_other_subwords(
             assert decode[side](pair[side]) == decode[side](best[side])
             if pair[side].tolist() != best[side].tolist():
                 drawn.add((i // count, side))
-    assert drawn == {(1, 0), (1, 1), (2, 0), (2, 1)}  # the first copy is as translation reads it
+    assert drawn == {
+        (1, 0),
+        (1, 1),
+        (2, 0),
+        (2, 1),
+    }  # the first copy has the subwords that translation uses
     assert thrice.valid.fingerprint == once.valid.fingerprint
 
 
-def test_prepared_data_holds_the_tokens_of_the_text(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_prepared_data_holds_the_tokens_of_the_text(files: Files, tmp_path: Path) -> None:
     train, valid = files
     data = prepare(train, valid, tmp_path / "out", CONFIG)
     assert data.languages == ("en", "de")
@@ -77,7 +82,7 @@ def test_prepared_data_holds_the_tokens_of_the_text(
     sources = {data.tokenizer.decode_source(data.train.pair(i)[0]) for i in range(len(data.train))}
     lines = set(train[0].read_text().splitlines())
     assert sources <= lines
-    # Word by word the sides agree: nothing was shifted.
+    # The sides agree word by word, so no line was shifted.
     for i in range(len(data.train)):
         source, target = data.train.pair(i)
         text = translate_words(data.tokenizer.decode_source(source))
@@ -86,18 +91,14 @@ def test_prepared_data_holds_the_tokens_of_the_text(
     assert [data.tokenizer.decode(data.valid.pair(i)[1]) for i in range(31)] == data.valid_target
 
 
-def test_the_same_text_gives_the_same_data(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_the_same_text_gives_the_same_data(files: Files, tmp_path: Path) -> None:
     first = prepare(*files, tmp_path / "a", CONFIG)
     second = prepare(*files, tmp_path / "b", CONFIG)
     other = prepare(*files, tmp_path / "c", replace(CONFIG, vocab_size=330))
     assert first.fingerprint == second.fingerprint != other.fingerprint
 
 
-def test_test_text_is_kept_out_of_training(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_test_text_is_kept_out_of_training(files: Files, tmp_path: Path) -> None:
     train, valid = files
     test = [write(tmp_path, f"test.{p.suffix[1:]}", p.read_text().splitlines()[:17]) for p in train]
     free = prepare(train, valid, tmp_path / "a", CONFIG)
@@ -105,9 +106,7 @@ def test_test_text_is_kept_out_of_training(
     assert len(free.train) - len(held.train) == 17
 
 
-def test_pairs_longer_than_max_tokens_are_dropped_and_counted(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_pairs_longer_than_max_tokens_are_dropped_and_counted(files: Files, tmp_path: Path) -> None:
     train, valid = files
     for path in train:
         path.write_text(path.read_text() + f"no{path.suffix} " * 90 + "\n")
@@ -120,7 +119,7 @@ def test_pairs_longer_than_max_tokens_are_dropped_and_counted(
 
 @pytest.mark.parametrize("joint", [True, False])
 def test_the_vocabulary_is_joint_or_one_for_each_side(
-    files: tuple[list[Path], list[Path]], tmp_path: Path, joint: bool
+    files: Files, tmp_path: Path, joint: bool
 ) -> None:
     config = replace(CONFIG, joint_vocab=joint, vocab_size=301)
     data = prepare(*files, tmp_path / "out", config)
@@ -129,7 +128,7 @@ def test_the_vocabulary_is_joint_or_one_for_each_side(
 
 
 def test_compressed_and_tab_separated_text_gives_the_same_data(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
+    files: Files, tmp_path: Path
 ) -> None:
     train, valid = files
     rows = zip(*(path.read_text().splitlines() for path in train), strict=True)
@@ -141,7 +140,7 @@ def test_compressed_and_tab_separated_text_gives_the_same_data(
 
 
 def test_an_unreadable_line_is_dropped_or_stops_the_preparation(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
+    files: Files, tmp_path: Path
 ) -> None:
     train, valid = files
     lines = train[0].read_bytes().split(b"\n")
@@ -154,9 +153,7 @@ def test_an_unreadable_line_is_dropped_or_stops_the_preparation(
     assert not (tmp_path / "b").exists()
 
 
-def test_a_failed_preparation_leaves_no_files(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_a_failed_preparation_leaves_no_files(files: Files, tmp_path: Path) -> None:
     train, valid = files
     before = set(tmp_path.iterdir())
     with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000"):
@@ -167,7 +164,7 @@ def test_a_failed_preparation_leaves_no_files(
 
 
 def test_a_full_disk_names_the_directory_and_leaves_nothing(
-    files: tuple[list[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -182,7 +179,7 @@ def test_a_full_disk_names_the_directory_and_leaves_nothing(
 
 @pytest.mark.parametrize("size", [None, 0, 0.5])
 def test_every_missing_or_truncated_file_gives_a_message_of_one_line(
-    files: tuple[list[Path], list[Path]], tmp_path: Path, size: float | None
+    files: Files, tmp_path: Path, size: float | None
 ) -> None:
     prepare(*files, tmp_path / "whole", CONFIG)
     parts = [path for path in (tmp_path / "whole").rglob("*") if path.is_file()]
@@ -201,7 +198,7 @@ def test_every_missing_or_truncated_file_gives_a_message_of_one_line(
 
 
 def test_an_existing_directory_is_not_touched(
-    files: tuple[list[Path], list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, "precious", ["x"])
     with pytest.raises(HeadwayError, match="is there already"):
@@ -212,9 +209,7 @@ def test_an_existing_directory_is_not_touched(
         prepare(*files, ".", CONFIG)
 
 
-def test_empty_text_gives_a_message_of_one_line(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_empty_text_gives_a_message_of_one_line(files: Files, tmp_path: Path) -> None:
     train, valid = files
     empty = [write(tmp_path, "empty.en", []), write(tmp_path, "empty.de", [])]
     with pytest.raises(HeadwayError, match="no validation pairs"):
@@ -223,9 +218,7 @@ def test_empty_text_gives_a_message_of_one_line(
         prepare(empty, valid, tmp_path / "out", CONFIG)
 
 
-def test_files_of_two_preparations_are_rejected(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_files_of_two_preparations_are_rejected(files: Files, tmp_path: Path) -> None:
     prepare(*files, tmp_path / "a", CONFIG)
     prepare(*files, tmp_path / "b", replace(CONFIG, vocab_size=330))
     (tmp_path / "b" / "tokenizer.model").replace(tmp_path / "a" / "tokenizer.model")
@@ -246,9 +239,7 @@ def test_languages_are_read_from_the_names_of_the_files() -> None:
 
 
 @pytest.mark.parametrize("side", ["valid", "test"])
-def test_files_of_other_languages_are_rejected(
-    side: str, files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_files_of_other_languages_are_rejected(side: str, files: Files, tmp_path: Path) -> None:
     train, valid = files
     others = [valid[::-1], [valid[0], valid[1].rename(tmp_path / "valid.fr")]]
     for paths, words in zip(others, ("de and en", "en and fr"), strict=True):
@@ -259,9 +250,7 @@ def test_files_of_other_languages_are_rejected(
 
 
 @pytest.mark.slow
-def test_the_command_reads_standard_input_and_reports(
-    files: tuple[list[Path], list[Path]], tmp_path: Path
-) -> None:
+def test_the_command_reads_standard_input_and_reports(files: Files, tmp_path: Path) -> None:
     train, valid = files
     rows = zip(*(path.read_text().splitlines() for path in train), strict=True)
     result = headway(

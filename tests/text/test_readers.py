@@ -96,7 +96,7 @@ def written(folder: Path, form: str, suffix: str = "") -> list[Path]:
 @pytest.mark.parametrize("form", ["text", "tsv", "jsonl", "tmx"])
 def test_every_format_gives_the_same_pairs(tmp_path: Path, form: str, suffix: str) -> None:
     paths = written(tmp_path, form, suffix)
-    shift = 2 if form == "tmx" else 0  # its lines stand below two others
+    shift = 2 if form == "tmx" else 0  # two other lines come first
     expected = [pair._replace(line=pair.line + shift) for pair in NUMBERED]
     assert list(read_pairs(paths, LANGUAGES)) == expected
     assert list(read_pairs([str(path) for path in paths], LANGUAGES, strict=False)) == expected
@@ -136,7 +136,7 @@ def test_a_json_line_without_a_pair_is_named(tmp_path: Path, line: str, word: st
 
 
 def tmx_of(folder: Path, *texts: dict[str, str]) -> Path:
-    """Write a TMX file, one unit a line from line 4 on, with the segments as they are."""
+    """Write a TMX file with one unit in each line from line 4 on."""
     return write_tmx(
         folder,
         [
@@ -236,7 +236,7 @@ def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path: Path)
 
 
 def peak(path: Path, read: Callable[[Path], int]) -> tuple[int, int]:
-    """Return how many things were read and the highest use of memory on the way, in bytes."""
+    """Return the number of items that were read and the peak of memory, in bytes."""
     tracemalloc.start()
     try:
         return read(path), tracemalloc.get_traced_memory()[1]

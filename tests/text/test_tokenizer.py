@@ -76,14 +76,14 @@ def test_subwords_with_dropout_spell_the_same_text_in_other_ways() -> None:
     texts = [text for text, _ in pairs()] + hostile(200)
     best = tokenizer.encode_source(texts)
     drawn = [tokenizer.encode_source(texts, Draw(0.2, seed)) for seed in (1, 2, 1)]
-    assert drawn[0] == drawn[2]  # another call, the same pieces
+    assert drawn[0] == drawn[2]  # another call gives the same subwords
     assert drawn[0] != drawn[1]
     for ids in drawn:
         assert [tokenizer.decode_source(line) for line in ids] == texts
         longer = sum(map(len, ids)) / sum(map(len, best))
         assert 1.02 < longer < 2
     assert tokenizer.encode_source(texts, Draw(0.0, 1)) == best
-    assert tokenizer.encode_source(texts) == best  # drawing leaves nothing behind
+    assert tokenizer.encode_source(texts) == best  # dropout changes no later call
     assert tokenizer.encode_source(texts[::-1], Draw(0.2, 1)) == drawn[0][::-1]
 
 

@@ -1,4 +1,4 @@
-"""Model cards: the hub reads out of their heads what was put in."""
+"""Model cards: the hub reads the metadata that was written."""
 
 from dataclasses import replace
 from typing import Any

@@ -16,7 +16,7 @@ from support.runs import command, metrics, opened
 
 
 def poisoned(monkeypatch, steps):
-    """Make the loss of these steps NaN, gradients and all."""
+    """Make the loss and the gradients of these steps NaN."""
     original = Trainer.step
 
     def step(self, micro_batches):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from headway.config import TrainingConfig
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training.feed import Feed
 
 

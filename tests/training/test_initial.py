@@ -1,4 +1,4 @@
-"""Training that begins from a model: the same weights and pieces, or one line that says why not."""
+"""Training from a model's weights and vocabulary, or a message of one line that says why not."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training.run_directory import RunDirectory
 from support.runs import SETTINGS, command, opened, words, write_corpus
 
@@ -25,7 +25,7 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def other_text(tmp_path_factory):
-    """Text of the same kind, but not the same: a vocabulary learned from it would differ."""
+    """Another text of the same kind, from which another vocabulary would be learned."""
     folder = tmp_path_factory.mktemp("other")
     write_corpus(folder, train=90, valid=5)
     for name in ("train.en", "train.de"):
@@ -62,7 +62,7 @@ def test_before_the_first_step_the_run_computes_what_the_model_computes(
     for name, value in run.trainer.model.state_dict().items():
         assert torch.equal(value, weights[name]), name
     run.directory.unlock()
-    # Stopped before there is a checkpoint, it begins from the model again, not from chance.
+    # Stopped before its first checkpoint, the run starts from the model again and not from random weights.
     assert not RunDirectory(tmp_path / "run").steps()
     again = opened(tmp_path / "run", ["train", str(tmp_path / "run"), "--quiet"])
     for name, value in again.trainer.model.state_dict().items():
@@ -116,7 +116,7 @@ def test_prepared_data_must_have_the_vocabulary_of_the_model(model, other_text, 
 
 
 def test_a_run_that_has_started_does_not_accept_an_initial_model(model, tmp_path):
-    """A run that exists goes on; naming a model to begin from then is a mistake."""
+    """An existing run can only be resumed."""
     path = Path(shutil.copytree(model, tmp_path / "run"))
     with pytest.raises(HeadwayError, match="has started already"):
         dispatch(["train", str(path), "--init", str(model)])

@@ -13,7 +13,7 @@ N, D, V = 23, 13, 31
 
 
 def padded_batch(lengths, vocab_size, seed=7):
-    """Random sentences of these (source, target) lengths."""
+    """Return random sentences of these (source, target) lengths."""
     random = np.random.default_rng(seed)
     sides = []
     for side in (0, 1):
@@ -191,7 +191,7 @@ def test_agreement_draws_the_dropout_of_both_passes_at_once(chunk):
     loss = objective(batch)
     found = gradients(model, loss.smoothed)
 
-    torch.manual_seed(7)  # the same masks, and the loss as one writes it down
+    torch.manual_seed(7)  # the same dropout masks, and the loss by its formula
     log_p, log_q = (
         model(batch.source, batch.target, batch.source_segments).log_softmax(2) for _ in range(2)
     )

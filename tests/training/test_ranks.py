@@ -38,7 +38,7 @@ def test_two_ranks_compute_the_result_of_one(corpus, tmp_path):
         env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
-    # A thread of the library's that is there when the interpreter ends may end the process with SIGABRT.
+    # If a thread of the library still runs when the interpreter ends, the process may end with SIGABRT.
     threads = re.findall("^threads: (.*)$", result.stderr, re.MULTILINE)
     assert len(threads) == 2
     assert "gloo" not in "".join(threads)

@@ -21,7 +21,7 @@ from support.runs import assert_equal_runs, command, metrics, opened, opening, w
 
 
 def snapshots(path, corpus, folder, wanted):
-    """Copies of a run directory as it was at some of its events, as a kill would have left it."""
+    """Copy a run directory at some of its events, as a kill would leave it."""
     run = opened(path, command(path, corpus))
     for number, event in enumerate(run_to_end(run)):
         if wanted(number, event):
@@ -149,7 +149,9 @@ def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tm
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
     record = RunDirectory(path).record()
-    record.installed = replace(record.installed, bleu=-1.0)  # any model is better, and is installed
+    record.installed = replace(
+        record.installed, bleu=-1.0
+    )  # every model is better than this, so the next is installed
     RunDirectory(path).write_record(record)
     run = opened(path, ["train", str(path), "--training.max-steps", "20"])
     with contextlib.closing(run_to_end(run)) as events:
@@ -218,7 +220,7 @@ def test_resuming_keeps_the_number_of_threads(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
     facts = json.loads((path / "run.json").read_text())
-    facts["machine"]["threads"] = 3  # as if begun on a machine with three cores
+    facts["machine"]["threads"] = 3  # as if the run had started on a machine with three cores
     (path / "run.json").write_text(json.dumps(facts))
     torch.set_num_threads(1)
     run = opened(path, ["train", str(path), "--training.max-steps", "18"])

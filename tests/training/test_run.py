@@ -73,7 +73,7 @@ def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
     listed = found.pick(ids[0], 9, [*ids[0], few.tokenizer.eos]).tolist()
     assert len(listed) < 331
     assert set(next(few.stream([text]))[0].tokens) <= set(few.tokenizer.target_subwords(listed))
-    # A shortlist of everything is none; a model trained without one says how to get it.
+    # A shortlist of the whole vocabulary is none; the message for a model without one says how to get one.
     assert few.translate(text, SearchConfig(shortlist=0)) == whole.translate(text)
     with pytest.raises(HeadwayError, match=r"train RUN --search\.shortlist N"):
         whole.translate(text, SearchConfig(shortlist=9))
@@ -97,7 +97,7 @@ def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
     nothing = {"training__rate_scale": 1e-30, "training__patience": 2, "training__max_steps": 40}
     assert dispatch(command(path, corpus, **nothing)) == 0
     validated = [v["step"] for v in metrics(path) if v["event"] == "validation"]
-    assert validated == [5, 10, 15, 15]  # the best, two no better, the average
+    assert validated == [5, 10, 15, 15]  # the best, two that are no better, the average
     assert dispatch(["train", str(path), "--quiet"]) == 0
     assert [v["step"] for v in metrics(path) if v["event"] == "validation"] == validated
 

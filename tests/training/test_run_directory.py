@@ -73,7 +73,7 @@ def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(tmp_path, monkey
 
 @pytest.mark.slow
 def test_a_process_killed_while_writing_leaves_no_partial_checkpoint(tmp_path):
-    """Killed between any two files: the checkpoint is not there, the next attempt succeeds."""
+    """After a kill between any two files there is no checkpoint, and the next attempt succeeds."""
     script = f"""
 import os, signal, sys
 import torch

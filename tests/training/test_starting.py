@@ -1,4 +1,4 @@
-"""Starting a run: what is refused, what a failed start leaves, and the rehearsal."""
+"""Starting a run: rejected requests, the files of a failed start, and the rehearsal."""
 
 import importlib
 import shutil
@@ -91,11 +91,11 @@ def test_the_rehearsal_changes_nothing(corpus, uninterrupted_run, tmp_path):
 def test_settings_may_change_after_a_failed_rehearsal(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
-    """What its message says to change can be changed, and a kill in it is no harm either."""
+    """The settings that the message names can be changed, also after a kill during the rehearsal."""
     path = tmp_path / "run"
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    monkeypatch.setattr(rehearsal, "remove", lambda path: None)  # as if killed before it
+    monkeypatch.setattr(rehearsal, "remove", lambda path: None)  # as if killed before the rehearsal
     larger = {"training__micro_batch_tokens": 140, "training__average": 5}
     with pytest.raises(HeadwayError, match=r"1,000 are free: .* with training\.average"):
         dispatch(command(path, corpus, **larger))

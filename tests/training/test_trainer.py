@@ -76,7 +76,7 @@ def test_the_loss_is_a_mean_over_tokens_not_over_batches():
     report = trainer.step(batches)
     assert report.loss == pytest.approx(sum(sums) / 28, rel=1e-5)
     assert report.nll == pytest.approx(report.loss, rel=1e-6)
-    assert abs(sums[0] / 24 + sums[1] / 4 - 2 * report.loss) > 1e-3  # it tells them apart
+    assert abs(sums[0] / 24 + sums[1] / 4 - 2 * report.loss) > 1e-3  # the two losses differ
 
 
 def test_one_step_equals_adam_with_the_papers_learning_rate():
@@ -92,7 +92,7 @@ def test_one_step_equals_adam_with_the_papers_learning_rate():
     ).backward()
     adam.step()
     assert trainer.step([batch]).rate == rate
-    # Where a gradient is almost nothing, Adam's first step is its sign: compare with room for it.
+    # Adam's first step is the sign of a gradient: where the gradient is near zero, the tolerance is large.
     for name, weight in reference.state_dict().items():
         difference = (trainer.model.state_dict()[name] - weight).abs()
         assert difference.median() < 1e-6, name
@@ -142,7 +142,7 @@ def test_ten_steps_equal_five_and_five_more_bit_for_bit():
     for batch in batches[:5]:
         first.step([batch])
     saved = copy.deepcopy(first.tensors())
-    torch.randn(17)  # whatever happens to the generator in between
+    torch.randn(17)  # other code may use the generator in between
     second = make_trainer(dropout=0.3)
     second.load(saved)
     second.steps = 5

@@ -7,7 +7,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.inference import load_model
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training import validation
 from headway.training.validation import ValidationReport
 
@@ -18,7 +18,7 @@ def data(uninterrupted_run):
 
 
 def finished(generator):
-    """What a generator returns, and what it yielded before."""
+    """Return the result of a generator, and what it yielded."""
     yielded = []
     while True:
         try:
@@ -33,7 +33,7 @@ def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, uninterrupte
             self.answers = dict(zip(data.valid_source, data.valid_target, strict=True))
 
         def translate(self, texts):
-            torch.rand(3)  # whatever it draws, training does not notice
+            torch.rand(3)  # validation leaves the random generator unchanged
             return [self.answers[text] for text in texts]
 
     monkeypatch.setattr(validation, "Translator", Perfect)
@@ -68,7 +68,7 @@ def test_validation_translates_the_first_sentences_only(data, uninterrupted_run)
         for n in (0, 3)
     ]
     assert [progress[-1].of for _, progress in scores] == [7, 3]
-    assert scores[0][0][0] == scores[1][0][0]  # the perplexity is always of all
+    assert scores[0][0][0] == scores[1][0][0]  # the perplexity is always that of all sentences
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Processes that share a step: together they are one, and the same each time."""
+"""Workers share a step: together they compute the result of one process, each time the same."""
 
 import gc
 import os
@@ -38,7 +38,9 @@ def test_no_thread_is_left_idle(threads):
     dealt = [found._threads_of(number) for number in range(found.max_workers)]
     assert sum(dealt) == threads
     assert max(dealt) - min(dealt) <= 1
-    assert threads % found.max_workers <= 1 + threads // 9  # more than the slowest process can use
+    assert (
+        threads % found.max_workers <= 1 + threads // 9
+    )  # more threads than the slowest worker can use
     assert found.max_workers == min(threads, 8) or threads > 9
 
 
@@ -155,7 +157,7 @@ def test_shares_make_up_the_batch_and_are_of_similar_size(count, seed):
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
 def test_an_error_in_a_worker_is_raised_and_leaves_no_gradient(place):
     trainer = small_trainer()
-    # A result of the first batch, if it stays in the pipe, must not count as that of the second.
+    # A result of the first batch that stays in the pipe must not be taken for that of the second.
     good, bad = (random_batch(31, rows=4, longest=5, seed=seed) for seed in (4, 5))
     bad.source[place, 0] = 31  # no such subword, in either share
     with pytest.raises(IndexError):
@@ -217,7 +219,7 @@ def test_a_worker_that_is_killed_twice_raises_an_error(monkeypatch):
             trainer.step([batch])
     assert torch.equal(torch.get_rng_state(), before)
     assert all(p.grad is None for p in trainer.model.parameters())
-    trainer.step([batch])  # with memory again there, it goes on
+    trainer.step([batch])  # with memory available again, training continues
 
 
 def test_a_worker_ends_with_its_trainer():

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.inference.directory import read_config, save_model
     from headway.model import make_model
     from headway.text.class_labels import load_tokenizer
-    from headway.text.prepare import check_new
+    from headway.text.prepared import check_new
     from headway.training.averaging import average_weights
     from headway.training.card import model_card
     from headway.training.run_directory import RunDirectory

@@ -14,10 +14,10 @@ def fetch_text(args: argparse.Namespace, place: str) -> list[str]:
         args: The parsed command line; its languages choose the files of a named corpus.
         place: train, valid or test.
     """
-    from headway.text.corpora import local_files, silent
+    from headway.text.corpora import ignore_notice, local_files
 
     codes = (args.languages[0], args.languages[1]) if args.languages else None
-    notify = silent if getattr(args, "quiet", False) else print_notice
+    notify = ignore_notice if getattr(args, "quiet", False) else print_notice
     return local_files(getattr(args, place) or (), codes, place, notify)
 
 

@@ -117,9 +117,9 @@ def kind_facts(
     shape: "ModelConfig", tokenizer: "Tokenizer", languages: tuple[str, str]
 ) -> dict[str, object]:
     """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
-    from headway.text.class_labels import LabelledText
+    from headway.text.class_labels import LabelTokenizer
 
-    if isinstance(tokenizer, LabelledText):
+    if isinstance(tokenizer, LabelTokenizer):
         return {
             "labels": tuple(tokenizer.labels),
             "vocabulary": shape.source_vocab_size,

@@ -12,7 +12,7 @@ from headway.files import cache_directory
 CACHE_VERSION = 1  # part of the name of a cached import; increase it if imports change
 
 
-def download_and_import(word: str | Path, say: hub.Notify = hub.log_notice) -> Path:
+def download_and_import(word: str | Path, notify: hub.Notify = hub.log_notice) -> Path:
     """Return a directory of a Headway model for a path or a name, whoever made the model.
 
     Marian and CTranslate2 models of the hub are imported; each commit is imported once, under
@@ -20,14 +20,14 @@ def download_and_import(word: str | Path, say: hub.Notify = hub.log_notice) -> P
 
     Args:
         word: A path, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
-        say: Called with a line that names the model of the hub.
+        notify: Called with a line that names the model of the hub.
 
     Raises:
         HeadwayError: If there is no such path or model, or the model cannot be imported.
     """
     if Path(word).is_dir():
         return Path(word)
-    settings = hub.download_settings(word, say)
+    settings = hub.download_settings(word, notify)
     values = read_optional_json_object(settings / "config.json")
     if {"format", "settings"} <= values.keys():
         return hub.download_files(word, settings, hub.WEIGHTS)
@@ -43,17 +43,17 @@ def download_and_import(word: str | Path, say: hub.Notify = hub.log_notice) -> P
     return out
 
 
-def download(word: str, say: hub.Notify) -> Path:
+def download(word: str, notify: hub.Notify) -> Path:
     """Return the hub's snapshot of another program's model, with its weights.
 
     Args:
         word: The model's name.
-        say: Called with a line that names the model of the hub.
+        notify: Called with a line that names the model of the hub.
 
     Raises:
         HeadwayError: If the model cannot be imported, or has its weights as a pickle only.
     """
-    settings = hub.download_settings(word, say)
+    settings = hub.download_settings(word, notify)
     values = read_optional_json_object(settings / "config.json")
     return _download_weights(word, settings, values)
 

@@ -1,8 +1,11 @@
-"""A model's embeddings and output matrix, for formats that have one matrix for each.
+"""A model's embeddings and output matrix: as three tables in other formats, each stored once in ours.
 
 Shapes: V vocabulary, D d_model, E d_embedding.
 """
 
+from typing import Literal
+
+import torch
 from torch import Tensor
 
 from headway.model import Transformer
@@ -21,6 +24,21 @@ def output_table(model: Transformer) -> Tensor:
     output = model.output
     weight = model.target_table.weight if output.weight is None else output.weight
     return _copy(weight) if output.reduce is None else _multiply(weight, output.reduce.weight)
+
+
+def tie_tables(
+    source: Tensor, target: Tensor, output: Tensor
+) -> tuple[Literal["three-way", "target", "none"], dict[str, Tensor]]:
+    """Return which of three tables [V, D] are equal, and the tables that a Headway model stores."""
+    if not torch.equal(target, output):
+        return "none", {
+            "source_embedding.weight": source,
+            "target_embedding.weight": target,
+            "output.weight": output,
+        }
+    if not torch.equal(source, target):
+        return "target", {"source_embedding.weight": source, "target_embedding.weight": target}
+    return "three-way", {"source_embedding.weight": source}
 
 
 def _copy(tensor: Tensor) -> Tensor:

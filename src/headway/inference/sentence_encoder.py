@@ -16,7 +16,7 @@ from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
 from headway.kernels.devices import resolve_device
 from headway.model import Classifier, Transformer, watch
-from headway.text.class_labels import LabelledText
+from headway.text.class_labels import LabelTokenizer
 from headway.text.tokenizer import Tokenizer
 
 Pooling = Literal["mean", "first"]
@@ -89,6 +89,6 @@ class SentenceEncoder:
         return found
 
     def _encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        if isinstance(self.tokenizer, LabelledText):
+        if isinstance(self.tokenizer, LabelTokenizer):
             return [self.tokenizer.encode_parts(text.split("\t")) for text in sentences]
         return self.tokenizer.encode_source(list(sentences))

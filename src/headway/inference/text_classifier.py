@@ -15,7 +15,7 @@ from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
 from headway.kernels.devices import resolve_device
 from headway.model import Classifier, watch
-from headway.text.class_labels import LabelledText
+from headway.text.class_labels import LabelTokenizer
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class TextClassifier:
         >>> classifier.predict([("Guten Morgen",)])[0].label
     """
 
-    def __init__(self, model: Classifier, tokenizer: LabelledText) -> None:
+    def __init__(self, model: Classifier, tokenizer: LabelTokenizer) -> None:
         self.model, self.tokenizer = model, tokenizer
         self.device = model.embedding.weight.device
 
@@ -61,7 +61,7 @@ class TextClassifier:
         """
         model = load_any_model(path)
         network, tokenizer = model.network, model.tokenizer
-        if not isinstance(network, Classifier) or not isinstance(tokenizer, LabelledText):
+        if not isinstance(network, Classifier) or not isinstance(tokenizer, LabelTokenizer):
             raise HeadwayError(f"{path}: a {network.config.kind}, not a classifier")
         return cls(network.to(resolve_device(device)), tokenizer)
 

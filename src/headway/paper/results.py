@@ -122,6 +122,26 @@ class Result:
             raise HeadwayError(f"not a result of an experiment ({error})") from None
 
 
+Finding = Table | Figure | Claim
+
+
+def collect(*findings: Finding, differs: str, settings: dict[str, Any] | None = None) -> Result:
+    """Return the result of an experiment.
+
+    Args:
+        findings: Tables, figures and claims, each kind in reading order.
+        differs: How the experiment departs from the paper.
+        settings: What it ran with.
+    """
+    return Result(
+        tables=tuple(finding for finding in findings if isinstance(finding, Table)),
+        figures=tuple(finding for finding in findings if isinstance(finding, Figure)),
+        claims=tuple(finding for finding in findings if isinstance(finding, Claim)),
+        differs=differs,
+        settings=settings or {},
+    )
+
+
 def _finite(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _finite(item) for key, item in value.items()}

@@ -14,7 +14,8 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.parsing.linearization import linearize
 from headway.parsing.trees import Tree, inner_constituents, read_trees, simplify
-from headway.text.prepare import PreparedData, prepare
+from headway.text.prepare import prepare
+from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS, UNK
 

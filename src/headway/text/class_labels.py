@@ -16,7 +16,7 @@ from headway.text.vocabulary import Draw
 FILE = "labels.json"
 
 
-class LabelledText(Tokenizer):
+class LabelTokenizer(Tokenizer):
     """A `Tokenizer` whose target side is a list of labels.
 
     Args:
@@ -29,13 +29,13 @@ class LabelledText(Tokenizer):
         self.labels = list(labels)
 
     @staticmethod
-    def load(directory: str | Path) -> "LabelledText":
+    def load(directory: str | Path) -> "LabelTokenizer":
         """Read ``tokenizer.model`` and ``labels.json``.
 
         Raises:
             HeadwayError: If a file is missing or damaged; it names the file.
         """
-        return LabelledText(Tokenizer.load(directory).models[0], _read_labels(Path(directory)))
+        return LabelTokenizer(Tokenizer.load(directory).models[0], _read_labels(Path(directory)))
 
     def save(self, directory: str | Path) -> None:
         """Write ``tokenizer.model`` and ``labels.json``; each appears whole or not at all."""
@@ -81,13 +81,13 @@ class LabelledText(Tokenizer):
 
 
 def load_tokenizer(directory: str | Path) -> Tokenizer:
-    """Read the tokenizer of any kind of model; if there are labels, it is a `LabelledText`.
+    """Read the tokenizer of any kind of model; if there are labels, it is a `LabelTokenizer`.
 
     Raises:
         HeadwayError: If a file is missing or damaged; it names the file.
     """
     has_labels = (Path(directory) / FILE).is_file()
-    return LabelledText.load(directory) if has_labels else Tokenizer.load(directory)
+    return LabelTokenizer.load(directory) if has_labels else Tokenizer.load(directory)
 
 
 def _read_labels(directory: Path) -> list[str]:

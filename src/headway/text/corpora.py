@@ -37,15 +37,15 @@ _SPLIT = re.compile(
     r"(train|validation|valid|dev|test)([\[+].*)?"
 )  # anything else is a configuration
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def silent(line: str) -> None:
+def ignore_notice(line: str) -> None:
     """Ignore a message."""
 
 
 def local_files(
-    words: Sequence[str], languages: Languages | None, place: str, say: Say = silent
+    words: Sequence[str], languages: Languages | None, place: str, notify: Notify = ignore_notice
 ) -> list[str]:
     """Return the files to read for the words of an option: names become two files.
 
@@ -53,7 +53,7 @@ def local_files(
         words: Files, or names of corpora, which are joined in this order.
         languages: Codes of source and target, which names need.
         place: The option: train, valid or test.
-        say: Called with a message before a fetch.
+        notify: Called with a message before a fetch.
 
     Raises:
         HeadwayError: If a corpus cannot be fetched, or there are both names and files.
@@ -69,7 +69,7 @@ def local_files(
     for code in languages:
         if not CODE.fullmatch(code):
             raise HeadwayError(f"--languages {code!r}: must be a language code, such as de")
-    directory = _fetch_once([_complete_name(name, place) for name in names], languages, say)
+    directory = _fetch_once([_complete_name(name, place) for name in names], languages, notify)
     return [str(file) for file in _files(directory, languages)]
 
 
@@ -104,7 +104,7 @@ def _complete_name(name: str, place: str) -> str:
     return name
 
 
-def _fetch_once(names: Sequence[str], languages: Languages, say: Say) -> Path:
+def _fetch_once(names: Sequence[str], languages: Languages, notify: Notify) -> Path:
     """Return the directory of a corpus, or of several joined; fetch it unless it is in the cache."""
     name = " + ".join(names)
     digest = hashlib.sha256(json.dumps([FORMAT, list(names), languages]).encode()).hexdigest()
@@ -117,18 +117,18 @@ def _fetch_once(names: Sequence[str], languages: Languages, say: Say) -> Path:
         if _is_whole(out, languages):  # another process has fetched it meanwhile
             return out
         again = ": its copy in the cache is damaged" if out.exists() else ""
-        say(f"{name}{again}: fetching it into {out}")
+        notify(f"{name}{again}: fetching it into {out}")
         for leftover in out.parent.glob(f"{TEMPORARY}*-{out.name}"):  # of a process that was killed
             remove(leftover)
         with write_atomically(out) as temporary:
             temporary.mkdir()
-            origin = _fetch(names, languages, temporary, say)
+            origin = _fetch(names, languages, temporary, notify)
             _write_manifest(temporary, name, languages, origin)
             remove(out)
     return out
 
 
-def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> Origin:
+def _fetch(names: Sequence[str], languages: Languages, out: Path, notify: Notify) -> Origin:
     """Write the two files of a corpus, and return the origin for its manifest."""
     files = _files(out, languages)
     kind, rest = names[0].split(":", 1)
@@ -141,7 +141,7 @@ def _fetch(names: Sequence[str], languages: Languages, out: Path, say: Say) -> O
     if len(names) == 1:
         names = [f"mtdata:{identity}" for identity in fetching.recipe(*rest.split(":", 1))]
     # Each part is also cached by itself, so that an interrupted fetch continues after the last part.
-    parts = [_fetch_once([name], languages, say) for name in names]
+    parts = [_fetch_once([name], languages, notify) for name in names]
     for side, file in enumerate(files):
         with file.open("wb") as written:
             for part in parts:

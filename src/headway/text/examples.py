@@ -1,22 +1,22 @@
 """Training data from text that is not parallel: plain lines, or texts with labels.
 
-Both give a prepared directory like that of `headway.text.prepare`, so that one trainer serves all
+Both give a prepared directory as `headway.text.prepared` describes it, so that one trainer serves all
 kinds of models. The target side of a plain line is the line, and that of a labeled text its label.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from headway.config import TextConfig
+from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
-from headway.text.class_labels import LabelledText
+from headway.text.class_labels import LabelTokenizer
 from headway.text.lines import read_lines
-from headway.text.prepare import CHUNK, FORMAT, PreparedData, check_new, fingerprint
-from headway.text.shards import Corpus
+from headway.text.prepare import CHUNK
+from headway.text.prepared import PreparedData, check_new, write_prepared
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 
@@ -81,7 +81,7 @@ def prepare_examples(
         raise HeadwayError(f"{train[0]}: {found}: a classifier needs two labels or more")
     parts = ((part, "") for example in read_examples(train) for part in example.parts)
     words = Tokenizer.learn(_sample(parts, config), config)
-    tokenizer = LabelledText(words.models[0], labels)
+    tokenizer = LabelTokenizer(words.models[0], labels)
 
     def encoded(paths: Sequence[str | Path], longest: int) -> Iterator[tuple[list[int], list[int]]]:
         for example in read_examples(paths):
@@ -154,7 +154,7 @@ def _write(
     out: str | Path,
     config: TextConfig,
     tokenizer: Tokenizer,
-    kind: str,
+    kind: Kind,
     languages: tuple[str, str],
     train: Iterable[tuple[list[int], list[int]]],
     valid: Iterable[tuple[list[int], list[int]]],
@@ -164,27 +164,14 @@ def _write(
     check_new(out)
     with add_path_to_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
-        tokenizer.save(temporary)
-        sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
-        corpora = [
-            Corpus.write(temporary / name, pairs, sizes)
-            for name, pairs in (("train", train), ("valid", valid))
-        ]
+        corpora = write_prepared(
+            temporary, tokenizer, train, valid, sides,
+            config=config, languages=languages, kind=kind, text_files={},
+        )  # fmt: skip
         for corpus, what in zip(corpora, ("training", "validation"), strict=True):
             if not len(corpus):
                 raise HeadwayError(
                     f"no {what} text is left: every text is longer than text.max_tokens ="
                     f" {config.max_tokens}"
                 )
-        for side, lines in zip(("source", "target"), sides, strict=True):
-            text = "".join(f"{line}\n" for line in lines)
-            (temporary / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
-        facts = {
-            "format": FORMAT,
-            "kind": kind,
-            "languages": list(languages),
-            "fingerprint": fingerprint(tokenizer, *corpora),
-            "text": asdict(config),
-        }
-        (temporary / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
     return PreparedData.open(out)

@@ -1,109 +1,21 @@
-"""Prepared data: raw text is cleaned, subwords are learned, and token ids are written to disk.
+"""From raw parallel text to prepared data: clean it, learn subwords, and write token ids."""
 
-A prepared directory serves many runs. It holds ``data.json``, the tokenizer, ``report.txt`` and
-``report.json`` (the report of the cleaning), the token ids (``train/``, ``valid/``), and the raw
-validation text (``valid.source``, ``valid.target``), against which translations are scored.
-"""
-
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import cast, get_args
 
-from headway.config import Kind, TextConfig
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
-from headway.text.class_labels import load_tokenizer
 from headway.text.cleaning import TOKENS, Report, clean, digest_held_out
 from headway.text.corpora import origins
-from headway.text.origins import Manifest
-from headway.text.readers import Damaged, Pair, read_lines, read_pairs
-from headway.text.shards import Corpus
+from headway.text.prepared import PreparedData, check_new, write_prepared
+from headway.text.readers import Damaged, Pair, read_pairs
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
 
-FORMAT = 1
 CHUNK = 10_000  # pairs tokenized at a time
-
-
-@dataclass(frozen=True)
-class PreparedData:
-    """The data that a training run reads.
-
-    Attributes:
-        directory: The prepared directory.
-        tokenizer: The vocabulary, learned from the training text.
-        train: Training pairs as token ids.
-        valid: Validation pairs as token ids.
-        valid_source: Raw validation sources.
-        valid_target: Raw validation references.
-        languages: Codes of source and target.
-        fingerprint: A hash of the vocabulary and all token ids.
-        kind: The kind of model that the data is for: see ``model.kind``.
-        origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
-    """
-
-    directory: Path
-    tokenizer: Tokenizer
-    train: Corpus
-    valid: Corpus
-    valid_source: list[str]
-    valid_target: list[str]
-    languages: tuple[str, str]
-    fingerprint: str
-    kind: Kind = "translator"
-    origins: list[Manifest] = field(default_factory=list)
-
-    @classmethod
-    def open(cls, directory: str | Path) -> "PreparedData":
-        """Open a prepared directory.
-
-        Raises:
-            HeadwayError: If a file is missing, damaged or of another format; it names the file.
-        """
-        directory = Path(directory)
-        path = directory / "data.json"
-        if not path.is_file():
-            raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
-        try:
-            facts = json.loads(path.read_bytes())
-            right = facts["format"] == FORMAT
-            languages = (str(facts["languages"][0]), str(facts["languages"][1]))
-            found_print = str(facts["fingerprint"])
-            kind: Kind = facts.get("kind", "translator")
-            right = right and kind in get_args(Kind)
-            fetched = [cast("Manifest", dict(manifest)) for manifest in facts.get("origins", [])]
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-            right = False
-        if not right:
-            raise HeadwayError(
-                f"{path}: not written by this version of Headway: prepare the data again"
-            )
-        data = cls(
-            directory=directory,
-            tokenizer=load_tokenizer(directory),
-            train=Corpus.open(directory / "train"),
-            valid=Corpus.open(directory / "valid"),
-            valid_source=list(read_lines(directory / "valid.source")),
-            valid_target=list(read_lines(directory / "valid.target")),
-            languages=languages,
-            fingerprint=found_print,
-            kind=kind,
-            origins=fetched,
-        )
-        found = fingerprint(data.tokenizer, data.train, data.valid)
-        if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
-            raise HeadwayError(
-                f"{directory}: valid.source and valid.target do not belong to valid/: prepare it again"
-            )
-        if found != found_print:
-            raise HeadwayError(
-                f"{directory}: its files are from different preparations: prepare it again"
-            )
-        return data
 
 
 def prepare(
@@ -140,12 +52,6 @@ def prepare(
         temporary.mkdir(parents=True)
         _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer)
     return PreparedData.open(out)
-
-
-def check_new(out: Path) -> None:
-    """Check that a directory does not exist yet, or is empty."""
-    if not out.name or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise HeadwayError(f"{out}: is there already: give another name, or remove it")
 
 
 def _prepare(
@@ -187,35 +93,30 @@ def _prepare(
         every = -(-count // config.sample_lines) if config.sample_lines else 1
         sample = islice(_spooled(spool), 0, None, every)
         tokenizer = Tokenizer.learn(((pair.source, pair.target) for pair in sample), config)
-    tokenizer.save(out)
-    sizes = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
-    corpus = Corpus.write(out / "train", _training_ids(spool, tokenizer, config, report), sizes)
+    corpus, _ = write_prepared(
+        out,
+        tokenizer,
+        _training_ids(spool, tokenizer, config, report),
+        ((source, target) for _, source, target in _encoded(valid_pairs, tokenizer)),
+        ([pair.source for pair in valid_pairs], [pair.target for pair in valid_pairs]),
+        config=config,
+        languages=codes,
+        text_files={
+            "train": [str(path) for path in train],
+            "valid": [str(path) for path in valid],
+            "origins": origins(chain(train, valid, *tests)),
+        },
+    )
     spool.unlink()
     if not len(corpus):
         raise HeadwayError(
             f"{train[0]}: every training pair is longer than text.max_tokens = {config.max_tokens}"
         )
-    held = Corpus.write(
-        out / "valid", ((s, t) for _, s, t in _encoded(valid_pairs, tokenizer)), sizes
-    )
-    for side in ("source", "target"):
-        text = "".join(f"{getattr(pair, side)}\n" for pair in valid_pairs)
-        (out / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
     report.tokens = {"source": corpus.source_tokens, "target": corpus.target_tokens}
     (out / "report.json").write_text(
         json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
     (out / "report.txt").write_text(report.to_text() + "\n", encoding="utf-8")
-    facts = {
-        "format": FORMAT,
-        "languages": list(codes),
-        "fingerprint": fingerprint(tokenizer, corpus, held),
-        "text": asdict(config),
-        "train": [str(path) for path in train],
-        "valid": [str(path) for path in valid],
-        "origins": origins(chain(train, valid, *tests)),
-    }
-    (out / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
 
 
 def _check_names(train: Sequence[str | Path], *others: Sequence[str | Path]) -> None:
@@ -285,9 +186,3 @@ def _training_ids(
         for _, source, target in _encoded(_spooled(spool), tokenizer, drawn):
             if max(len(source), len(target)) <= config.max_tokens:
                 yield source, target
-
-
-def fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:
-    """Return a hash of the vocabulary and of all token ids."""
-    parts = (tokenizer.fingerprint, train.fingerprint, valid.fingerprint)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -8,7 +8,7 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.text.batches import Batch, Rows, make_batch, plan_batches, plan_packed
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import ranks
 

@@ -8,7 +8,7 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
 from headway.model import Network
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training.record import InitialModel
 from headway.training.resume_check import list_changes
 

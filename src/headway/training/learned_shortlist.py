@@ -5,7 +5,7 @@ import numpy as np
 from headway.config import Config
 from headway.inference.directory import load_model
 from headway.inference.shortlist import learn_shortlist
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.run_directory import RunDirectory
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from headway.config import Config
 from headway.inference.directory import save_model
 from headway.model import Network
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.card import model_card
 from headway.training.checkpoint import explain_write_errors

@@ -13,7 +13,8 @@ from headway.files import remove
 from headway.inference import shortlist
 from headway.inference.directory import load_model, read_config
 from headway.kernels.build import build_id
-from headway.text.prepare import PreparedData, prepare
+from headway.text.prepare import prepare
+from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.initial import check_shape, check_vocabulary
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist

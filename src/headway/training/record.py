@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.text.origins import Manifest
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
 from headway.training.validation import ValidationReport
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from headway.config import Config
 from headway.errors import HeadwayError
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training.record import DataRecord, hash_files
 
 # These settings take no part in what a step computes, so a resumed run may change them. The number

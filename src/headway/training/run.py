@@ -7,7 +7,7 @@ same results as one that was never interrupted.
 
 import copy
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.model import Network, make_model
 from headway.text.batches import Batch
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.averaging import average_weights
 from headway.training.feed import Feed
@@ -179,11 +179,9 @@ class Run:
 
     def finish(self) -> Iterator[Event]:
         """Average the last checkpoints, install the average if it is better, and end the run."""
-        trained = {*self._series(), self.step} - {0}
-        steps = sorted(trained)[-self.config.training.average :]
+        steps = self.averaged_steps()
         if len(steps) > 1:
-            model = copy.deepcopy(self.trainer.model)
-            model.load_state_dict(average_weights([self.directory.weights(s) for s in steps]))
+            model = self.average(steps)
             report = yield from self._validate(model, averaged=len(steps))
             self._log(event="validation", **asdict(report), checkpoints=steps)
             self.models.write(self.directory.averaged, model, report)
@@ -193,6 +191,16 @@ class Run:
             write_shortlist(self.directory, self.data)
         self.record.finished = True
         self.models.write_record()
+
+    def averaged_steps(self) -> list[int]:
+        """Return the steps of the last checkpoints, which are averaged at the end."""
+        return sorted({*self._series(), self.step} - {0})[-self.config.training.average :]
+
+    def average(self, steps: Sequence[int]) -> Network:
+        """Return a model with the mean weights of the checkpoints of these steps."""
+        model = copy.deepcopy(self.trainer.model)
+        model.load_state_dict(average_weights([self.directory.weights(step) for step in steps]))
+        return model
 
     def _series(self) -> list[int]:
         """Return the steps of checkpoints that are kept to be averaged; others only guard against loss."""

@@ -13,7 +13,7 @@ from headway.errors import HeadwayError
 from headway.inference.directory import write_config
 from headway.kernels.build import build_id
 from headway.kernels.devices import resolve_device
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.feed import Feed
 from headway.training.initial import load_initial_weights

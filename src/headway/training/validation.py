@@ -11,7 +11,7 @@ from headway.evaluation.measures import pick_measures
 from headway.inference import Translator
 from headway.model import Classifier, Network, Transformer
 from headway.text.batches import make_batch, plan_batches
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training.objective import Objective
 
 GROUP = 64  # sentences translated between two reports of progress

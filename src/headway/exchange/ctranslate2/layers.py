@@ -19,6 +19,7 @@ from headway.errors import HeadwayError
 from headway.exchange.ctranslate2.positions import read_positions
 from headway.exchange.ctranslate2.spec import ACTIVATIONS, MIN_POSITIONS
 from headway.exchange.ctranslate2.variables import Variables
+from headway.exchange.tables import tie_tables
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,7 @@ def convert_variables(
     side, other = (_read_side(variables, name, d_model) for name in ("encoder", "decoder"))
     if side != other:
         raise HeadwayError(f"{file}: encoder and decoder differ: {side} and {other}")
-    weights = {"source_embedding.weight": source}
-    tying = _find_tying(source, target, output)
-    if tying != "three-way":
-        weights["target_embedding.weight"] = target
-    if tying == "none":
-        weights["output.weight"] = output
+    tying, weights = tie_tables(source, target, output)
     if output_bias is not None:
         weights["output.bias"] = output_bias
     positions, tables = read_positions(variables, d_model)
@@ -106,14 +102,6 @@ def convert_variables(
     )
     variables.check_all_used()
     return config, weights | layers
-
-
-def _find_tying(
-    source: Tensor, target: Tensor, output: Tensor
-) -> Literal["three-way", "target", "none"]:
-    if not torch.equal(target, output):
-        return "none"
-    return "three-way" if torch.equal(source, target) else "target"
 
 
 def _norm_epsilon(settings: Mapping[str, Any], file: Path) -> float:

@@ -24,6 +24,7 @@ from headway.exchange.huggingface.names import (
     layer_weights,
 )
 from headway.exchange.order import Order
+from headway.exchange.tables import tie_tables
 from headway.model.embeddings import sinusoids
 
 PROJECTIONS = ("query", "key", "value", "output")
@@ -122,14 +123,8 @@ def from_marian(
         for table, order in zip(tables, (*orders, orders[1]), strict=True)
     )
     source[-1] = 0  # the model never reads <pad> in a source
-    tying: Literal["three-way", "target", "none"] = "none"
-    own["source_embedding.weight"] = source
-    if torch.equal(output, target):
-        tying = "three-way" if torch.equal(source, target) else "target"
-    if tying != "three-way":
-        own["target_embedding.weight"] = target
-    if tying == "none":
-        own["output.weight"] = output
+    tying, stored = tie_tables(source, target, output)
+    own |= stored
     bias = (
         weights[BIAS].flatten()[torch.tensor(orders[1].rows)] if BIAS in weights else torch.zeros(1)
     )

@@ -9,7 +9,7 @@ from headway.paper.measuring.fitting import fit_exponents, fit_sum
 from headway.paper.measuring.layer_types import BY_NAME
 from headway.paper.measuring.operations import OperationCounter
 from headway.paper.measuring.paths import layers_by_formula, layers_by_gradient
-from headway.paper.results import Cell, Claim, Result, Table
+from headway.paper.results import Cell, Claim, Finding, Result, Table, collect
 from headway.paper.running.work import Work
 from headway.paper.verdicts import holds, shown
 
@@ -20,31 +20,25 @@ SECTION = "2, 3.1, 3.2, 3.4 and 4"
 def run(work: Work) -> Result:
     """Check all of these arguments."""
     work.show("arguments: counts and times")
-    parts = [
-        compare_heads(work.pick(toy=32, minutes=512), work.pick(toy=10, minutes=64)),
-        compare_separable(work.pick(toy=(8, 16), minutes=(16, 32, 64, 128))),
-        compare_convolution(work.pick(toy=16, minutes=64)),
-        compare_windows(work.pick(toy=17, minutes=65)),
+    findings: list[Finding] = [
+        *compare_heads(work.pick(toy=32, minutes=512), work.pick(toy=10, minutes=64)),
+        *compare_separable(work.pick(toy=(8, 16), minutes=(16, 32, 64, 128))),
+        *compare_convolution(work.pick(toy=16, minutes=64)),
+        *compare_windows(work.pick(toy=17, minutes=65)),
     ]
     work.show("arguments: one head and many")
-    parts.append(arguments_heads.compare_two_targets(work))
-    tables, claims = [table for table, _ in parts], [claim for _, claim in parts]
+    findings += arguments_heads.compare_two_targets(work)
     if work.is_settings_only:
         # A decoder without its mask is no setting: nobody should train one.
         planned = [*arguments_heads.plan_trials(work), *arguments_embeddings.plan_trials(work)]
-        tables.append(work.write_settings(planned))
+        findings.append(work.write_settings(planned))
     else:
         work.show("arguments: translators with one head, without mask, without sqrt(d_model)")
-        for table, *found in (
-            arguments_heads.compare_translators(work),
-            arguments_mask.compare_masks(work),
-            arguments_embeddings.compare_sizes(work),
-        ):
-            tables.append(table)
-            claims += found
-    return Result(
-        tables=tuple(tables),
-        claims=tuple(claims),
+        findings += arguments_heads.compare_translators(work)
+        findings += arguments_mask.compare_masks(work)
+        findings += arguments_embeddings.compare_sizes(work)
+    return collect(
+        *findings,
         differs="Constants are this package's: an LSTM has four gates, a feed-forward network is four"
         " times as wide inside, and restricted attention is centered.",
     )

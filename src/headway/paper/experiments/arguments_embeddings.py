@@ -6,7 +6,8 @@ import torch
 
 from headway.model import Transformer, sinusoids
 from headway.paper.results import Cell, Claim, Table
-from headway.paper.running.work import PlannedTrial, Work
+from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.work import Work
 from headway.paper.verdicts import interval_text, shown
 
 

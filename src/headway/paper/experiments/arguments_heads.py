@@ -11,8 +11,9 @@ from torch.nn import functional as F
 
 from headway.model import MultiHeadAttention
 from headway.paper.results import Claim, Table
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Trial
-from headway.paper.running.work import PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 from headway.pictures import sentence_maps
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from headway.model import SelfAttention, Transformer
 from headway.paper.results import Claim, Table
-from headway.paper.running.work import PlannedTrial, Work
+from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 
 NO_LOSS = 0.05  # nats a subword

@@ -15,12 +15,13 @@ from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfi
 from headway.demo import generate
 from headway.inference.text_classifier import TextClassifier
 from headway.model import Classifier, Network
-from headway.paper.results import Cell, Claim, Result, Table
-from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
+from headway.paper.results import Cell, Claim, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.verdicts import interval_text, verdict
-from headway.text.class_labels import LabelledText
+from headway.text.class_labels import LabelTokenizer
 from headway.text.examples import Example, prepare_examples, read_examples
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 
 TITLE = "The encoder alone: classifying texts and pairs of texts"
 SECTION = "7"
@@ -88,7 +89,7 @@ class LabeledTexts:
     ) -> dict[str, float]:
         """Return ``right``, the share of right labels in percent."""
         assert isinstance(model, Classifier)
-        assert isinstance(data.tokenizer, LabelledText)
+        assert isinstance(data.tokenizer, LabelTokenizer)
         examples = list(read_examples(test))
         found = TextClassifier(model, data.tokenizer).predict(
             [example.parts for example in examples]
@@ -107,8 +108,8 @@ class LabeledTexts:
 def run(work: Work) -> Result:
     """Train both encoders on both tasks, and count right labels on unseen texts."""
     if work.is_settings_only:
-        return Result(
-            tables=(write_commands(work),),
+        return collect(
+            write_commands(work),
             differs=f"{ONLY_SETTINGS} The paper has no classifier: these are its base's encoder, and a"
             " bidirectional LSTM in its place.",
         )
@@ -146,9 +147,9 @@ def run(work: Work) -> Result:
         tuple(rows),
         f"Mean (95 % interval) of {len(work.seeds)} seeds.",
     )
-    return Result(
-        tables=(table,),
-        claims=tuple(claims),
+    return collect(
+        table,
+        *claims,
         differs="The paper only says that its model will be applied to other tasks. Both encoders have"
         " two layers of one width; the LSTM's layers have another number of parameters.",
         settings=config.to_dict(),

@@ -4,7 +4,7 @@ import torch
 
 from headway.model import FeedForward
 from headway.paper.measuring.costs import processor_seconds
-from headway.paper.results import Claim, Result, Table
+from headway.paper.results import Claim, Result, Table, collect
 from headway.paper.running.work import Work
 from headway.paper.verdicts import shown
 
@@ -42,9 +42,9 @@ def run(work: Work) -> Result:
         shown(largest < 1e-12),
         "outputs and the gradients of input, weights and biases",
     )
-    return Result(
-        tables=(table,),
-        claims=(claim,),
+    return collect(
+        table,
+        claim,
         differs="Nothing, but times are of this machine.",
         settings={"d_model": d, "d_ff": d_ff, "n": n},
     )

@@ -19,11 +19,12 @@ from headway.paper.experiments.figures3to5_links import (
     find_distant,
     number_clauses,
 )
-from headway.paper.results import Cell, Claim, Figure, Result, Table
+from headway.paper.results import Cell, Claim, Figure, Result, Table, collect
 from headway.paper.running.bitext import Bitext
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scoring import Pairs
 from headway.paper.running.trial import Trial
-from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
+from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.pictures.head_view import head_view
@@ -83,9 +84,9 @@ def run(work: Work) -> Result:
             "Heads do different things.", SECTION, "not drawn at this scale", "not decided",
             "no model is trained",
         )  # fmt: skip
-        return Result(
-            tables=(work.write_settings([base]),),
-            claims=(claim,),
+        return collect(
+            work.write_settings([base]),
+            claim,
             differs=f"{ONLY_SETTINGS} headway heads and headway picture draw any model.",
         )
     [trial] = work.run_trials([PlannedTrial("figures 3 to 5", work.base, seed=work.seeds[0])])
@@ -120,10 +121,10 @@ def run(work: Work) -> Result:
         "Weight on the word that the rule names, or on words of the query's own clause, less what"
         " even weights would give; the intervals are over sentences.",
     )
-    return Result(
-        tables=(table,),
-        figures=tuple(figures),
-        claims=tuple(claims),
+    return collect(
+        table,
+        *figures,
+        *claims,
         differs="The model is small and its sentences are made by rules, which also determine which"
         " words belong together; the paper shows one sentence of its large model for each figure,"
         " chosen by eye.",

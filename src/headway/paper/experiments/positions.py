@@ -14,10 +14,11 @@ from torch import Tensor
 from headway.evaluation import pick_measures
 from headway.model import sinusoids
 from headway.paper.charts import curves
-from headway.paper.results import Cell, Claim, Figure, Result, Table
+from headway.paper.results import Cell, Claim, Figure, Finding, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scoring import Pairs, score_predictions
 from headway.paper.running.trial import Trial
-from headway.paper.running.work import PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict, verdict_equal
 
 TITLE = "Sinusoidal and learned positions, near and far"
@@ -29,22 +30,16 @@ KINDS = ("sinusoidal", "learned", "none")
 def run(work: Work) -> Result:
     """Check the sinusoids' identities, and train with each kind of positions."""
     d, length = work.pick(toy=(16, 64), minutes=(512, 2048))
-    shifts, linear = compare_shifts(d, length)
-    waves, geometric, figure = compare_wavelengths(d)
-    tables, claims = [shifts, waves], [linear, geometric]
+    findings: list[Finding] = [*compare_shifts(d, length), *compare_wavelengths(d)]
     if work.is_settings_only:
-        tables.append(work.write_settings(plan_trials(work, KINDS)))
+        findings.append(work.write_settings(plan_trials(work, KINDS)))
     else:
         work.show(
             "positions: learned against sinusoidal, and longer sentences than any in training"
         )
-        for table, claim in (compare_kinds(work), compare_lengths(work)):
-            tables.append(table)
-            claims.append(claim)
-    return Result(
-        tables=tuple(tables),
-        figures=(figure,),
-        claims=tuple(claims),
+        findings += [*compare_kinds(work), *compare_lengths(work)]
+    return collect(
+        *findings,
         differs="The last wavelength is 10000^(1 - 2/d_model) · 2π, a little less than 10000 · 2π: the"
         " exponent of the formula does not reach 1.",
         settings={"d_model": d, "positions": length},
@@ -154,12 +149,8 @@ def compare_kinds(work: Work) -> tuple[Table, Claim]:
         f"paired by seed; nearly identical: the interval within {MARGIN} BLEU",
         "3.5, Table 3 row E",
     )
-    table = Table(
-        "Positions",
-        ("kind", "BLEU", "perplexity"),
-        tuple((k, interval_text(g.bleu), interval_text(g.perplexity)) for k, g in groups.items()),
-        work.seeds_note,
-    )
+    rows = tuple((kind, *group.score_cells) for kind, group in groups.items())
+    table = Table("Positions", ("kind", "BLEU", "perplexity"), rows, work.seeds_note)
     return table, claim
 
 

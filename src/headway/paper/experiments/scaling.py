@@ -13,9 +13,10 @@ import torch
 from headway.model import Additive, DotProduct
 from headway.paper.charts import curves
 from headway.paper.measuring.costs import processor_seconds, saved_bytes
-from headway.paper.results import Claim, Figure, Result, Table
+from headway.paper.results import Claim, Finding, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
-from headway.paper.running.work import PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.verdicts import holds, if_learned, interval_text, verdict, verdict_equal
 
 TITLE = "Scaled, unscaled and additive attention as d_k grows"
@@ -67,22 +68,18 @@ def measure_spread(d_k: int, *, scaled: bool, queries: int = 2000) -> Spread:
 def run(work: Work) -> Result:
     """Measure random queries and keys, time both kinds of attention, and train translators."""
     widths = work.pick(toy=(1, 16, 64), minutes=(1, 4, 16, 64, 256, 1024))
-    spreads, figure, claims = compare_spreads(widths, work.pick(toy=500, minutes=2000))
+    findings = compare_spreads(widths, work.pick(toy=500, minutes=2000))
     work.show("scaling: time and memory of dot products and additive attention")
-    costs, cost_claim = compare_costs(
+    findings += compare_costs(
         work.pick(toy=(4, 16), minutes=(16, 64, 256)), work.pick(toy=16, minutes=128)
     )
-    claims.append(cost_claim)
     if work.is_settings_only:
-        translators = work.write_settings(plan_trials(work, (64, 512)))
+        findings.append(work.write_settings(plan_trials(work, (64, 512))))
     else:
         work.show("scaling: translators")
-        translators, more = compare_translators(work, work.pick(toy=(4,), minutes=(8, 64)))
-        claims += more
-    return Result(
-        tables=(spreads, costs, translators),
-        figures=(figure,),
-        claims=tuple(claims),
+        findings += compare_translators(work, work.pick(toy=(4,), minutes=(8, 64)))
+    return collect(
+        *findings,
         differs="The paper cites others for additive attention; here all are trained alike. Batches"
         " hold sentences of like lengths, because additive attention compares all pairs of a packed"
         " row, and a step takes several batches.",
@@ -90,7 +87,7 @@ def run(work: Work) -> Result:
     )
 
 
-def compare_spreads(widths: Sequence[int], queries: int) -> tuple[Table, Figure, list[Claim]]:
+def compare_spreads(widths: Sequence[int], queries: int) -> list[Finding]:
     """Measure random dot products, scaled and not, for several widths."""
     rows, lines, errors = [], {}, []
     for name, scaled in (("not scaled", False), ("scaled", True)):
@@ -113,7 +110,9 @@ def compare_spreads(widths: Sequence[int], queries: int) -> tuple[Table, Figure,
         marks=True,
     )
     unscaled_gradient, scaled_gradient = (points[-1][1] for points in lines.values())
-    claims = [
+    return [
+        table,
+        figure,
         Claim(
             "q·k of independent components has mean 0 and variance d_k; scaled, variance 1.",
             "d_k",
@@ -129,7 +128,6 @@ def compare_spreads(widths: Sequence[int], queries: int) -> tuple[Table, Figure,
             "holds if the gradient is less than half of the scaled one",
         ),
     ]
-    return table, figure, claims
 
 
 def compare_costs(widths: Sequence[int], n: int) -> tuple[Table, Claim]:
@@ -183,19 +181,14 @@ def plan_trials(work: Work, widths: Sequence[int]) -> list[PlannedTrial]:
     ]
 
 
-def compare_translators(work: Work, widths: Sequence[int]) -> tuple[Table, list[Claim]]:
+def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
     """Compare translators that differ in how a query is compared with a key."""
     groups = work.run_groups(plan_trials(work, widths))
     table = Table(
         "Translators that differ in how a query is compared with a key",
         ("compatibility", "BLEU", "perplexity", "tokens/s"),
         tuple(
-            (
-                name,
-                interval_text(group.bleu),
-                interval_text(group.perplexity),
-                round(group.tokens_per_second),
-            )
+            (name, *group.score_cells, round(group.tokens_per_second))
             for name, group in groups.items()
         ),
         f"Two heads, d_v = 8, {work.seeds_note}",
@@ -206,7 +199,8 @@ def compare_translators(work: Work, widths: Sequence[int]) -> tuple[Table, list[
         return nats_better(groups[f"{name}, d_k = {d_k}"], groups[f"dot, not scaled, d_k = {d_k}"])
 
     few = gains("additive", small)
-    claims = [
+    findings: list[Finding] = [
+        table,
         Claim(
             "For small d_k, additive and dot-product attention perform similarly.",
             "no number",
@@ -217,7 +211,7 @@ def compare_translators(work: Work, widths: Sequence[int]) -> tuple[Table, list[
                 groups[f"dot, scaled, d_k = {small}"].bleu,
             ),
             f"paired by seed; similar: the interval within {MARGIN}",
-        )
+        ),
     ]
     for name, text in (
         ("additive", "For larger d_k, additive attention outperforms unscaled dot products."),
@@ -228,8 +222,8 @@ def compare_translators(work: Work, widths: Sequence[int]) -> tuple[Table, list[
             verdict(more, 1), work.least_bleu, groups[f"dot, scaled, d_k = {large}"].bleu
         )
         ours = f"d_k = {large}: {interval_text(more, sign=True)} nats a token"
-        claims.append(Claim(text, "no number", ours, decided, "paired by seed"))
-    return table, claims
+        findings.append(Claim(text, "no number", ours, decided, "paired by seed"))
+    return findings
 
 
 def nats_better(group: Group, base: Group) -> list[float]:

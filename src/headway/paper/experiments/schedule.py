@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from headway.config import Config
 from headway.paper.charts import curves
-from headway.paper.results import Claim, Figure, Result, Table
+from headway.paper.results import Claim, Figure, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
 from headway.training.schedule import learning_rate
 
@@ -27,18 +28,15 @@ def run(work: Work) -> Result:
         )
         for length in (max(1, round(factor * warmup)) for factor in FACTORS)
     }
-    figures, claims = [draw_rates()], check_rates()
     if work.is_settings_only:
-        table = work.write_settings(list(planned.values()))
-        return Result(
-            tables=(table,), figures=tuple(figures), claims=tuple(claims), differs=ONLY_SETTINGS
-        )
+        return work.settings_only(list(planned.values()), draw_rates(), *check_rates())
     groups = dict(zip(planned, work.run_groups(list(planned.values())).values(), strict=True))
-    figures.append(draw_losses(groups))
-    return Result(
-        tables=(score_table(groups, work.base),),
-        figures=tuple(figures),
-        claims=(*claims, warmup_claim(groups[warmup], groups[1], work.least_bleu)),
+    return collect(
+        score_table(groups, work.base),
+        draw_rates(),
+        draw_losses(groups),
+        *check_rates(),
+        warmup_claim(groups[warmup], groups[1], work.least_bleu),
         differs=f"The base's warm-up is {warmup:,} of {work.base.training.max_steps:,} steps here, the"
         " paper's 4,000 of 100,000. A shorter warm-up also has a higher peak, as equation 3 says."
         " The paper reports no other warm-up than 4,000.",

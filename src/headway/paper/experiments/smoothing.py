@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from headway.paper.charts import intervals
 from headway.paper.published import TABLE3
-from headway.paper.results import Claim, Result, Table
+from headway.paper.results import Claim, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 
 TITLE = "Label smoothing varied"
@@ -25,7 +26,7 @@ def run(work: Work) -> Result:
         for rate in ROWS
     ]
     if work.is_settings_only:
-        return Result(tables=(work.write_settings(planned),), differs=ONLY_SETTINGS)
+        return work.settings_only(planned)
     groups = work.run_groups(planned)
     figure = intervals(
         "BLEU by label smoothing, 95 % intervals",
@@ -34,10 +35,10 @@ def run(work: Work) -> Result:
         zero=False,
     )
     by_rate = dict(zip(ROWS, groups.values(), strict=True))
-    return Result(
-        tables=(score_table(by_rate),),
-        figures=(figure,),
-        claims=tuple(smoothing_claims(by_rate, work.least_bleu)),
+    return collect(
+        score_table(by_rate),
+        figure,
+        *smoothing_claims(by_rate, work.least_bleu),
         differs="The models with Table 3's epsilons are its rows D. Perplexity and accuracy are of"
         " subwords of unseen pairs, each predicted from the right ones before it, without smoothing."
         " Smoothing spreads epsilon over the whole vocabulary, the right token included.",

@@ -15,7 +15,7 @@ from headway.paper.measuring.paths import (
     layers_by_gradient,
     states_by_gradient,
 )
-from headway.paper.results import Cell, Claim, Figure, Result, Table
+from headway.paper.results import Cell, Claim, Figure, Finding, Result, Table, collect
 from headway.paper.running.work import Work
 from headway.paper.verdicts import holds, shown
 
@@ -35,19 +35,17 @@ def run(work: Work) -> Result:
     """Count, measure and train all layer types."""
     scale = work.pick(toy="toy", minutes="minutes")
     work.show("table 1: counting operations")
-    counts, claims = count_layers(LONG[scale], SHORT[scale], WIDTHS[scale])
+    findings = count_layers(LONG[scale], SHORT[scale], WIDTHS[scale])
     work.show("table 1: path lengths and sequential steps, by experiment")
-    paths, path_claims = find_paths((7, 26) if scale == "toy" else (7, 26, 64, 101))
-    steps, step_claims = count_steps(SHORT[scale])
-    figure, crossing = compare_with_recurrence(64 if scale == "toy" else 128)
+    findings += find_paths((7, 26) if scale == "toy" else (7, 26, 64, 101))
+    findings += count_steps(SHORT[scale])
+    findings += compare_with_recurrence(64 if scale == "toy" else 128)
     work.show("table 1: measuring time and memory")
-    times, time_claims = compare_time_and_memory(scale)
+    findings += compare_time_and_memory(scale)
     work.show("table 1: the same layers as translators")
-    scores, score_claims = compare_translators(work)
-    return Result(
-        tables=(counts, paths, steps, *times, scores),
-        figures=(figure,),
-        claims=(*claims, *path_claims, *step_claims, crossing, *time_claims, *score_claims),
+    findings += compare_translators(work)
+    return collect(
+        *findings,
         differs="The paper states orders of growth; here they are counted and measured, with their"
         " constants. The recurrent layer is an LSTM with four gates, each direction of half the width;"
         " dilation grows as k^layer. Translators are small and are not trained to the end: layers that"
@@ -63,7 +61,7 @@ def run(work: Work) -> Result:
 
 def count_layers(
     long: tuple[int, ...], short: tuple[int, ...], widths: tuple[int, ...]
-) -> tuple[Table, list[Claim]]:
+) -> list[Finding]:
     """Count the operations of each layer type, and fit the exponents of n and d."""
     rows: list[tuple[Cell, ...]] = []
     claims = []
@@ -103,7 +101,8 @@ def count_layers(
         " which see r - 1 positions more: 95 products a query instead of 32, for every n."
     )
     columns = ("layer", "the paper's O", "fitted", "n", "d", "mixing", "projections", "functions")
-    return Table("Operations, counted from the running layers", columns, tuple(rows), note), claims
+    title = "Operations, counted from the running layers"
+    return [Table(title, columns, tuple(rows), note), *claims]
 
 
 def terms_to_fit(
@@ -125,7 +124,7 @@ def terms_to_fit(
             return [(layer.complexity, mixing, {"n": 1, "d": 2})]
 
 
-def find_paths(lengths: tuple[int, ...]) -> tuple[Table, list[Claim]]:
+def find_paths(lengths: tuple[int, ...]) -> list[Finding]:
     """Find the longest path of each layer type by gradients, and compare it with its formula."""
     rows: list[tuple[Cell, ...]] = []
     is_equal = dict.fromkeys(BY_NAME, True)
@@ -164,10 +163,10 @@ def find_paths(lengths: tuple[int, ...]) -> tuple[Table, list[Claim]]:
         )
         for name, equal in is_equal.items()
     ]
-    return table, claims
+    return [table, *claims]
 
 
-def count_steps(lengths: tuple[int, ...]) -> tuple[Table, list[Claim]]:
+def count_steps(lengths: tuple[int, ...]) -> list[Finding]:
     """Count the sequential operations of each layer type."""
     rows: list[tuple[Cell, ...]] = []
     claims = []
@@ -188,7 +187,8 @@ def count_steps(lengths: tuple[int, ...]) -> tuple[Table, list[Claim]]:
             )
         )
     title = "Sequential steps: longest chain of dependent matrix products in one layer"
-    return Table(title, ("layer", "paper", *(f"n = {n}" for n in lengths)), tuple(rows)), claims
+    columns = ("layer", "paper", *(f"n = {n}" for n in lengths))
+    return [Table(title, columns, tuple(rows)), *claims]
 
 
 def compare_with_recurrence(d: int) -> tuple[Figure, Claim]:

@@ -10,7 +10,7 @@ from headway.paper.measuring.costs import (
 )
 from headway.paper.measuring.fitting import fit_exponents, fit_sum
 from headway.paper.measuring.layer_types import LAYER_TYPES, LayerType
-from headway.paper.results import Cell, Claim, Table
+from headway.paper.results import Cell, Claim, Finding, Table
 from headway.paper.verdicts import holds
 
 MARGIN = 0.25  # of an exponent
@@ -70,7 +70,7 @@ RANGES = {
 }
 
 
-def compare_time_and_memory(scale: str) -> tuple[list[Table], list[Claim]]:
+def compare_time_and_memory(scale: str) -> list[Finding]:
     """Measure the time of every layer type and the bytes that it saves, over the ranges of a scale."""
     times, memories = [], []
     claims = []
@@ -112,7 +112,7 @@ def compare_time_and_memory(scale: str) -> tuple[list[Table], list[Claim]]:
         "Without parameters. Above 256 keys, attention here goes over the keys in blocks and stores no"
         " weights: its memory is linear in n, and only equation 1 as written keeps n².",
     )
-    return [time_table, memory_table], claims
+    return [time_table, memory_table, *claims]
 
 
 def fit_time(layer: LayerType, measured: Range, seconds: list[float]) -> tuple[str, bool]:

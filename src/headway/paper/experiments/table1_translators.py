@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from headway.paper.measuring.layer_types import LAYER_TYPES
-from headway.paper.results import Claim, Table
-from headway.paper.running.work import PlannedTrial, Work
+from headway.paper.results import Claim, Finding, Table
+from headway.paper.running.plan import PlannedTrial
+from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 
 KERNEL, WINDOW = 3, 8
@@ -30,22 +31,16 @@ def plan_trials(work: Work) -> list[PlannedTrial]:
     ]
 
 
-def compare_translators(work: Work) -> tuple[Table, list[Claim]]:
+def compare_translators(work: Work) -> list[Finding]:
     """Train all of them alike, or write their settings at the paper's scale."""
     if work.is_settings_only:
-        return work.write_settings(plan_trials(work)), []
+        return [work.write_settings(plan_trials(work))]
     groups = work.run_groups(plan_trials(work))
     table = Table(
         "Translators that differ only in their mixers",
         ("layer", "BLEU", "perplexity", "tokens/s", "parameters"),
         tuple(
-            (
-                name,
-                interval_text(group.bleu),
-                interval_text(group.perplexity),
-                round(group.tokens_per_second),
-                group.parameters,
-            )
+            (name, *group.score_cells, round(group.tokens_per_second), group.parameters)
             for name, group in groups.items()
         ),
         f"{work.seeds_note} r = {WINDOW}, k = {KERNEL}. Encoder-decoder attention is the same in all.",
@@ -66,4 +61,4 @@ def compare_translators(work: Work) -> tuple[Table, list[Claim]]:
                 "4 and 6.1",
             )
         )
-    return table, claims
+    return [table, *claims]

@@ -23,11 +23,12 @@ from headway.paper.published import (
     TABLE3,
     TOKENS_A_STEP,
 )
-from headway.paper.results import Cell, Claim, Result, Table
+from headway.paper.results import Cell, Claim, Finding, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.rows import configure
 from headway.paper.running.scales import paper_settings
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
 from headway.training.objective import plain_loss
 
@@ -40,23 +41,20 @@ SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-
 
 def run(work: Work) -> Result:
     """Count the paper's models, then train and score base and big at the work's scale."""
-    tables, claims = [published_table(), cost_table()], cost_claims()
+    findings: list[Finding] = [published_table(), cost_table(), *cost_claims()]
     if work.is_settings_only:
-        tables.append(
-            work.write_settings([PlannedTrial(name, paper_settings(name)) for name in SETTINGS])
-        )
-        return Result(tables=tuple(tables), claims=tuple(claims), differs=ONLY_SETTINGS)
+        planned = [PlannedTrial(name, paper_settings(name)) for name in SETTINGS]
+        return work.settings_only(planned, *findings)
     groups = work.run_groups(
         [PlannedTrial(row.name, configure(work.base, row)) for row in (TABLE3[0], TABLE3[-1])]
     )
     averaged = {name: score(work, group, averaged=True) for name, group in groups.items()}
     last = {name: score(work, group, averaged=False) for name, group in groups.items()}
     flops = sustained_flops()
-    tables.append(trained_table(work, groups, averaged, last, flops))
-    claims += score_claims(work, groups, averaged, last)
-    return Result(
-        tables=tuple(tables),
-        claims=tuple(claims),
+    return collect(
+        *findings,
+        trained_table(work, groups, averaged, last, flops),
+        *score_claims(work, groups, averaged, last),
         differs=f"Trained on {work.corpus.name}, {len(work.corpus.train):,} pairs, and scored on"
         f" {len(work.corpus.test):,} unseen pairs, not on newstest2014: these scores cannot be compared"
         f" with the paper's. Scoring is the paper's: the last {work.base.training.average} checkpoints"

@@ -7,10 +7,11 @@ from headway.config import Config
 from headway.paper.charts import intervals
 from headway.paper.experiments.table3_parameters import compare_parameters
 from headway.paper.published import TABLE3, Row
-from headway.paper.results import Claim, Result, Table
+from headway.paper.results import Claim, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.rows import GROUPS, configure, rows_of
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.verdicts import Verdict, if_learned, interval_text, verdict, verdict_equal
 
 TITLE = "Table 3: what each part of the model is worth"
@@ -22,16 +23,16 @@ NO_TREND = 0.15  # BLEU: a smaller difference in the paper is no trend to be tes
 
 def run(work: Work) -> Result:
     """Count all rows, and train the wanted ones unless the scale is the paper's."""
-    tables, claims = compare_parameters()
+    parameters = compare_parameters()
     if work.is_settings_only:
-        tables.append(work.write_settings(plan_trials(Config(), rows_of(work.rows or GROUPS))))
-        return Result(tables=tuple(tables), claims=tuple(claims), differs=ONLY_SETTINGS)
+        return work.settings_only(plan_trials(Config(), rows_of(work.rows or GROUPS)), *parameters)
     names = trained_groups(work)
     rows = rows_of(names)
     groups = work.run_groups(plan_trials(work.base, rows))
-    tables += [score_table(groups), difference_table(groups, work.least_bleu)]
-    claims += statement_claims(groups, work.least_bleu)
-    figures = (
+    return collect(
+        *parameters,
+        score_table(groups),
+        difference_table(groups, work.least_bleu),
         intervals(
             "BLEU of each row less that of the base with the same seed; hollow squares: the paper's",
             [(row.label, bleu_less(groups, row)) for row in rows[1:]],
@@ -44,17 +45,12 @@ def run(work: Work) -> Result:
             "nats a subword less the base's; negative is better",
             paper={row.label: math.log(row.perplexity / TABLE3[0].perplexity) for row in rows[1:]},
         ),
-    )
-    settings = {
-        "seeds": list(work.seeds), "training pairs": len(work.corpus.train), "rows": names,
-    }  # fmt: skip
-    return Result(
-        tables=tuple(tables),
-        figures=figures,
-        claims=tuple(claims),
+        *statement_claims(groups, work.least_bleu),
         differs=differs(work, names),
-        settings=settings,
-    )
+        settings={
+            "seeds": list(work.seeds), "training pairs": len(work.corpus.train), "rows": names,
+        },
+    )  # fmt: skip
 
 
 def differs(work: Work, names: Sequence[str]) -> str:

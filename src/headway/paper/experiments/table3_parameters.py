@@ -10,7 +10,7 @@ from headway.paper.measuring.parameters import (
     with_joint_vocabulary,
 )
 from headway.paper.published import VOCABULARY, Row
-from headway.paper.results import Claim, Table
+from headway.paper.results import Claim, Finding, Table
 from headway.paper.running.rows import shapes
 from headway.paper.verdicts import shown
 
@@ -26,7 +26,7 @@ def common_vocabulary(rows: Sequence[tuple[Row, ModelConfig]]) -> tuple[float, f
     return (low, high) if low <= high else None
 
 
-def compare_parameters() -> tuple[list[Table], list[Claim]]:
+def compare_parameters() -> list[Finding]:
     """Count every row at the paper's size, and find the vocabulary that its figures need."""
     rows = shapes()
     big_row, big_shape = rows[-1]
@@ -61,7 +61,8 @@ def compare_parameters() -> tuple[list[Table], list[Claim]]:
         " tokens and prints whole millions. Nothing here is tuned to them.",
     )  # fmt: skip
     with_middle = parameters_by_formula(with_joint_vocabulary(big_shape, middle)) / 1e6
-    claims = [
+    return [
+        table,
         Claim(
             "Every row's parameters are those of the formula of section 3",
             "19 rows and big", f"{len(rows)} rows counted", shown(is_equal),
@@ -81,4 +82,3 @@ def compare_parameters() -> tuple[list[Table], list[Claim]]:
             f"with the others' vocabulary it would have {with_middle:.1f} million", SECTION,
         ),
     ]  # fmt: skip
-    return [table], claims

@@ -14,16 +14,17 @@ from headway.config import Config, ModelConfig, TextConfig, TrainingConfig
 from headway.model import Network, Transformer
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.published import TABLE4
-from headway.paper.results import Claim, Result, Table
+from headway.paper.results import Claim, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial, code_version
 from headway.paper.running.scales import paper_settings
-from headway.paper.running.trial import Group, code_version
-from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
+from headway.paper.running.trial import Group
+from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
 from headway.parsing.bracketing import score_parses
 from headway.parsing.parser import PAPER, Parser
 from headway.parsing.treebank import prepare_treebank, read_treebank
 from headway.parsing.trees import Tree, retag
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 from headway.training.checkpoint import replace_file
 
 TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
@@ -129,7 +130,7 @@ def run(work: Work) -> Result:
         TABLE4,
     )
     if work.is_settings_only:
-        return Result(tables=(published, write_commands(work)), differs=ONLY_SETTINGS)
+        return collect(published, write_commands(work), differs=ONLY_SETTINGS)
     trees = find_treebank(work)
     config = settings(work, trees)
     groups = work.run_groups(
@@ -141,9 +142,10 @@ def run(work: Work) -> Result:
             )
         ]
     )
-    return Result(
-        tables=(score_table(work, trees, config, groups), published),
-        claims=tuple(parsing_claims(trees, *groups.values())),
+    return collect(
+        score_table(work, trees, config, groups),
+        published,
+        *parsing_claims(trees, *groups.values()),
         differs="The paper's treebank is licensed; "
         + (
             "here sentences are made by a small grammar."

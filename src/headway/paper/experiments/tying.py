@@ -15,9 +15,10 @@ from headway.paper.measuring.parameters import (
     paper_shape,
     parameters_by_formula,
 )
-from headway.paper.results import Claim, Result, Table
+from headway.paper.results import Claim, Finding, Result, Table, collect
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
-from headway.paper.running.work import ONLY_SETTINGS, PlannedTrial, Work
+from headway.paper.running.work import Work
 from headway.paper.verdicts import (
     if_learned,
     interval_text,
@@ -39,29 +40,27 @@ ONE_UNSCALED, THREE_UNSCALED = "one matrix, not scaled", "three matrices, not sc
 
 def run(work: Work) -> Result:
     """Train each way of tying, with and without the scale, and show that tying adds up gradients."""
-    tables, claims = [count_matrices()], [compare_gradients(), compare_parameters()]
+    findings: list[Finding] = [count_matrices(), compare_gradients(), compare_parameters()]
     if work.is_settings_only:
-        tables.append(work.write_settings(plan_trials(work)))
-        return Result(tables=tuple(tables), claims=tuple(claims), differs=ONLY_SETTINGS)
+        return work.settings_only(plan_trials(work), *findings)
     groups = work.run_groups(plan_trials(work))
-    tables.append(
-        Table(
-            "Trained alike: mean and 95 % interval over the seeds",
-            ("embeddings and softmax", "BLEU", "perplexity", "parameters"),
-            tuple(
-                (name, interval_text(g.bleu, 1), interval_text(g.perplexity), g.parameters)
-                for name, g in groups.items()
-            ),
-        )
+    table = Table(
+        "Trained alike: mean and 95 % interval over the seeds",
+        ("embeddings and softmax", "BLEU", "perplexity", "parameters"),
+        tuple(
+            (name, interval_text(g.bleu, 1), interval_text(g.perplexity), g.parameters)
+            for name, g in groups.items()
+        ),
     )
     figure = intervals(
         "BLEU by tying and scale, 95 % intervals",
         [(name, group.bleu) for name, group in groups.items()], "BLEU", zero=False,
     )  # fmt: skip
-    return Result(
-        tables=tuple(tables),
-        figures=(figure,),
-        claims=(*claims, *tying_claims(groups, work)),
+    return collect(
+        *findings,
+        table,
+        figure,
+        *tying_claims(groups, work),
         differs="The paper names no number for tying; it shares all three matrices and multiplies"
         " embeddings by sqrt(d_model). All matrices begin with a standard deviation of d_model^-0.5"
         " here. Each way is trained alike; models with more matrices have more parameters.",

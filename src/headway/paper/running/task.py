@@ -5,7 +5,7 @@ from typing import Protocol
 
 from headway.config import Config, TextConfig
 from headway.model import Network
-from headway.text.prepare import PreparedData
+from headway.text.prepared import PreparedData
 
 
 class Task(Protocol):

@@ -1,9 +1,8 @@
 """What an experiment works with: a directory that keeps finished trials, a scale, seeds and text."""
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -11,20 +10,13 @@ from typing import TypeVar
 from headway.config import Config, to_toml
 from headway.errors import HeadwayError
 from headway.kernels.cores import available_cores
-from headway.paper.results import Table
+from headway.paper.results import Finding, Result, Table, collect
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scales import BASES, SECONDS
-from headway.paper.running.task import Task
-from headway.paper.running.trial import (
-    Change,
-    Group,
-    Trial,
-    code_version,
-    read_trial,
-    run_trial,
-    write_spec,
-)
+from headway.paper.running.trial import Group, Trial, read_trial
+from headway.paper.running.trial_run import run_trial
 from headway.paper.running.workers import run_together
 from headway.training.checkpoint import replace_file
 
@@ -34,25 +26,6 @@ ONLY_SETTINGS = (
     "Nothing is trained at this scale: the settings are written, with the commands that train them."
 )
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class PlannedTrial:
-    """A trial to be run.
-
-    Attributes:
-        name: For people.
-        config: Its settings; ``seed`` replaces the seed of ``training``.
-        task: Its data; None: the work's text.
-        seed: Of weights, order and dropout.
-        change: A function at the top level of a module that changes the model before training.
-    """
-
-    name: str
-    config: Config
-    task: Task | None = None
-    seed: int = 1
-    change: Change | None = None
 
 
 class Work:
@@ -145,8 +118,7 @@ class Work:
         )
         waiting = {directory: plan for directory, plan in order if read_trial(directory) is None}
         for directory, plan in waiting.items():  # before any runs: several may need the same data
-            task, data = plan.task or self.corpus, self.directory / "data"
-            write_spec(directory, plan.name, _normalized(plan), task, data, plan.change)
+            plan.write_spec(directory, plan.task or self.corpus, self.directory / "data")
         efforts = {directory: training_effort(plan.config) for directory, plan in waiting.items()}
         seconds = sum(efforts.values()) * SECONDS[self.scale] / training_effort(self.base)
         forecast = Forecast(efforts, seconds, self.processes)
@@ -191,28 +163,9 @@ class Work:
             )
         return Table("The trainings as commands", ("training", "command"), tuple(rows))
 
+    def settings_only(self, planned: Sequence[PlannedTrial], *findings: Finding) -> Result:
+        """Write the settings of planned trials; returns a result of what needs no training."""
+        return collect(*findings, self.write_settings(planned), differs=ONLY_SETTINGS)
+
     def _trial_directory(self, plan: PlannedTrial) -> Path:
-        task = plan.task or self.corpus
-        modules = {type(task).__module__}
-        if plan.change:
-            modules.add(plan.change.__module__)
-        parts = (
-            _normalized(plan),
-            task.fingerprint,
-            plan.change and f"{plan.change.__module__}:{plan.change.__qualname__}",
-            code_version(*sorted(modules)),
-        )
-        key = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
-        return self.directory / "trials" / key
-
-
-def _normalized(plan: PlannedTrial) -> Config:
-    """Return the settings of a planned trial with its seed; usual widths of heads become 0."""
-    model = plan.config.model
-    usual = model.d_model / model.num_heads
-    d_k, d_v = (0 if width == usual else width for width in (model.d_k, model.d_v))
-    return replace(
-        plan.config,
-        model=replace(model, d_k=d_k, d_v=d_v),
-        training=replace(plan.config.training, seed=plan.seed),
-    )
+        return self.directory / "trials" / plan.key(plan.task or self.corpus)

@@ -1,0 +1,106 @@
+"""Training and scoring one trial, in the process of its own that `run_together` starts."""
+
+import importlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from headway import config as settings
+from headway.files import remove
+from headway.inference import save_model
+from headway.model import parameter_count
+from headway.text.prepared import PreparedData
+from headway.training.checkpoint import replace_file
+from headway.training.run import Run
+from headway.training.run_directory import RunDirectory
+from headway.training.starting import resume, start
+
+CURVE_POINTS = 60
+
+
+def run_trial(directory: Path) -> None:
+    """Train, score and keep the model that a directory's ``spec.json`` describes, or continue."""
+    spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
+    config = settings.from_dict(spec["settings"], where=str(directory))
+    data = PreparedData.open(spec["data"])
+    run_directory = RunDirectory(directory / "run")
+    run_directory.lock()
+    try:
+        begin = resume if run_directory.started else start
+        run = begin(run_directory, data, config)
+        model = run.trainer.model
+        if spec["change"]:
+            _import(spec["change"])(model)
+        seconds, tokens = train(run)
+        if config.training.average > 1:
+            _save_average(run, directory / "averaged")
+        loss = _loss_curve(run_directory.metrics.path)
+    finally:
+        run_directory.unlock()
+    save_model(
+        directory / "model", model, data.tokenizer, run.config, data.languages, "# A trial\n"
+    )
+    test = [Path(path) for path in spec["test"]]
+    scores = _import(spec["task"]).score(model.eval(), data, run.config, test)
+    values = {
+        "name": spec["name"],
+        "seed": config.training.seed,
+        "parameters": parameter_count(model),
+        "steps": run.step,
+        "loss": loss,
+        "scores": scores,
+        "tokens_per_second": tokens / seconds,
+        "seconds": seconds,
+        "settings": run.config.to_dict(),
+    }
+    replace_file(directory / "trial.json", json.dumps(values, indent=1).encode())
+    remove(run_directory.path)
+
+
+def train(run: Run) -> tuple[float, int]:
+    """Train to the last step with checkpoints; returns seconds and target tokens."""
+    clock = time.perf_counter if run.trainer.device.type == "cuda" else time.process_time
+    run.begin()
+    timer = run.directory.path / "spent.json"
+    seconds, tokens = json.loads(timer.read_text()) if timer.is_file() and run.step else (0.0, 0)
+    try:
+        while not run.is_at_end:
+            if run.is_save_due or (run.is_checkpoint_due and run.config.training.average > 1):
+                run.save()
+                replace_file(timer, json.dumps([seconds, tokens]).encode())
+            started = clock()
+            for event in run.advance():
+                tokens += getattr(event, "tokens", 0)
+            seconds += clock() - started
+        if run.config.training.average > 1:
+            run.save()
+    except BaseException:
+        run.save()
+        replace_file(timer, json.dumps([seconds, tokens]).encode())
+        raise
+    return seconds, tokens
+
+
+def _save_average(run: Run, directory: Path) -> None:
+    """Write the average of the run's last checkpoints (paper: section 6.1)."""
+    steps = run.averaged_steps()
+    model = run.average(steps)
+    card = f"# The average of {len(steps)} checkpoints\n"
+    save_model(directory, model, run.data.tokenizer, run.config, run.data.languages, card)
+
+
+def _import(name: str) -> Any:
+    """Return the function or class that ``module:name`` names."""
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _loss_curve(metrics: Path) -> list[tuple[float, float]]:
+    events = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
+    points = [
+        (e["step"], e["nll"]) for e in events if e["event"] == "step" and e["nll"] is not None
+    ]
+    size = -(-len(points) // CURVE_POINTS) or 1
+    stretches = [points[i : i + size] for i in range(0, len(points), size)]
+    return [(s[-1][0], sum(nll for _, nll in s) / len(s)) for s in stretches]

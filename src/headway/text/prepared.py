@@ -1,0 +1,161 @@
+"""Prepared data: a directory from which any number of runs train.
+
+It holds ``data.json``, the tokenizer, the token ids (``train/``, ``valid/``), and the raw validation
+text (``valid.source``, ``valid.target``), against which translations are scored. Data made from parallel
+text also have ``report.txt`` and ``report.json``, the report of the cleaning.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import cast, get_args
+
+from headway.config import Kind, TextConfig
+from headway.errors import HeadwayError
+from headway.text.class_labels import load_tokenizer
+from headway.text.origins import Manifest
+from headway.text.readers import read_lines
+from headway.text.shards import Corpus, IdPair
+from headway.text.tokenizer import Tokenizer
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """The data that a training run reads.
+
+    Attributes:
+        directory: The prepared directory.
+        tokenizer: The vocabulary, learned from the training text.
+        train: Training pairs as token ids.
+        valid: Validation pairs as token ids.
+        valid_source: Raw validation sources.
+        valid_target: Raw validation references.
+        languages: Codes of source and target.
+        fingerprint: A hash of the vocabulary and all token ids.
+        kind: The kind of model that the data is for: see ``model.kind``.
+        origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
+    """
+
+    directory: Path
+    tokenizer: Tokenizer
+    train: Corpus
+    valid: Corpus
+    valid_source: list[str]
+    valid_target: list[str]
+    languages: tuple[str, str]
+    fingerprint: str
+    kind: Kind = "translator"
+    origins: list[Manifest] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, directory: str | Path) -> "PreparedData":
+        """Open a prepared directory.
+
+        Raises:
+            HeadwayError: If a file is missing, damaged or of another format; it names the file.
+        """
+        directory = Path(directory)
+        path = directory / "data.json"
+        if not path.is_file():
+            raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
+        try:
+            facts = json.loads(path.read_bytes())
+            right = facts["format"] == FORMAT
+            languages = (str(facts["languages"][0]), str(facts["languages"][1]))
+            recorded = str(facts["fingerprint"])
+            kind: Kind = facts.get("kind", "translator")
+            right = right and kind in get_args(Kind)
+            fetched = [cast("Manifest", dict(manifest)) for manifest in facts.get("origins", [])]
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+            right = False
+        if not right:
+            raise HeadwayError(
+                f"{path}: not written by this version of Headway: prepare the data again"
+            )
+        data = cls(
+            directory=directory,
+            tokenizer=load_tokenizer(directory),
+            train=Corpus.open(directory / "train"),
+            valid=Corpus.open(directory / "valid"),
+            valid_source=list(read_lines(directory / "valid.source")),
+            valid_target=list(read_lines(directory / "valid.target")),
+            languages=languages,
+            fingerprint=recorded,
+            kind=kind,
+            origins=fetched,
+        )
+        found = fingerprint(data.tokenizer, data.train, data.valid)
+        if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
+            raise HeadwayError(
+                f"{directory}: valid.source and valid.target do not belong to valid/: prepare it again"
+            )
+        if found != recorded:
+            raise HeadwayError(
+                f"{directory}: its files are from different preparations: prepare it again"
+            )
+        return data
+
+
+def write_prepared(
+    directory: Path,
+    tokenizer: Tokenizer,
+    train: Iterable[IdPair],
+    valid: Iterable[IdPair],
+    valid_text: tuple[Sequence[str], Sequence[str]],
+    *,
+    config: TextConfig,
+    languages: tuple[str, str],
+    kind: Kind = "translator",
+    text_files: Mapping[str, object],
+) -> tuple[Corpus, Corpus]:
+    """Write all that `PreparedData` reads.
+
+    Args:
+        directory: An existing directory.
+        tokenizer: The vocabulary.
+        train: Training pairs as token ids.
+        valid: Validation pairs as token ids.
+        valid_text: Raw validation sources and references.
+        config: The settings that the text was prepared with.
+        languages: Codes of source and target.
+        kind: The kind of model that the data is for.
+        text_files: Further facts for ``data.json``: where the text is from.
+
+    Returns:
+        The training and the validation pairs.
+    """
+    tokenizer.save(directory)
+    size = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
+    corpora = (
+        Corpus.write(directory / "train", train, size),
+        Corpus.write(directory / "valid", valid, size),
+    )
+    for side, lines in zip(("source", "target"), valid_text, strict=True):
+        text = "".join(f"{line}\n" for line in lines)
+        (directory / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
+    facts = {
+        "format": FORMAT,
+        **({} if kind == "translator" else {"kind": kind}),
+        "languages": list(languages),
+        "fingerprint": fingerprint(tokenizer, *corpora),
+        "text": asdict(config),
+        **text_files,
+    }
+    (directory / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
+    return corpora
+
+
+def check_new(out: Path) -> None:
+    """Check that a directory does not exist yet, or is empty."""
+    if not out.name or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
+        raise HeadwayError(f"{out}: is there already: give another name, or remove it")
+
+
+def fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:
+    """Return a hash of the vocabulary and of all token ids."""
+    parts = (tokenizer.fingerprint, train.fingerprint, valid.fingerprint)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
