@@ -31,7 +31,7 @@ from headway.evaluation import (
     split_compounds,
 )
 from headway.evaluation.bootstrap import interval, resample
-from headway.evaluation.comparability import beside
+from headway.evaluation.comparability import comparable_scores
 from support.random_sentences import degrade, sentences
 
 MULTI30K = Path(__file__).parents[2].parent / "shared" / "data" / "multi30k"
@@ -244,13 +244,13 @@ def test_languages_without_spaces_are_scored_by_character():
 
 
 def test_published_scores_are_named_only_for_their_own_text():
-    assert "27.3 base" in beside("bleu_moses_split", "de", 3003)
-    assert "if this is newstest2014 en-de" in beside("bleu_moses_split", "de", 3003)
-    assert "not 27.3 base" in beside("bleu_moses_split", "de", 2737)
-    assert "27.3" not in beside("bleu_moses_split", "fr", 3003)
-    assert "if this is Multi30k" in beside("bleu_lc_norm_tok", "de", 1000)
+    assert "27.3 base" in comparable_scores("bleu_moses_split", "de", 3003)
+    assert "if this is newstest2014 en-de" in comparable_scores("bleu_moses_split", "de", 3003)
+    assert "not 27.3 base" in comparable_scores("bleu_moses_split", "de", 2737)
+    assert "27.3" not in comparable_scores("bleu_moses_split", "fr", 3003)
+    assert "if this is Multi30k" in comparable_scores("bleu_lc_norm_tok", "de", 1000)
     for key in KEYS:
-        assert beside(key, "tlh", 1)
+        assert comparable_scores(key, "tlh", 1)
 
 
 # Warnings: each finds its fault, and raw text raises none.

@@ -16,6 +16,7 @@ LARGEST = 1_000_000  # of any size, so that a damaged file cannot ask for all me
 SIZE = at_most(LARGEST)
 
 Kind = Literal["translator", "language-model", "classifier"]
+Activation = Literal["relu", "gelu", "swish"]
 Mixer = Literal["attention", "lstm", "gru", "convolution", "dilated", "separable"]
 
 
@@ -57,9 +58,7 @@ class ModelConfig:
         Literal["post", "pre"], "layer norm after the residual sum (the paper's), or before"
     ] = "post"
     norm_epsilon: Annotated[float, "added to the variance in layer norm", POSITIVE] = 1e-5
-    activation: Annotated[
-        Literal["relu", "gelu", "swish"], "activation function of the feed-forward networks"
-    ] = "relu"
+    activation: Annotated[Activation, "activation function of the feed-forward networks"] = "relu"
     feed_forward: Annotated[
         Literal["linear", "convolution"], "section 3.3's two descriptions of the same network"
     ] = "linear"

@@ -55,7 +55,7 @@ _PUBLISHED = {
 }
 
 
-def beside(key: str, language: str, lines: int) -> str:
+def comparable_scores(key: str, language: str, lines: int) -> str:
     """Return the published scores that a score may be compared with, in words.
 
     The text is identified only by its length and language, so the sentence says "if this is ...".

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from headway.errors import HeadwayError, suggest
 from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
 from headway.evaluation.text_warnings import check_lines
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric
 
 # sacreBLEU's tokenizer 13a finds no words in languages without spaces between them.
 _RAW_TOKENIZERS = {"zh": "zh", "ja": "char", "th": "char"}
@@ -68,7 +71,7 @@ class Measure:
             signature=str(signature),
         )
 
-    def _metric(self, language: str) -> Any:
+    def _metric(self, language: str) -> "Metric":
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
         from sacrebleu.metrics.ter import TER

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from headway.evaluation.bootstrap import RESAMPLES, SEED, interval
 from headway.evaluation.comet import CometScore
-from headway.evaluation.comparability import beside
+from headway.evaluation.comparability import comparable_scores
 from headway.evaluation.measures import MEASURES, Measure
 from headway.evaluation.text_warnings import NAMES, check_lines, find_warnings
 
@@ -139,7 +139,7 @@ def score_sheet(
                 low=low,
                 high=high,
                 signature=statistics.signed(resamples, seed),
-                beside=beside(measure.key, language, len(references)),
+                beside=comparable_scores(measure.key, language, len(references)),
             )
         )
     return ScoreSheet(

@@ -9,12 +9,13 @@ Shapes: V vocabulary, D d_model, H heads, W width of a head.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
+from headway.config.model import Activation
 from headway.errors import HeadwayError
 from headway.exchange.ctranslate2.positions import read_positions
 from headway.exchange.ctranslate2.spec import ACTIVATIONS, MIN_POSITIONS
@@ -37,7 +38,7 @@ class Side:
     num_heads: int
     head_width: int
     norm: Literal["pre", "post"]
-    activation: Literal["relu", "swish", "gelu"]
+    activation: Activation
     scale_embeddings: bool
 
 
@@ -140,7 +141,7 @@ def _read_side(variables: Variables, side: str, d_model: int) -> Side:
         num_heads=heads,
         head_width=0 if width * heads == d_model else width,
         norm="pre" if variables.get_number(f"{side}/pre_norm", 1) else "post",
-        activation=cast("Any", names[activation]),
+        activation=names[activation],
         scale_embeddings=_has_scaled_embeddings(variables, side, d_model),
     )
 

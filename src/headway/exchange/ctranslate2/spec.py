@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
+from headway.config.model import Activation
 from headway.exchange.optional_package import import_package
 from headway.exchange.tables import embedding_table, output_table
 from headway.model import MultiHeadAttention, Positions, SelfAttention, Transformer
@@ -26,7 +27,11 @@ if TYPE_CHECKING:
     from ctranslate2.specs.transformer_spec import TransformerEncoderLayerSpec as LayerSpec
 
 MIN_POSITIONS = 1026  # CTranslate2 limits a text to 1,024 tokens by default
-ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}  # 1 is an approximation of gelu
+ACTIVATIONS: dict[Activation, int] = {
+    "relu": 0,
+    "swish": 2,
+    "gelu": 3,
+}  # 1 is an approximation of gelu
 
 
 @torch.no_grad()

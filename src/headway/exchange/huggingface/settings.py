@@ -6,13 +6,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from headway.config import ModelConfig, SearchConfig
-from headway.config.model import LARGEST
+from headway.config.model import LARGEST, Activation
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_optional_json_object
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
 from headway.text.languages import CODE
 
-ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "swish": "swish",
+    "silu": "swish",
+}
 MAX_LAYERS = 1000
 MAX_BEAM = 16
 LANGUAGE_PAIR = re.compile(r"(?:opus-mt-(?:\w+-)*?|marian/)([a-z]{2,3})-([a-z]{2,3})$")
@@ -65,7 +70,7 @@ class MarianSettings:
             raise HeadwayError(f"{self.file}: {name} must be true or false")
         return value
 
-    def get_activation(self) -> str:
+    def get_activation(self) -> Activation:
         """Return Headway's name of the activation."""
         value = self.values.get("activation_function")
         if not isinstance(value, str) or value not in ACTIVATIONS:
@@ -97,7 +102,7 @@ class MarianSettings:
                 dropout=self.get_rate("dropout"),
                 attention_dropout=self.get_rate("attention_dropout"),
                 feed_forward_dropout=self.get_rate("activation_dropout"),
-                activation=cast("Any", self.get_activation()),
+                activation=self.get_activation(),
                 max_positions=self.get_integer("max_position_embeddings"),
                 scale_embeddings=self.get_flag("scale_embedding", False),
                 tying="none",
