@@ -1,20 +1,20 @@
-"""Rows 11 to 17 of the server's promises, each without a proxy and through nginx and Caddy.
+"""Campaigns that measure what the server promises, each without a proxy and through nginx and Caddy.
 
     python tests/outside/serving_campaigns.py MODEL [--campaign NAME ...] [--through WAY ...]
         [--size 1.0] [--json FILE] [arguments of headway serve]
 
-| row | campaign | what it does |
-| 11 | raw | 10,000 requests of random, damaged and hostile bytes, /health asked beside them |
-| 12 | bodies | a stream of 1 GB with and without a length, a gzip bomb, a million form fields |
-| 13 | slow | 500 half-open and 500 idle connections beside honest clients |
-| 14 | overload | ten times more requests than can be served, for 60 seconds; answers are checked |
-| 15 | vanish | 1,000 clients leave in the middle of a request, of each kind |
-| 16 | restarts | 200 times SIGTERM under load |
-| 17 | memory | 100,000 requests: memory a request, open files |
+| campaign | what it does |
+| raw | 10,000 requests of random, damaged and hostile bytes, /health asked beside them |
+| bodies | a stream of 1 GB with and without a length, a gzip bomb, a million form fields |
+| slow | 500 half-open and 500 idle connections beside honest clients |
+| overload | ten times more requests than can be served, for 60 seconds; answers are checked |
+| vanish | 1,000 clients leave in the middle of a request, of each kind |
+| restarts | 200 times SIGTERM under load |
+| memory | 100,000 requests: memory a request, open files |
 
 Without options all campaigns run in all ways that are installed; that takes hours. ``--size 0.1`` runs
 a tenth. The exit code is 1 if a target is missed. `serving_fuzz.py` adds requests made from the
-server's own description to row 11.
+server's own description to `raw`.
 """
 
 import argparse
@@ -53,15 +53,7 @@ SEPARATE_CORES = ("overload", "slow")  # the last core sends, the others serve
 ARGUMENTS = {"raw": ["--server.idle-seconds", "1"]}
 # Without a proxy a short deadline limits what waits; through a proxy its limit of 400 requests does.
 DEADLINES = {"direct": 5.0, "nginx": 30.0, "caddy": 30.0}
-ROWS = {
-    "raw": 11,
-    "bodies": 12,
-    "slow": 13,
-    "overload": 14,
-    "vanish": 15,
-    "restarts": 16,
-    "memory": 17,
-}
+NAMES = ("raw", "bodies", "slow", "overload", "vanish", "restarts", "memory")
 
 
 async def send_stream(server: Server, head: bytes, chunks: int, chunk: bytes) -> int:
@@ -425,7 +417,7 @@ CAMPAIGNS = {f.__name__: f for f in (raw, bodies, slow, overload, vanish, memory
 
 def run(name: str, way: str, model: str, size: float, further: Sequence[str]) -> Figures:
     """Run a campaign without a proxy ("direct") or through one."""
-    print(f"\n{ROWS[name]} {name}, {way}", flush=True)
+    print(f"\n{name}, {way}", flush=True)
     figures, arguments = Figures(), [*ARGUMENTS.get(name, []), *further]
     if name == "overload":
         arguments += ["--server.deadline", str(DEADLINES[way])]
@@ -459,7 +451,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("model")
-    parser.add_argument("--campaign", nargs="+", choices=list(ROWS), default=list(ROWS))
+    parser.add_argument("--campaign", nargs="+", choices=NAMES, default=NAMES)
     ways = ["direct", *PROXIES]
     parser.add_argument("--through", nargs="+", choices=ways, default=ways)
     parser.add_argument("--size", type=float, default=1.0)
@@ -470,13 +462,13 @@ def main() -> None:
         for way in args.through:
             figures = run(name, way, args.model, args.size, further)
             found.append((name, way, figures))
-    print("\n| row | campaign | way | missed |\n|---|---|---|---|")
+    print("\n| campaign | way | missed |\n|---|---|---|")
     for name, way, figures in found:
         missed = "; ".join(f"{n}: {v:.2f}" for n, v, verdict in figures.rows if verdict == "MISSED")
-        print(f"| {ROWS[name]} | {name} | {way} | {missed or 'nothing'} |")
+        print(f"| {name} | {way} | {missed or 'nothing'} |")
     if args.json:
         rows = [
-            {"row": ROWS[name], "campaign": name, "way": way, "figures": figures.rows}
+            {"campaign": name, "way": way, "figures": figures.rows}
             for name, way, figures in found
         ]
         args.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
