@@ -468,8 +468,7 @@ def main() -> None:
         print(f"| {name} | {way} | {missed or 'nothing'} |")
     if args.json:
         rows = [
-            {"campaign": name, "way": way, "figures": figures.rows}
-            for name, way, figures in found
+            {"campaign": name, "way": way, "figures": figures.rows} for name, way, figures in found
         ]
         args.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
     raise SystemExit(any(figures.is_missed for _, _, figures in found))

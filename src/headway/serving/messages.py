@@ -66,6 +66,13 @@ class Error(TypedDict):
     error: str
 
 
+class Event(TypedDict):
+    """A server-sent event of ``/stream``; ``data`` is JSON."""
+
+    event: Literal["token", "done", "error"]
+    data: str
+
+
 class DetectedLanguage(TypedDict):
     """A language and a confidence from 0 to 100."""
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is
 
 from headway import __version__
 from headway.config import ServerConfig
-from headway.serving.messages import Error
+from headway.serving.messages import Error, Event
 
 Handler = Callable[..., Any]
 Schema = dict[str, Any]
@@ -52,11 +52,18 @@ class OpenAPI:
         schema = PLAIN[str] if media_type != JSON else self._schema(answer)
         self.paths[path] = {"get": self._operation(handler, media_type, schema, {})}
 
-    def add_post(self, path: str, handler: Handler, media_type: str = JSON) -> None:
-        """Add ``POST path``; the handler's first argument is the request."""
+    def add_post(self, path: str, handler: Handler, is_stream: bool = False) -> None:
+        """Add ``POST path``; the handler's first argument is the request.
+
+        Args:
+            path: The address.
+            handler: Its annotations are the request and the answer.
+            is_stream: The answer is a stream of server-sent events.
+        """
         hints = get_type_hints(handler)
         request = next(iter(hints.values()))
-        schema = PLAIN[str] if media_type != JSON else self._schema(hints["return"])
+        schema = self._schema(Event if is_stream else hints["return"])
+        media_type = "text/event-stream" if is_stream else JSON
         operation = self._operation(handler, media_type, schema, REJECTIONS)
         content = {JSON: {"schema": self._request(request, is_form=False)}}
         content |= {form: {"schema": self._request(request, is_form=True)} for form in FORMS}

@@ -55,7 +55,7 @@ def describe(server: Server) -> dict[str, Any]:
     api = OpenAPI(server.models.codes, server.config, server.keys is not None)
     for path, handler in POSTS.items():
         api.add_post(path, handler)
-    api.add_post("/stream", handlers.stream, "text/event-stream")
+    api.add_post("/stream", handlers.stream, is_stream=True)
     for path, handler in GETS.items():
         api.add_get(path, handler)
     api.add_get("/metrics", _metrics(server), METRICS_TYPE.partition(";")[0])
