@@ -19,7 +19,7 @@ from headway.kernels.visibility import Segments, Visibility
 
 compiled = pytest.mark.skipif(training_library() is None, reason=build.failure_reason("training"))
 BF16 = torch.bfloat16
-# One rounding to bfloat16, 8 bits, of a value and of what it is made of.
+# Tolerances: in bfloat16 (8 bits) an output and the numbers that it is made of are rounded.
 ROUNDED = {torch.float32: 2e-6, BF16: 2e-2}
 
 
@@ -164,7 +164,7 @@ def test_agreement_equals_its_definition_in_torch(
 
 @pytest.fixture
 def threads() -> Iterator[Callable[[int], None]]:
-    """Sets how many threads the native functions take; as before afterwards."""
+    """Sets the number of threads of native functions, and restores it at the end."""
     before = torch.get_num_threads()
     yield torch.set_num_threads
     torch.set_num_threads(before)

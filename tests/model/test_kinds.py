@@ -43,7 +43,7 @@ def sentence(chooser, color):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Lines, and the same labelled by their colour."""
+    """Lines of text, and the same lines labeled by the color in them."""
     folder = tmp_path_factory.mktemp("texts")
     chooser = random.Random(3)
     for name, count in (("train", 230), ("valid", 19)):
@@ -202,7 +202,7 @@ def test_a_language_model_learns_and_generates_likely_text(runs, files, capsys):
         for prompt in ("", "the cat is"):
             for text, log_probability in generator.generate([prompt], settings)[0]:
                 assert text.startswith(prompt)
-                # Step by step is what the whole says, where the pieces are the usual ones.
+                # Generation step by step gives the score of the whole text if its subwords are the usual ones.
                 [told] = generator.score([text])
                 assert log_probability <= 0
                 assert math.isclose(-told.nll, log_probability, abs_tol=1e-3) or settings.sample

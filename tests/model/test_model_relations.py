@@ -62,7 +62,7 @@ VARIANT = pytest.mark.parametrize("variant", VARIANTS)
 def build(variant: str = "paper", **changes: object) -> Transformer:
     torch.manual_seed(5)
     model = Transformer(replace(SHAPE, **{**VARIANTS[variant], **changes}))
-    with torch.no_grad():  # norms and biases away from 1 and 0, or swapping them would go unseen
+    with torch.no_grad():  # norms differ from 1 and biases from 0, so that exchanging them fails
         for name, parameter in model.named_parameters():
             if parameter.dim() == 1:
                 parameter.add_(torch.randn_like(parameter) * 0.2)

@@ -14,7 +14,7 @@ def headway(*words: str, text: str = "", **environment: str) -> subprocess.Compl
         input=text,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         env={**os.environ, "COLUMNS": "80", "OMP_NUM_THREADS": "1", **environment},
     )

@@ -87,36 +87,32 @@ class ModelConfig:
     scale_logits: Annotated[bool, "multiply logits by d_model^-0.5"] = False
     output_bias: Annotated[bool, "add a bias to the logits"] = False
 
-    def problems(self) -> list[str]:
-        """Return a line for each value that cannot work."""
-        found = list_broken_bounds(self)
+    def __post_init__(self) -> None:
+        problems = list_broken_bounds(self)
         if self.num_heads > 0 and self.d_model % self.num_heads and not (self.d_k and self.d_v):
-            found.append(
+            problems.append(
                 f"d_model = {self.d_model} is not a multiple of num_heads = {self.num_heads}:"
                 " give d_k and d_v, or another number of heads"
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
-            found.append(f"d_model = {self.d_model} must be even for sinusoidal positions")
+            problems.append(f"d_model = {self.d_model} must be even for sinusoidal positions")
         if self.kernel_size % 2 == 0 and self.encoder_mixer in (
             "convolution",
             "dilated",
             "separable",
         ):
-            found.append(
+            problems.append(
                 f"kernel_size = {self.kernel_size} must be odd: the encoder's kernel is centered"
             )
         if self.encoder_mixer in ("lstm", "gru") and self.d_model % 2:
-            found.append(f"d_model = {self.d_model} must be even for two recurrent directions")
+            problems.append(f"d_model = {self.d_model} must be even for two recurrent directions")
         joint = self.kind != "classifier" and self.tying == "three-way"
         if joint and self.source_vocab_size != self.target_vocab_size:
-            found.append(
+            problems.append(
                 "tying = 'three-way' needs one vocabulary: use joint_vocab = true,"
                 " or tying = 'target'"
             )
-        return found
-
-    def __post_init__(self) -> None:
-        raise_all(self.problems())
+        raise_all(problems)
 
     @property
     def head_widths(self) -> tuple[int, int]:

@@ -48,14 +48,10 @@ class SearchConfig:
         at_most(100),
     ] = 0
 
-    def problems(self) -> list[str]:
-        """Return a line for each value that cannot work."""
-        found = list_broken_bounds(self)
+    def __post_init__(self) -> None:
+        problems = list_broken_bounds(self)
         if self.n_best > self.beam > 0 and not self.sample:
-            found.append(
+            problems.append(
                 f"n_best = {self.n_best} is more than beam = {self.beam}: set beam to {self.n_best} or more"
             )
-        return found
-
-    def __post_init__(self) -> None:
-        raise_all(self.problems())
+        raise_all(problems)

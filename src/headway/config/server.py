@@ -47,14 +47,10 @@ class ServerConfig:
         LIMIT,
     ] = 0.0
 
-    def problems(self) -> list[str]:
-        """Return a line for each value that cannot work."""
-        found = list_broken_bounds(self)
+    def __post_init__(self) -> None:
+        problems = list_broken_bounds(self)
         if self.batch_tokens > self.queue_tokens:
-            found.append(
+            problems.append(
                 f"batch_tokens = {self.batch_tokens} is more than queue_tokens = {self.queue_tokens}"
             )
-        return found
-
-    def __post_init__(self) -> None:
-        raise_all(self.problems())
+        raise_all(problems)

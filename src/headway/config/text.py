@@ -61,12 +61,8 @@ class TextConfig:
     ] = 0.8
     drop_leaks: Annotated[bool, "drop training pairs that are also in the validation set"] = True
 
-    def problems(self) -> list[str]:
-        """Return a line for each value that cannot work."""
+    def __post_init__(self) -> None:
         problems = list_broken_bounds(self)
         if self.copies > 1 and self.subwords != "bpe":
             problems.append(f"copies = {self.copies} needs subwords = bpe, which has merges")
-        return problems
-
-    def __post_init__(self) -> None:
-        raise_all(self.problems())
+        raise_all(problems)

@@ -68,9 +68,5 @@ class TrainingConfig:
     ] = 5
     tensorboard: Annotated[bool, "also write TensorBoard events"] = False
 
-    def problems(self) -> list[str]:
-        """Return a line for each value that cannot work."""
-        return list_broken_bounds(self)
-
     def __post_init__(self) -> None:
-        raise_all(self.problems())
+        raise_all(list_broken_bounds(self))

@@ -1,4 +1,4 @@
-"""Models with rounded matrix products in plain torch: slow twins of the native code."""
+"""Models with rounded matrix products in plain torch: slow versions of the native code."""
 
 import copy
 

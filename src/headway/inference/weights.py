@@ -47,7 +47,7 @@ def read_network(file: Path, config: ModelConfig) -> Network:
                         f"{file}: {name} is {shapes.get(name, 'missing')},"
                         f" config.json expects {expected.get(name, 'no such weight')}"
                     )
-            # A copy: what safetensors returns may change when somebody overwrites the file.
+            # A copy: what safetensors returns may change when another process overwrites the file.
             values = {name: weights.get_tensor(name).to(torch.float32, copy=True) for name in names}
     except OSError as error:
         raise HeadwayError(f"{file}: {error.strerror or error}") from None

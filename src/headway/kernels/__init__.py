@@ -1,7 +1,6 @@
-"""Native functions for the slow parts, compiled on first use, each beside a twin in plain torch.
+"""Native functions for the slow parts, compiled on first use, each beside a plain version in torch.
 
-A twin has the same signature and result. A test compares the two, and the twin runs where there is
-no compiler. Nothing here knows what a model is.
+A plain version has the same result, which a test checks. It runs where there is no compiler. Nothing here knows what a model is.
 """
 
 from headway.kernels.build import compile_native

@@ -1,4 +1,4 @@
-"""Plain torch twins of the native linear maps with rounded numbers: int8 and bf16.
+"""Plain versions of the native linear maps with rounded numbers: int8 and bf16.
 
 Shapes: M rows, K inputs, N outputs.
 """

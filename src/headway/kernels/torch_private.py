@@ -69,7 +69,7 @@ def has_gradient_hook(parameter: nn.Parameter) -> bool:
 def is_traced(*tensors: Tensor) -> bool:
     """Whether torch traces, transforms or counts operations, and so has to see plain torch.
 
-    Where that is unknown, tensors count as traced: native functions then stand aside.
+    Where that is unknown, tensors count as traced, and native functions are not used.
     """
     if torch.compiler.is_compiling() or any(type(t) not in (Tensor, nn.Parameter) for t in tensors):
         return True
@@ -82,7 +82,7 @@ def is_traced(*tensors: Tensor) -> bool:
 
 
 class _TracingStates:
-    """torch's functions that tell who watches."""
+    """torch's functions that say whether operations are traced, dispatched or transformed."""
 
     def __init__(self) -> None:
         private: Any = torch._C
