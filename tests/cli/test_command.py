@@ -80,6 +80,7 @@ def test_help_imports_nothing_heavy(verb: str) -> None:
             "a model with random weights has no shortlist",
         ),
         (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
+        (["average", "nowhere", "out"], 1, "nowhere: no run.json: give a run directory"),
         (["translate", "m", "--threads", "two"], 2, "--threads two: must be a whole number;"),
         (["translate", "m", "a.en"], 2, "a.en: one argument too many (text is read from"),
         (["train", "x", "--languages", "en", "de", "fr"], 2, "fr: one argument too many;"),

@@ -115,7 +115,7 @@ def test_the_command_average_writes_the_average_that_training_writes(uninterrupt
     name = "model.safetensors"
     assert (out / name).read_bytes() == (uninterrupted_run / "averaged" / name).read_bytes()
     assert isinstance(Translator.load(out, "cpu").translate("1 2"), str)
-    with pytest.raises(HeadwayError, match="is there already"):
+    with pytest.raises(HeadwayError, match="exists already"):
         dispatch(["average", str(uninterrupted_run), str(out), "--checkpoints", "12"])
     shutil.rmtree(out)
     dispatch(["average", str(uninterrupted_run), str(out), "--checkpoints", "12"])

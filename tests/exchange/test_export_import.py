@@ -110,7 +110,7 @@ def test_a_rejected_export_leaves_no_files(
         export_model(model, "ctranslate2", tmp_path / "out", "int4")
     with pytest.raises(HeadwayError, match="did you mean 'argos'"):
         export_model(model, "argo", tmp_path / "out")
-    with pytest.raises(HeadwayError, match="is there already"):
+    with pytest.raises(HeadwayError, match="exists already"):
         export_model(model, "ctranslate2", tmp_path / "other", verify=False)
     assert set(tmp_path.iterdir()) == before
 

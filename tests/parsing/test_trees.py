@@ -32,7 +32,7 @@ def test_reading_writing_and_linearizing_are_inverses(seed):
     [
         ("(S (NP a)", "ends before"),
         ("(S (NP a)) )", "follows the end"),
-        ("a (S (NP a))", "before the first"),
+        ("a (S (NP a))", "outside a tree"),
         ("(S (NP a b))", "neither one word"),
         ("(S (NP a) b)", "neither one word"),
         ("(S )", "neither one word"),

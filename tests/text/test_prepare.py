@@ -201,11 +201,11 @@ def test_an_existing_directory_is_not_touched(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, "precious", ["x"])
-    with pytest.raises(HeadwayError, match="is there already"):
+    with pytest.raises(HeadwayError, match="exists already"):
         prepare(*files, tmp_path, CONFIG)
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    with pytest.raises(HeadwayError, match="is there already"):
+    with pytest.raises(HeadwayError, match="exists already"):
         prepare(*files, ".", CONFIG)
 
 

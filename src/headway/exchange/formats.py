@@ -101,21 +101,27 @@ def recognize_format(path: Path) -> str:
         HeadwayError: If it is a format that Headway cannot read.
     """
     if not path.exists():
-        raise HeadwayError(f"{path} is not there: give a model's file or directory")
+        raise HeadwayError(
+            f"{path}: no such file or directory: give the file or directory of a model"
+        )
     if path.is_file():
         if zipfile.is_zipfile(path):
             return "argos"
-        raise HeadwayError(f"{path}: is a file, but no Argos package: give a model's directory")
+        raise HeadwayError(
+            f"{path}: this file is not an Argos package: give the directory of a model"
+        )
     if (path / "metadata.json").is_file() and (path / "model" / "model.bin").is_file():
         return "argos"
     if (path / "model.bin").is_file():
         return "ctranslate2"
     config = path / "config.json"
     if not config.is_file():
-        raise HeadwayError(f"{path}: no config.json and no model.bin: not a model that is known")
+        raise HeadwayError(
+            f"{path}: no config.json and no model.bin: not a model that Headway can import"
+        )
     values = read_json_object(config, MAX_CONFIG_BYTES)
     if "model_type" in values:
         return "huggingface"
     if "settings" in values:
-        raise HeadwayError(f"{path}: is a Headway model already")
-    raise HeadwayError(f"{config}: no model_type: not a model that is known")
+        raise HeadwayError(f"{path}: is a Headway model already; it needs no import")
+    raise HeadwayError(f"{config}: no model_type: not a model that Headway can import")

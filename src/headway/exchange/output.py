@@ -19,7 +19,7 @@ def create_atomically(out: Path) -> Iterator[Path]:
         HeadwayError: If ``out`` exists.
     """
     if out.exists() or out.is_symlink():
-        raise HeadwayError(f"{out}: is there already: remove it, or give another name")
+        raise HeadwayError(f"{out}: exists already: give another name, or remove it")
     out.parent.mkdir(parents=True, exist_ok=True)
     with write_atomically(out) as temporary:
         yield temporary

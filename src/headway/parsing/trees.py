@@ -74,7 +74,7 @@ def parse_brackets(text: str, where: str = "tree") -> Tree:
             if len(stack) > MAX_DEPTH:
                 raise HeadwayError(f"{where}: nested more than {MAX_DEPTH} deep")
         elif not stack:
-            raise HeadwayError(f"{where}: {token} stands before the first (")
+            raise HeadwayError(f"{where}: {token!r} stands outside a tree, which begins with (")
         elif token == ")":
             label, children, words = stack.pop()
             if (len(words), bool(children)) not in ((1, False), (0, True)):

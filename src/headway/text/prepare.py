@@ -149,7 +149,7 @@ def languages_from_names(paths: Sequence[str | Path]) -> tuple[str, str]:
         code = suffixes[-1] if suffixes and len(paths) == 2 else ""
         if not 1 < len(code) < 16 or code == "txt":
             raise HeadwayError(
-                f"{path}: its name does not tell the language: give --languages SOURCE TARGET"
+                f"{path}: the name does not end in a language code: give --languages SOURCE TARGET"
             )
         codes.append(code)
     return codes[0], codes[1]

@@ -152,7 +152,7 @@ def write_prepared(
 def check_new(out: Path) -> None:
     """Check that a directory does not exist yet, or is empty."""
     if not out.name or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise HeadwayError(f"{out}: is there already: give another name, or remove it")
+        raise HeadwayError(f"{out}: exists already: give another name, or remove it")
 
 
 def fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:

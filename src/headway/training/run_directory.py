@@ -115,6 +115,8 @@ class RunDirectory:
             found = values.pop("format", None)
             if found == FORMAT:
                 return RunRecord.from_dict(values)
+        except FileNotFoundError:
+            raise HeadwayError(f"{self.path}: no run.json: give a run directory") from None
         except (OSError, ValueError) as error:
             raise HeadwayError(f"{path}: cannot be read ({error})") from None
         except (KeyError, TypeError, AttributeError) as error:
