@@ -39,7 +39,7 @@ STEPS = 20  # of a translation; few, so that the time depends on the input lengt
 Run = Callable[[], object]
 
 
-def layer(length: int, *, window: int, causal: bool, packed: bool, backward: bool) -> Run:
+def make_layer(length: int, *, window: int, causal: bool, packed: bool, backward: bool) -> Run:
     """Return a forward of one layer, with or without its backward."""
     attention = MultiHeadAttention(D_MODEL, HEADS, D_MODEL // HEADS, D_MODEL // HEADS)
     module = SelfAttention(attention, causal=causal, window=window)
@@ -52,7 +52,7 @@ def layer(length: int, *, window: int, causal: bool, packed: bool, backward: boo
     return (lambda: forward().sum().backward()) if backward else forward
 
 
-def model(length: int, *, window: int, training: bool) -> Run:
+def make_model(length: int, *, window: int, training: bool) -> Run:
     """Return a training step on n source and n target tokens, or a translation's steps from n."""
     config = ModelConfig(
         source_vocab_size=VOCABULARY, target_vocab_size=VOCABULARY, window=window,
@@ -73,7 +73,7 @@ def model(length: int, *, window: int, training: bool) -> Run:
     return step if training else translate
 
 
-def cases() -> dict[str, Callable[[int], Run]]:
+def make_cases() -> dict[str, Callable[[int], Run]]:
     """Return the cases by name."""
     found: dict[str, Callable[[int], Run]] = {}
     for window, causal, packed in (
@@ -84,16 +84,16 @@ def cases() -> dict[str, Callable[[int], Run]]:
         name += ", causal" * causal + ", packed" * packed
         for backward in (False, True):
             found[f"{name}: {'forward and backward' if backward else 'forward'}"] = partial(
-                layer, window=window, causal=causal, packed=packed, backward=backward
+                make_layer, window=window, causal=causal, packed=packed, backward=backward
             )
     for window in (WINDOW, 0):
         name = f"Transformer, {f'window {window}' if window else 'full'}"
-        found[f"{name}: training step"] = partial(model, window=window, training=True)
-        found[f"{name}: translation"] = partial(model, window=window, training=False)
+        found[f"{name}: training step"] = partial(make_model, window=window, training=True)
+        found[f"{name}: translation"] = partial(make_model, window=window, training=False)
     return found
 
 
-def seconds(make: Callable[[int], Run], lengths: list[int], repeats: int) -> list[float]:
+def time_lengths(make: Callable[[int], Run], lengths: list[int], repeats: int) -> list[float]:
     """Time a run at every length, interleaved: medians."""
     keep_large_allocations()
     runs = [make(n) for n in lengths]
@@ -107,28 +107,28 @@ def seconds(make: Callable[[int], Run], lengths: list[int], repeats: int) -> lis
     return [statistics.median(times) for times in took]
 
 
-def peak(case: str, length: int) -> int:
+def measure_peak(case: str, length: int) -> int:
     """Measure a run's peak memory in a fresh process, in bytes."""
     command = [sys.executable, __file__, "--peak", case, "--lengths", str(length)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def own_peak(make: Callable[[int], Run], length: int) -> int:
+def measure_own_peak(make: Callable[[int], Run], length: int) -> int:
     """Return by how many bytes a run raises the peak memory of this process."""
     make(max(512, length // 8))()  # libraries load and threads start
     run = make(length)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    before = _status("VmRSS")
+    before = _read_status("VmRSS")
     run()
-    return _status("VmHWM") - before
+    return _read_status("VmHWM") - before
 
 
-def _status(key: str) -> int:
+def _read_status(key: str) -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
 
 
-def row(label: str, values: list[float], unit: str) -> str:
+def format_row(label: str, values: list[float], unit: str) -> str:
     """Return a table row with the values of all lengths and their growth."""
     cells = [f"{values[0]:>9.1f}      "]
     cells += [f"{b:>9.1f} ({b / a:.2f})" for a, b in itertools.pairwise(values)]
@@ -149,23 +149,23 @@ def main() -> None:
     options = parser.parse_args()
     torch.manual_seed(1)
     if options.peak:
-        print(own_peak(cases()[options.peak], options.lengths[0]))
+        print(measure_own_peak(make_cases()[options.peak], options.lengths[0]))
         return
     found = {}
     if not options.json:
         print(f"| case | {' | '.join(f'n = {n:,}' for n in options.lengths)} | |")
         print("|---" * (len(options.lengths) + 2) + "|")
-    for name, make in cases().items():
+    for name, make in make_cases().items():
         if options.only not in name:
             continue
-        megabytes = [peak(name, n) / 1e6 for n in options.lengths]
+        megabytes = [measure_peak(name, n) / 1e6 for n in options.lengths]
         found[name] = {"megabytes": megabytes}
         if not options.no_time:
-            milliseconds = [1000 * s for s in seconds(make, options.lengths, options.repeats)]
+            milliseconds = [1000 * s for s in time_lengths(make, options.lengths, options.repeats)]
             found[name]["milliseconds"] = milliseconds
         if not options.json:
             for unit, values in reversed(found[name].items()):
-                print(row(name, values, unit), flush=True)
+                print(format_row(name, values, unit), flush=True)
     if options.json:
         print(json.dumps({"lengths": options.lengths, "cases": found}, indent=1))
 

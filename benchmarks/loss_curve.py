@@ -28,7 +28,7 @@ POINTS = 15
 WINDOW = 20
 
 
-def losses(
+def train_losses(
     data: PreparedData, config: Config, precision: Literal["fp32", "bf16"], seed: int, steps: int
 ) -> list[float]:
     """Train from a seed; return the loss of each step."""
@@ -42,7 +42,7 @@ def losses(
     return [trainer.step(feed.next()).loss for _ in range(steps)]
 
 
-def smoothed(values: list[float]) -> list[float]:
+def smooth(values: list[float]) -> list[float]:
     """Average the losses before each point."""
     ends = [len(values) * (i + 1) // POINTS for i in range(POINTS)]
     return [sum(values[max(0, e - WINDOW) : e]) / min(e, WINDOW) for e in ends]
@@ -64,7 +64,7 @@ def main() -> None:
         config = with_vocabulary(config, data)
         curves = {
             precision: [
-                smoothed(losses(data, config, precision, seed, args.steps))
+                smooth(train_losses(data, config, precision, seed, args.steps))
                 for seed in range(1, args.seeds + 1)
             ]
             for precision in ("fp32", "bf16")

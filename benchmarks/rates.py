@@ -23,7 +23,7 @@ SHAPES = (
 REPEATS = 7
 
 
-def fastest(run: Callable[[], Tensor]) -> float:
+def time_fastest(run: Callable[[], Tensor]) -> float:
     """Return the minimum seconds of several runs, after two warm-up runs."""
     run(), run()
     seconds = []
@@ -34,7 +34,7 @@ def fastest(run: Callable[[], Tensor]) -> float:
     return min(seconds)
 
 
-def implementations(rows: int, inputs: int, outputs: int) -> dict[str, Callable[[], Tensor]]:
+def make_implementations(rows: int, inputs: int, outputs: int) -> dict[str, Callable[[], Tensor]]:
     """Return each implementation of [rows, inputs] times the transpose of [outputs, inputs]."""
     x, weight = torch.randn(rows, inputs), torch.randn(outputs, inputs)
     low_x, low_weight = x.bfloat16(), weight.bfloat16()
@@ -50,11 +50,11 @@ def implementations(rows: int, inputs: int, outputs: int) -> dict[str, Callable[
 def main() -> None:
     """Print the table."""
     torch.set_num_threads(1)
-    names = list(implementations(32, 32, 32))
+    names = list(make_implementations(32, 32, 32))
     print(f"| rows x in x out | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
     for shape in SHAPES:
         work = 2 * shape[0] * shape[1] * shape[2] / 1e9
-        rates = [f"{work / fastest(run):.0f}" for run in implementations(*shape).values()]
+        rates = [f"{work / time_fastest(run):.0f}" for run in make_implementations(*shape).values()]
         print(f"| {' x '.join(map(str, shape))} | {' | '.join(rates)} |")
 
 

@@ -1,4 +1,4 @@
-"""Requests of many clients against batches of the same lines, and what a lone request waits.
+"""Compare the requests of many clients with batches of the same lines, and measure single requests.
 
     python benchmarks/serving.py MODEL --text FILE [--clients 32] [--lines 2000] [--cores 1]
 
@@ -21,8 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 
-def free_port() -> int:
-    """Return a port nobody listens at."""
+def find_free_port() -> int:
+    """Return an unused port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -39,7 +39,7 @@ class Client:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
 
     async def ask(self, line: str) -> tuple[float, str]:
-        """Translate a line; returns the seconds it took and the text."""
+        """Translate a line; return the seconds that it took and the text."""
         source, target = self.languages
         body = json.dumps({"q": line, "source": source, "target": target}).encode()
         started = time.perf_counter()
@@ -54,10 +54,10 @@ class Client:
         return time.perf_counter() - started, str(json.loads(answer)["translatedText"])
 
 
-async def crowd(
+async def run_clients(
     port: int, languages: tuple[str, str], lines: list[str], clients: int
 ) -> tuple[float, list[float], list[str]]:
-    """Have clients share the lines; returns all seconds, those of each request, and the texts."""
+    """Send each line by one of the clients; return the seconds in all and of each request, and the texts."""
     waiting = iter(enumerate(lines))
     times: list[float] = []
     texts = [""] * len(lines)
@@ -75,8 +75,10 @@ async def crowd(
     return time.perf_counter() - started, times, texts
 
 
-def in_batches(model: str, lines: list[str], threads: int) -> tuple[float, float, list[str]]:
-    """Translate lines in batches of 32; returns seconds, seconds of a line alone, and the texts."""
+def translate_in_batches(
+    model: str, lines: list[str], threads: int
+) -> tuple[float, float, list[str]]:
+    """Translate lines in batches of 32; return the seconds, the seconds of a single line, and the texts."""
     import torch
 
     from headway.inference import Translator
@@ -107,7 +109,7 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
-    parser.add_argument("--text", required=True, help="a sentence a line")
+    parser.add_argument("--text", required=True, help="a file with a sentence on each line")
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--lines", type=int, default=2000)
     parser.add_argument("--cores", type=int, default=1)
@@ -123,13 +125,13 @@ def main() -> None:
     rows = []
     for _ in range(args.repeat):
         os.sched_setaffinity(0, ours)
-        together, alone, texts = in_batches(args.model, lines, args.cores)
-        port = free_port()
+        together, alone, texts = translate_in_batches(args.model, lines, args.cores)
+        port = find_free_port()
         server = subprocess.Popen(
             [
                 sys.executable,
                 "-m",
-                "headway.cli.main",
+                "headway",
                 "serve",
                 args.model,
                 "--port",
@@ -141,10 +143,10 @@ def main() -> None:
         )
         os.sched_setaffinity(0, others)
         try:
-            wait_for(port)
-            asyncio.run(crowd(port, languages, lines[:200], args.clients))  # warm
-            seconds, times, found = asyncio.run(crowd(port, languages, lines, args.clients))
-            _, lone, _ = asyncio.run(crowd(port, languages, lines[:100], 1))
+            wait_for_server(port)
+            asyncio.run(run_clients(port, languages, lines[:200], args.clients))  # warm
+            seconds, times, found = asyncio.run(run_clients(port, languages, lines, args.clients))
+            _, single, _ = asyncio.run(run_clients(port, languages, lines[:100], 1))
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait()
@@ -153,20 +155,21 @@ def main() -> None:
             {
                 "batches, lines/s": len(lines) / together,
                 "server, lines/s": len(lines) / seconds,
-                "share": together / seconds,
+                "server / batches": together / seconds,
                 "median answer, ms": 1000 * statistics.median(times),
-                "lone answer, ms": 1000 * statistics.median(lone),
-                "the same without a server, ms": 1000 * alone,
-                "lone added, ms": 1000 * (statistics.median(lone) - alone),
+                "answer to a single client, ms": 1000 * statistics.median(single),
+                "the same line without a server, ms": 1000 * alone,
+                "added by the server for a single client, ms": 1000
+                * (statistics.median(single) - alone),
                 "texts the same": same / len(lines),
             }
         )
     for name in rows[0]:
-        print(f"{name:<32}{statistics.median(row[name] for row in rows):10.2f}")
+        print(f"{name:<44}{statistics.median(row[name] for row in rows):10.2f}")
 
 
-def wait_for(port: int) -> None:
-    """Return when the server answers."""
+def wait_for_server(port: int) -> None:
+    """Wait until the server answers."""
     for _ in range(600):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()

@@ -1,4 +1,4 @@
-"""The side-by-side runner: turns are fair, ratios are right, and Headway's own sides work."""
+"""The benchmark runner: sides take turns, ratios are right, and Headway's own sides work."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def record(side, cpu, **more):
     return values | {"cell": cell, "tokens": 100, "yardstick": 0.01} | more
 
 
-def test_a_ratio_is_of_the_medians_with_the_repeats_own_extremes():
+def test_a_ratio_compares_medians_and_shows_the_extremes_of_the_repeats():
     from table import ratio
 
     ours = [record("a", cpu) for cpu in (1.0, 2.0, 4.0)]
@@ -30,7 +30,7 @@ def test_a_ratio_is_of_the_medians_with_the_repeats_own_extremes():
     assert ratio(ours, theirs) == "**2.50** (1.25 to 4.00)"
 
 
-def test_every_precision_meets_its_own_kind_and_the_fastest_meet():
+def test_equal_precisions_and_the_fastest_sides_are_compared():
     from table import report
 
     times = {
@@ -74,7 +74,7 @@ def test_a_side_of_another_checkout_runs_its_script_and_its_package(tmp_path):
     process.close()
 
 
-def test_batches_hold_all_they_can():
+def test_batches_have_the_wanted_number_of_tokens():
     from inputs import BATCH_TOKENS, batch_by_length
 
     targets = [[1] * length for length in range(3, 47)] * 50
@@ -85,7 +85,7 @@ def test_batches_hold_all_they_can():
     assert all(BATCH_TOKENS <= size < BATCH_TOKENS + 47 for size in sizes)
 
 
-def test_the_conversion_knows_every_departure():
+def test_the_conversion_expects_the_settings_of_the_paper():
     from headway.config import ModelConfig
 
     source = (BENCHMARKS / "convert.py").read_text(encoding="utf-8")
