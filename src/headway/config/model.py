@@ -70,7 +70,7 @@ class ModelConfig:
         "dot"
     )
     scale_attention: Annotated[bool, "divide compatibilities by sqrt(d_k)"] = True
-    attention_bias: Annotated[bool, "biases in W^Q, W^K, W^V and W^O; equation 5 has none"] = False
+    attention_bias: Annotated[bool, "biases in W^Q, W^K, W^V and W^O; the paper has none"] = False
     window: Annotated[
         int, "r: self-attention is restricted to r positions; 0: all", NOT_NEGATIVE
     ] = 0
