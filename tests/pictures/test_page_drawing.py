@@ -5,8 +5,6 @@ The page's script runs in Node with a few stand-ins for the elements of a browse
 
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -20,6 +18,7 @@ from headway.pictures.maps import AttentionMap, AttentionMaps
 from headway.pictures.page import view_script
 from headway.pictures.page_layouts import layouts, view_json
 from headway.pictures.style import FAINTEST, head_color, head_dash
+from support.pages import run_in_node
 
 LAYERS, HEADS, TARGETS, SOURCES = 2, 11, 5, 7
 VIEWS = ("heads", "paper", "grid", "heat", "alignment")
@@ -63,21 +62,16 @@ def maps() -> AttentionMaps:
 @pytest.fixture(scope="module")
 def drawn(maps: AttentionMaps) -> Iterator[Elements]:
     """The elements that the page draws, for each view and each choice."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("needs node")
     requests = [
         [view, choice.layer, list(choice.heads), spot(choice)]
         for view, choice in product(VIEWS, CHOICES)
     ]
-    program = (
+    found = run_in_node(
         f"{BROWSER}{view_script()}"
         f"const json = {json.dumps(view_json(maps))}, requests = {json.dumps(requests)};{DRAW}"
     )
-    answer = subprocess.run(
-        [node, "-"], input=program, capture_output=True, text=True, check=True, encoding="utf-8"
-    )
-    return iter(json.loads(answer.stdout))
+    assert isinstance(found, list)
+    return iter(found)
 
 
 def spot(choice: Choice) -> dict[str, int] | None:

@@ -164,7 +164,7 @@
       svg = made.svg;
       figure.replaceChildren(svg);
       fit();
-      const left = made.left ? ` The faintest ${made.left.toLocaleString()} lines are left out.` : "";
+      const left = made.omitted ? ` The faintest ${made.omitted.toLocaleString()} lines are left out.` : "";
       note.textContent = `${caption()}. ${NOTES[state.kind]}${left}`;
       const hint = state.view === "grid" ? "Choose a map." : "Point at a token, or tap it.";
       reading.textContent = headway.reading(current(), state, spot()) || hint;

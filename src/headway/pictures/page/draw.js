@@ -166,7 +166,7 @@
     return [target(layout.maps[0].area, { rows: map.queries.length, columns: map.keys.length })];
   }
 
-  /** Draw a view: state is {view, layer, heads, pin, spot}; returns {svg, left}, left counts links not drawn. */
+  /** Draw a view: state is {view, layer, heads, pin, spot}; returns {svg, omitted}, where omitted counts the links that are not drawn. */
   function draw(map, state, label) {
     const layout = map.layouts[state.view];
     const all = listLinks(map, layout, state);
@@ -190,7 +190,7 @@
     if (layout.queries) svg.append(...drawSide(layout.queries, "query", map.queries, state));
     if (layout.keys) svg.append(...drawSide(layout.keys, "key", map.keys, state));
     svg.append(...drawFrames(map, layout, state), ...drawTargets(map, layout, state.view));
-    return { svg, left: all.length - links.length };
+    return { svg, omitted: all.length - links.length };
   }
 
   /** Return a drawn view as the text of an SVG file: dark on white, without what only a pointer needs. */
