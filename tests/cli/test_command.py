@@ -204,7 +204,14 @@ def test_verbs_report_why_native_code_is_missing(
 
 
 @pytest.mark.parametrize(
-    "words", [["train", "RUN", "--init", "ORG/NAME"], ["lm", "RUN"], ["classify", "RUN"]]
+    "words",
+    [
+        ["train", "RUN", "--init", "ORG/NAME"],
+        ["lm", "RUN"],
+        ["classify", "RUN"],
+        ["demo", "RUN"],
+        ["bench", "train"],
+    ],
 )
 def test_the_environment_of_a_training_is_set_before_torch_is_imported(words: list[str]) -> None:
     code = """

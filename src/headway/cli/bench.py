@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from headway.cli.arguments import usage_error
 from headway.cli.options import add_preset
-from headway.cli.process import set_training_environment
 from headway.cli.settings import settings_from
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Set the process up as `headway train` does, measure, and print a table."""
-    set_training_environment()
     cells = [_parse_cell(word) for word in args.cells]
     if args.repeats < 1:
         usage_error(f"--repeats {args.repeats}: must be 1 or more")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from headway.cli.options import add_machine, add_model
-from headway.errors import HeadwayError
+from headway.cli.parallel_files import read_parallel_files
 
 EXAMPLE = (
     "headway evaluate runs/mine --source test.en --reference test.de\n"
@@ -43,18 +43,12 @@ def run(args: argparse.Namespace) -> None:
     """Print the scores, or a log-probability for each line."""
     from headway.cli.process import report_native_code, set_threads
     from headway.cli.settings import override_search
-    from headway.text.readers import read_lines
 
     if args.comet:
         from headway.evaluation import find_comet
 
         find_comet()  # before translating, which may take minutes
-    sources, references = list(read_lines(args.source)), list(read_lines(args.reference))
-    if len(sources) != len(references):
-        raise HeadwayError(
-            f"{args.source} has {len(sources)} lines, but {args.reference} has {len(references)}:"
-            " line n of one must belong to line n of the other"
-        )
+    sources, references = read_parallel_files(args.source, args.reference)
     set_threads(args.threads)
 
     from headway.inference import Translator  # after the user's mistakes: this imports torch

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from headway.cli.options import add_model
+from headway.cli.parallel_files import read_parallel_files
 from headway.errors import HeadwayError
 
 EXAMPLE = (
@@ -44,21 +45,19 @@ def run(args: argparse.Namespace) -> int:
     """Export a model, and print the comparison on standard error."""
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
-    from headway.text.readers import read_lines
 
     if args.reference and not args.lines:
         usage_error("--reference needs --lines, the text that it translates")
     if args.no_verify and args.lines:
         usage_error("--lines has no effect with --no-verify")
-    lines = list(read_lines(args.lines)) if args.lines else []
-    references = list(read_lines(args.reference)) if args.reference else []
+    lines: list[str] = []
+    references: list[str] = []
+    if args.reference:
+        lines, references = read_parallel_files(args.lines, args.reference)
+    elif args.lines:
+        [lines] = read_parallel_files(args.lines)
     if args.lines and not any(line.strip() for line in lines):
         raise HeadwayError(f"{args.lines}: no text to compare on")
-    if references and len(references) != len(lines):
-        raise HeadwayError(
-            f"{args.lines} has {len(lines)} lines, but {args.reference} has {len(references)}:"
-            " line n of one must belong to line n of the other"
-        )
     set_threads(args.threads)
 
     from headway.exchange.certificate import MAX_LINES

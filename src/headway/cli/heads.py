@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from headway.cli.options import add_machine, add_model
+from headway.cli.parallel_files import read_parallel_files
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -96,16 +97,9 @@ def read_pairs(
         HeadwayError: If the files have different numbers of lines.
     """
     from headway.pictures.sentences import LONGEST_SOURCE, LONGEST_TARGET
-    from headway.text.readers import read_lines
 
     names = [args.source, args.reference, *([args.alignment] if args.alignment else [])]
-    columns = [list(read_lines(name)) for name in names]
-    for name, column in zip(names, columns, strict=True):
-        if len(column) != len(columns[0]):
-            raise HeadwayError(
-                f"{args.source} has {len(columns[0])} lines, but {name} has {len(column)}:"
-                " line n of one must belong to line n of the other"
-            )
+    columns = read_parallel_files(*names)
     lengths = [
         [len(ids) for ids in encode(column)]
         for encode, column in zip(

@@ -43,10 +43,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
-    from headway.cli.process import set_training_environment
-
-    set_training_environment()  # before torch is imported
-
     from headway.cli.downloads import fetch_text
     from headway.cli.training import check_training, train_and_show
     from headway.training.opening import RunRequest

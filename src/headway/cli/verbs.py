@@ -1,6 +1,6 @@
 """The verbs of ``headway``, in the groups of its help."""
 
-TRAINING = ("train", "lm", "classify")  # the verbs whose process may train
+TRAINING = ("train", "lm", "classify", "demo", "bench")  # the verbs whose process may train
 
 GROUPS = {
     "every day": {

@@ -1,0 +1,21 @@
+"""Files whose lines belong together: line n of one to line n of the others."""
+
+from headway.errors import HeadwayError
+
+
+def read_parallel_files(*names: str) -> list[list[str]]:
+    """Return the lines of each file.
+
+    Raises:
+        HeadwayError: If a file has another number of lines than the first.
+    """
+    from headway.text.lines import read_lines
+
+    files = [list(read_lines(name)) for name in names]
+    for name, lines in zip(names, files, strict=True):
+        if len(lines) != len(files[0]):
+            raise HeadwayError(
+                f"{names[0]} has {len(files[0])} lines, but {name} has {len(lines)}:"
+                " line n of one must belong to line n of the other"
+            )
+    return files
