@@ -145,7 +145,7 @@ def test_json_and_html_hold_the_maps(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "--out FILE, or --explain"),
+        ([], "give --out FILE or --explain"),
         (["--out", "a.gif"], "--out a.gif: must end in .svg"),
         (["--out", "a.svg", "--view", "word"], "--word WORD"),
         (["--out", "a.svg", "--layer", "3"], "--layer 3: must be from 1 to 2"),
