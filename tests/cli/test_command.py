@@ -20,7 +20,7 @@ def test_help_takes_less_than_a_third_of_a_second() -> None:
     for _ in range(5):
         start = os.times()
         assert headway("--help").returncode == 0
-        end = os.times()  # of the processor: others may use it, too
+        end = os.times()  # processor time, because other processes may run too
         times.append(sum(end[2:4]) - sum(start[2:4]))
     assert statistics.median(times) < 0.3
 

@@ -33,7 +33,7 @@ def test_a_signal_saves_and_ends_the_run(
 ):
     path = tmp_path / "run"
     original = Display.show
-    before = signal.signal(number, signal.default_int_handler)  # nohup may have it ignored
+    before = signal.signal(number, signal.default_int_handler)  # nohup may ignore the signal
 
     def show(self, event):
         original(self, event)
@@ -55,7 +55,7 @@ def test_a_second_signal_ends_the_process_at_once(monkeypatch):
     with Signals() as signals:
         os.kill(os.getpid(), signal.SIGTERM)
         assert (signals.received, ends) == (signal.SIGTERM, [])
-        os.kill(os.getpid(), signal.SIGHUP)  # as systemd sends it behind
+        os.kill(os.getpid(), signal.SIGHUP)  # as systemd does after SIGTERM
         assert (signals.received, ends) == (signal.SIGTERM, [])
         os.kill(os.getpid(), signal.SIGINT)
         assert ends == [130]

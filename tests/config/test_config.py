@@ -1,4 +1,4 @@
-"""Presets are the paper's, and the loader refuses what it does not know."""
+"""The presets are the paper's, and the loader rejects unknown settings."""
 
 import dataclasses
 import tomllib

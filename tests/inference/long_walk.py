@@ -1,4 +1,4 @@
-"""Native code at work for a while; `test_native_builds` runs it compiled with checks of every address."""
+"""A long decoding in native code; `test_native_builds` runs it in a build that checks every address."""
 
 import torch
 

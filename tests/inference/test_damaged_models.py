@@ -1,4 +1,4 @@
-"""A hundred damaged model directories: one clear line each, nothing executed, no hang."""
+"""A hundred damaged model directories: each gives one line, executes nothing and does not hang."""
 
 import json
 import pickle

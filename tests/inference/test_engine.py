@@ -81,7 +81,7 @@ def test_a_native_rounded_map_equals_the_plain_version(
     weight[1] = 0
     bias = torch.randn(outputs, generator=generator)
     found = decoding.PackedLinear(library(precision), precision, weight, bias)(x)
-    if precision == "int8":  # integers are exact; what is left are three roundings of fp32
+    if precision == "int8":  # integers are exact; only three roundings of fp32 differ
         expected = int8_linear(x, quantize(weight), bias)
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
         return
@@ -135,14 +135,14 @@ def test_native_translations_equal_plain_ones(shape: dict[str, Any], beam: int) 
         for mine, others in zip(ours, theirs, strict=True):
             for a, b in zip(mine, others, strict=True):
                 assert a.score == pytest.approx(b.score, abs=1e-4)
-                # Nothing but a tie within rounding may come out in another order.
+                # Only translations whose scores are equal within rounding may be exchanged.
                 close = sum(abs(a.score - other.score) < 1e-4 for other in others)
                 assert a.tokens == b.tokens or close > 1
 
 
 @native
 def test_native_beam_search_equals_brute_force() -> None:
-    """Over a vocabulary of five, with beams enough to leave nothing out."""
+    """With a vocabulary of five tokens, and so many beams that no hypothesis is dropped."""
     model = model_of({"target_vocab_size": 5, "tying": "target"}, seed=5)
     texts, limit = sources(3), 4
 
@@ -211,7 +211,9 @@ def test_log_z_is_finite_for_logits_of_any_size() -> None:
     for low, high in ((-300.0, 200.0), (-200.0, -199.0), (90.0, 300.0)):
         with torch.no_grad():
             model.output.bias.copy_(torch.linspace(low, high, VOCAB))
-            model.output.bias[-1] = high + 40  # of <pad>: no candidate, but counted
+            model.output.bias[-1] = (
+                high + 40
+            )  # the logit of <pad>, which is no candidate but part of log Z
         started = NativeEngine(model, "fp32", library()).start([[5]], 1, 3)
         expected = PlainEngine(model).start([[5]], 1, 3)
         with torch.inference_mode():
@@ -266,7 +268,7 @@ def test_a_table_that_another_thread_extends_never_shrinks(monkeypatch: pytest.M
 
 @native
 def test_unknown_tokens_and_steps_beyond_the_limit_are_rejected() -> None:
-    """By both engines; native code would read other memory."""
+    """In both engines; without the check, native code would read other memory."""
     model = model_of(SHAPES["plain"])
     for engine in (NativeEngine(model, "fp32", library()), PlainEngine(model)):
         for bad in (VOCAB, -1):

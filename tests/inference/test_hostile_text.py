@@ -1,4 +1,4 @@
-"""Any text: a small part of what ``tests/outside/text_campaigns.py`` does."""
+"""Strange texts: a small part of ``tests/outside/text_campaigns.py``."""
 
 import pytest
 
@@ -69,4 +69,4 @@ def test_a_strange_line_does_not_change_its_neighbors(translator: Translator) ->
 def test_the_search_ends_for_every_strange_text(tokenizer: Tokenizer) -> None:
     broken, largest = ends(tokenizer, 250, seed=3)
     assert broken[:3] == []
-    assert largest == 1.0  # an untrained model goes on until it is stopped
+    assert largest == 1.0  # an untrained model rarely ends, so each search reaches its limit

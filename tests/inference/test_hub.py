@@ -1,4 +1,4 @@
-"""Models by name: what the hub keeps is what a directory would be, and nothing that runs comes along."""
+"""Models of the Hugging Face hub: loaded by name, without any file that can run code."""
 
 import argparse
 import importlib
@@ -35,7 +35,7 @@ UNSAFE = ("pytorch_model.bin", "training_args.pkl", "modeling.py", "model.h5", "
 
 
 class NotFound(RepositoryNotFoundError):
-    """As the hub's library raises it, without an answer of a server."""
+    """The error of the hub's library, made without a server's response."""
 
     def __init__(self) -> None:
         Exception.__init__(self, "404 Client Error.\nRepository Not Found")
@@ -49,7 +49,7 @@ class Hub:
         self.asked: list[tuple[str, str | None]] = []
 
     def put(self, name: str, files: Path) -> Path:
-        """Publish a directory, and beside its files all that is not to be downloaded."""
+        """Publish a directory, and add files that must not be downloaded."""
         out = self.repositories / name
         shutil.copytree(files, out)
         (out / "part").mkdir()
@@ -119,6 +119,19 @@ def test_a_model_is_loaded_by_its_name(
     assert there == {file.name for file in model_directory.iterdir()}
 
 
+def test_config_json_is_read_once(
+    hub: Hub, model_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.put("org/small", model_directory)
+    read: list[str] = []
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
+    for word in (model_directory, "org/small"):
+        read.clear()
+        load_model(word)
+        assert read.count("config.json") == 1
+
+
 def test_a_local_directory_is_preferred_to_the_hub(
     hub: Hub, model_directory: Path, tokenizer: Tokenizer
 ) -> None:
@@ -130,7 +143,7 @@ def test_a_local_directory_is_preferred_to_the_hub(
 
 
 def both_ways(word: str) -> list[str]:
-    """What a library's user and the command's are told."""
+    """Return the messages of the library and of the command."""
     told = []
     for way in (lambda: Translator.load(word, "cpu"), lambda: dispatch(["info", word])):
         with pytest.raises(HeadwayError) as caught:
@@ -144,7 +157,7 @@ def both_ways(word: str) -> list[str]:
 def test_a_path_in_a_usual_model_directory_is_never_a_name(
     hub: Hub, model_directory: Path, word: str
 ) -> None:
-    """A stranger's model would answer for one that is not trained yet."""
+    """Otherwise a stranger's model would take the place of one that is not trained yet."""
     hub.put(word.partition("@")[0], model_directory)
     for told in both_ways(word):
         assert told == (
@@ -200,7 +213,7 @@ def test_a_mistyped_path_gives_an_error_of_one_line(
 def test_offline_only_downloaded_models_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_directory: Path, translator: Translator
 ) -> None:
-    """The library itself, on a cache as it leaves it; a socket would be an error."""
+    """With the hub's own library, on a cache in its format; opening a socket fails the test."""
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the network was tried")
@@ -221,7 +234,7 @@ def test_offline_only_downloaded_models_are_used(
 def test_the_command_reports_a_model_that_is_not_downloaded(
     model_directory: Path, tmp_path: Path
 ) -> None:
-    """In a process of its own, where nothing of the library is loaded before."""
+    """In a new process, in which the hub's library is not yet imported."""
     done = headway("info", "org/small", HF_HUB_OFFLINE="1", HF_HUB_CACHE=str(tmp_path))
     assert done.returncode == 1
     assert done.stderr.startswith("headway: org/small: no such directory, and no downloaded model")
@@ -252,7 +265,10 @@ def test_a_model_of_another_program_is_imported_once(
     directory = exchange_hub.download_and_import("org/opus-mt-sv-fi")
     found = Translator.load(directory, "cpu")
     assert found.translate(LINES) == Translator.load(model.path, "cpu").translate(LINES)
-    assert found.languages in (("sv", "fi"), ("en", "de"))  # from the name, unless its files say
+    assert found.languages in (
+        ("sv", "fi"),
+        ("en", "de"),
+    )  # from the name, unless the files name them
     card = (directory / "README.md").read_text()
     assert "license: cc-by-4.0" in card
     assert "`org/opus-mt-sv-fi`" in card
@@ -284,7 +300,9 @@ def test_pickled_weights_are_neither_downloaded_nor_read(
         exchange_hub.download_and_import("org/old")
     snapshot = hub.snapshots("org/old")
     assert not (snapshot / "pytorch_model.bin").exists()
-    shutil.copy(published / "pytorch_model.bin", snapshot)  # as another program leaves it there
+    shutil.copy(
+        published / "pytorch_model.bin", snapshot
+    )  # as if another program had downloaded it
     with pytest.raises(HeadwayError, match="pickled weights"):
         exchange_hub.download_and_import("org/old")
 
@@ -329,7 +347,7 @@ def test_a_saved_model_equals_the_loaded_one(
     assert written == complete_card(card, ("en", "de"))
     data = huggingface_hub.ModelCard(written).data
     assert (data.license, data.pipeline_tag) == ("unknown", "translation")
-    saved(again, tmp_path / "out", licence="mit")  # in its own place, too
+    saved(again, tmp_path / "out", licence="mit")  # also into the directory that it was read from
     assert "license: mit" in (tmp_path / "out" / "README.md").read_text()
 
 

@@ -44,7 +44,7 @@ def test_many_configured_positions_take_no_memory(model_directory: Path, tmp_pat
 
 
 def test_a_translation_does_not_import_the_compiler_of_torch(model_directory: Path) -> None:
-    """Importing torch's compiler takes longer than everything else but torch itself."""
+    """Importing torch's compiler would take over a second."""
     program = (
         "import sys, torch; before = set(sys.modules); from headway.inference import Translator;"
         f" Translator.load({str(model_directory)!r}).translate('the cat');"

@@ -1,4 +1,4 @@
-"""A small part of ``tests/outside/damaged_models.py``: what is damaged at random is refused or works."""
+"""A small part of ``tests/outside/damaged_models.py``: randomly damaged models are rejected or work."""
 
 import signal
 from pathlib import Path

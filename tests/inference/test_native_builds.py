@@ -30,7 +30,7 @@ from support.engines import (
 def test_builds_for_different_processors_give_the_same_bits(
     march: str, needed: str, tmp_path: Path
 ) -> None:
-    """Sums run in one order at every width; only without FMA are last bits others."""
+    """Sums have one order at every vector width; only a build without FMA differs in the last bits."""
     if needed not in build.processor():
         pytest.skip(f"this processor cannot run {march}")
     flags = [flag for flag in build.FLAGS if not flag.startswith("-march")]
@@ -55,7 +55,7 @@ def test_builds_for_different_processors_give_the_same_bits(
             ours = NativeEngine(model, precision, library())
             theirs = NativeEngine(model, precision, other)
             least = 0 if march != "x86-64" else 1e-5 if precision == "fp32" else 0.05
-            # Few rows have kernels of their own, each number of them another.
+            # Each small number of rows has a kernel of its own.
             for size in ({}, *({"steps": 3, "count": 1, "beams": beams} for beams in range(1, 6))):
                 assert distance(walk(ours, model, **size), walk(theirs, model, **size)) <= least
 
@@ -66,7 +66,7 @@ def test_builds_for_different_processors_give_the_same_bits(
 def test_builds_of_different_compilers_give_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But where one fuses a product with a sum and the other does not."""
+    """Except where one compiler fuses a product with a sum and the other does not."""
     monkeypatch.setenv("CXX", "clang++")
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
     found, reason = build._load.__wrapped__("decoding")
@@ -113,7 +113,7 @@ int main() {
 @pytest.mark.slow
 @pytest.mark.parametrize("march", ["x86-64", "haswell", "skylake-avx512", "native"])
 def test_products_write_only_their_own_memory(march: str, tmp_path: Path) -> None:
-    """Of any number of rows, none included; and a row among others is the row alone."""
+    """For any number of rows, also none; and a row alone equals the row among others."""
     needed = {"x86-64": "sse2", "haswell": "avx2", "skylake-avx512": "avx512bw", "native": ""}
     if needed[march] not in build.processor():
         pytest.skip(f"this processor cannot run {march}")
@@ -130,7 +130,7 @@ def test_products_write_only_their_own_memory(march: str, tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 def test_a_long_decoding_writes_only_its_own_memory(tmp_path: Path) -> None:
-    """Of native code compiled with checks of every address, in a process of its own.
+    """In a new process, in a build that checks every address.
 
     Long enough that caches are had several times, for sources of one and of many vectors.
     """

@@ -1,4 +1,4 @@
-"""Beam search equals brute force, greedy equals argmax, and neighbors change nothing."""
+"""Beam search equals brute force, greedy equals argmax, and a result does not depend on the batch."""
 
 import itertools
 import math
@@ -81,7 +81,7 @@ def brute_force_of(
 def test_beam_equals_brute_force(seed: int, alpha: float) -> None:
     toy = Toy(3, seed)
     limits = [5, 3, 4]
-    # 3^4 open hypotheses at most: with so many beams nothing is ever left out.
+    # 3^4 open hypotheses at most: with so many beams no hypothesis is dropped.
     found = search(toy, range(3), limits, beam=200, alpha=alpha, n_best=7)
     for sentence, hypotheses in enumerate(found):
         expected = brute_force(toy, sentence, limits[sentence], alpha)[:7]
@@ -120,7 +120,7 @@ def test_a_sentence_alone_equals_itself_in_a_batch(beam: int) -> None:
 
 def test_every_hypothesis_ends_within_its_limit() -> None:
     toy = Toy(5, seed=2)
-    toy.table[..., EOS] = -30  # a model that never wants to stop
+    toy.table[..., EOS] = -30  # a model that almost never ends a sentence
     for limit, hypotheses in zip(
         [1, 2, 3, 5, 8], search(toy, range(5), [1, 2, 3, 5, 8]), strict=True
     ):
@@ -175,8 +175,8 @@ def test_samples_depend_on_the_seed_and_not_on_the_batch() -> None:
 
 
 def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch() -> None:
-    """Torch sums a single row of more than 32,768 numbers by parts, and rows of a batch whole."""
-    size, count = 37_001, 32  # a sum by parts comes out otherwise for one row in three
+    """Torch sums a single row of more than 32,768 numbers in parts, but each row of a batch at once."""
+    size, count = 37_001, 32  # a sum in parts differs for one row in three
     table = torch.randn(count, size, generator=torch.Generator().manual_seed(1)) * 3
     before = torch.get_num_threads()
 
@@ -208,7 +208,7 @@ def test_top_k_and_top_p_leave_only_the_likeliest_tokens() -> None:
 
 
 def test_the_length_of_a_sentence_does_not_blur_near_ties() -> None:
-    """In float32 sums of some hundred, differences of 3e-6 would vanish."""
+    """In float32, differences of 3e-6 would vanish in sums of some hundred."""
     best = torch.randint(2, 1000, (60,), generator=torch.Generator().manual_seed(1)).tolist()
     place = iter(best)
 

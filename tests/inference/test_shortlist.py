@@ -1,4 +1,4 @@
-"""A shortlist says what the model attends to, and a search with it is the search among its tokens."""
+"""A shortlist is learned from attention, and a search with it equals a search among its tokens."""
 
 from pathlib import Path
 
@@ -81,9 +81,9 @@ def test_a_shortlist_is_learned_from_attention(
     ) -> torch.Tensor:
         return torch.eye(q.size(2), k.size(2)).expand(*q.shape[:2], -1, -1)
 
-    # Every target position looks at the source position of the same number.
+    # Every target position attends to the source position of the same number.
     monkeypatch.setattr("headway.model.attention.DotProduct.weights", diagonal)
-    # Source token s goes with s + 50, and every fifth time with s + 90.
+    # Source token s is translated by s + 50, and every fifth time by s + 90.
     generator = np.random.default_rng(1)
     pairs = []
     for number in range(300):

@@ -1,4 +1,4 @@
-"""Lines in, lines out: none lost, none changed by its neighbors, scores that mean what they say."""
+"""`Translator`: lines keep their number and order, do not depend on each other, and scores are exact."""
 
 import copy
 import json
@@ -42,8 +42,8 @@ def test_a_string_gives_a_string_and_a_list_gives_a_list(translator: Translator)
 def test_a_translation_does_not_depend_on_other_lines(
     translator: Translator, tokenizer: Tokenizer, batch_tokens: int
 ) -> None:
-    # In float64, so that nothing but a neighbor's doing could make a difference of 1e-5: random
-    # weights blow up the last bits of float32, which trained ones do not.
+    # In float64, so that only an influence of other lines could make a difference of 1e-5: random
+    # weights enlarge the last bits of float32, and trained weights do not.
     exact = Translator(copy.deepcopy(translator.model).double(), tokenizer)
     lines = sentences(60, 5)
     search = replace(SEARCH, n_best=3, batch_tokens=batch_tokens)
@@ -116,7 +116,7 @@ def test_a_segment_has_the_ids_of_its_text(translator: Translator) -> None:
 
 
 def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts the texts that `stream` and the steps of a server tokenize."""
+    """For `stream`, and for the calls that a server makes."""
     tokenized: list[str] = []
     encode = translator.tokenizer.encode_source
 
@@ -180,10 +180,10 @@ def test_words_are_linked_by_the_largest_weights() -> None:
     # Three source words of 1, 2 and 1 tokens; two target words of 2 and 1; then </s> on both sides.
     weights = torch.tensor(
         [
-            [0.1, 0.4, 0.4, 0.0, 0.1],  # the second word's tokens together outweigh all
+            [0.1, 0.4, 0.4, 0.0, 0.1],  # the second word's tokens together have the largest weight
             [0.1, 0.3, 0.1, 0.4, 0.1],
             [0.6, 0.1, 0.1, 0.1, 0.1],
-            [0.0, 0.0, 0.0, 1.0, 0.0],  # </s> is no word
+            [0.0, 0.0, 0.0, 1.0, 0.0],  # </s> belongs to no word
         ]
     )
     assert link_words(weights, [0, 1, 1, 2], [0, 0, 1]) == [(1, 0), (0, 1)]
@@ -202,8 +202,8 @@ def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
 def test_the_alignment_of_a_split_line_counts_all_its_words(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A copy that attends along the diagonal aligns each word with itself, over the whole line."""
-    assert translator.tokenizer.joint  # a source's ids are its copy's
+    """With attention along the diagonal, a copied line aligns each word with itself."""
+    assert translator.tokenizer.joint  # so the ids of a source are also those of its copy
 
     def echo(sources: list[list[int]], *_: object) -> list[list[Hypothesis]]:
         return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
@@ -348,11 +348,11 @@ def test_the_search_for_an_unwanted_segment_stops(translator: Translator, beam: 
 
     found = translator.search_batch(lines, search, is_wanted)
     assert found[:2] + found[3:] == alone[:2] + alone[3:]
-    assert asked.count(2) == 1  # the first no ends it
+    assert asked.count(2) == 1  # the search stops at the first False
     assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
     steps: list[int] = []
     assert translator.search_batch(lines, search, lambda i: bool(steps.append(i))) is not None
-    assert len(steps) <= len(lines)  # nobody waits: one step
+    assert len(steps) <= len(lines)  # no segment is wanted: one step
 
 
 def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
