@@ -61,6 +61,6 @@ def _decode(lines: list[bytes], number: int) -> Iterator[list[str]]:
         except UnicodeDecodeError as error:
             yield texts
             raise HeadwayError(
-                f"standard input: line {number}: not UTF-8 at byte {error.start + 1}"
+                f"standard input: line {number}: not UTF-8 at byte {error.start + 1}: convert the text to UTF-8"
             ) from None
     yield texts

@@ -60,7 +60,7 @@ def export_model(
     """
     out, writer = Path(out), load_writer(to)
     if precision not in writer.PRECISIONS:
-        raise HeadwayError(f"--precision {precision}: {to} has {', '.join(writer.PRECISIONS)}")
+        raise HeadwayError(f"--precision {precision}: {to} supports {', '.join(writer.PRECISIONS)}")
     if licence and not LICENSE.fullmatch(licence):
         raise HeadwayError(f"--licence {licence!r}: must be a name such as apache-2.0")
     if references and len(references) != len(lines):

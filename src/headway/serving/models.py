@@ -37,7 +37,8 @@ class Models:
                 other = self.pairs[translator.languages].directory
                 source, target = translator.languages
                 raise HeadwayError(
-                    f"{translator.directory}: translates {source} to {target}, as {other} does"
+                    f"{translator.directory}: translates {source} to {target}, as {other} does:"
+                    " give one model for each direction"
                 )
             self.pairs[translator.languages] = translator
         self.codes = list(dict.fromkeys(code for pair in self.pairs for code in pair))
