@@ -21,7 +21,7 @@ from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.training.feed import Feed
 from headway.training.machine import Machine, configure_process
-from headway.training.starting import with_vocabulary
+from headway.training.run_builder import with_vocabulary
 from headway.training.trainer import Trainer
 
 POINTS = 15

@@ -8,7 +8,7 @@ import pytest
 
 from headway.cli import compare as compare_verb
 from headway.errors import HeadwayError
-from headway.evaluation import compare, pick_measures
+from headway.evaluation import compare, pick_metrics
 from headway.evaluation.bootstrap import interval, p_value, resample, sacrebleu_p_value
 from headway.evaluation.groups import group_lines
 from support.random_sentences import degrade, sentences
@@ -179,7 +179,7 @@ def test_the_command_prints_the_result_of_compare(tmp_path, capsys):
 
     compare_verb.run(parser.parse_args([*words, "--only", "ter", "bleu", "--sentences", "1"]))
     table = capsys.readouterr().out
-    verdict = compare(GOOD, WORSE, REFERENCES, measures=pick_measures(["ter"]))["ter"]
+    verdict = compare(GOOD, WORSE, REFERENCES, metrics=pick_metrics(["ter"]))["ter"]
     assert f"{verdict.difference:+6.2f}" in table
     worst = expected.better_a[0]
     assert f"line {worst.line}: A {worst.chrf_a:.1f}, B {worst.chrf_b:.1f}" in table

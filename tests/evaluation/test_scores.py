@@ -15,7 +15,7 @@ import pytest
 from headway.cli import score as score_verb
 from headway.errors import HeadwayError
 from headway.evaluation import (
-    MEASURES,
+    METRICS,
     bleu,
     check_lines,
     chrf_by_line,
@@ -26,7 +26,7 @@ from headway.evaluation import (
     language_from_name,
     lc_norm_tok,
     moses_tokens,
-    pick_measures,
+    pick_metrics,
     score_sheet,
     split_compounds,
 )
@@ -37,7 +37,7 @@ from support.random_sentences import degrade, sentences
 MULTI30K = Path(__file__).parents[2].parent / "shared" / "data" / "multi30k"
 SENTENCE = "Der der die DAS Nord-Ost-See alte „Stadt“ dort, hier; Herr's 3,5 z.B. geht oft & schön"
 WORDS = SENTENCE.split()
-KEYS = [measure.key for measure in MEASURES]
+KEYS = [metric.key for metric in METRICS]
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +61,10 @@ def test_scores_do_not_depend_on_the_order_of_lines(hypotheses, references):
     order = list(range(len(references)))
     random.Random(3).shuffle(order)
     shuffled = [hypotheses[i] for i in order], [references[i] for i in order]
-    for measure in MEASURES:
-        ours = measure.statistics(hypotheses, references, "de").total()
-        assert measure.statistics(*shuffled, "de").total() == pytest.approx(ours)
-    misaligned = measure.statistics(shuffled[0], references, "de").total()
+    for metric in METRICS:
+        ours = metric.statistics(hypotheses, references, "de").total()
+        assert metric.statistics(*shuffled, "de").total() == pytest.approx(ours)
+    misaligned = metric.statistics(shuffled[0], references, "de").total()
     assert misaligned < ours - 5
 
 
@@ -92,7 +92,7 @@ def assert_same(ours, theirs):
 def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_command(
     tmp_path, hypotheses, references
 ):
-    sheet = score_sheet(hypotheses, references, language="de", measures=MEASURES[:4])
+    sheet = score_sheet(hypotheses, references, language="de", metrics=METRICS[:4])
     theirs = command_line(tmp_path, hypotheses, references, "-m", "bleu", "chrf", "ter")
     for key, name in (("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER")):
         assert_same(sheet[key], theirs[name])
@@ -114,7 +114,7 @@ def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_comman
 def test_tokenized_scores_equal_those_of_the_sacrebleu_command_on_tokenized_files(
     tmp_path, hypotheses, references, key, form
 ):
-    ours = score_sheet(hypotheses, references, language="de", measures=pick_measures([key]))[key]
+    ours = score_sheet(hypotheses, references, language="de", metrics=pick_metrics([key]))[key]
     options = ("-tok", "none", "--smooth-method", "none")
     theirs = command_line(tmp_path, form(hypotheses), form(references), *options)["BLEU"]
     assert_same(ours, theirs)
@@ -160,7 +160,7 @@ def test_compounds_are_split_as_in_the_paper(line, split):
 
 def test_splitting_compounds_gives_credit_for_their_parts():
     hypothesis, reference = ["Er geht am Nord-Ost-Kanal oft."], ["Er geht am Nord-Süd-Kanal oft."]
-    of = {m.key: m.statistics(hypothesis, reference, "de").total() for m in MEASURES}
+    of = {m.key: m.statistics(hypothesis, reference, "de").total() for m in METRICS}
     assert of["bleu_moses_split"] > of["bleu_moses"]
 
 
@@ -178,7 +178,7 @@ def test_lc_norm_tok_lowercases_normalizes_quotes_and_tokenizes():
 
 def test_tokenized_scores_are_not_smoothed_like_those_of_multi_bleu():
     hypothesis, reference = ["Ein Hund hier läuft."], ["Ein Hund dort läuft."]
-    of = {m.key: m.statistics(hypothesis, reference, "de").total() for m in MEASURES}
+    of = {m.key: m.statistics(hypothesis, reference, "de").total() for m in METRICS}
     assert of["bleu_moses"] == of["bleu_moses_split"] == of["bleu_lc_norm_tok"] == 0
     assert of["bleu"] > 0
 
@@ -188,13 +188,13 @@ def test_the_interval_contains_the_score_and_narrows_with_more_lines(references,
     for score in few.scores:
         assert score.low < score.score < score.high
     longer = sentences(WORDS, 307, seed=5)
-    many = score_sheet(degrade(WORDS, longer, 0.3, seed=6), longer, measures=MEASURES[:1])["bleu"]
+    many = score_sheet(degrade(WORDS, longer, 0.3, seed=6), longer, metrics=METRICS[:1])["bleu"]
     assert many.high - many.low < 0.7 * (few["bleu"].high - few["bleu"].low)
 
 
 def test_the_seed_determines_the_bootstrap(hypotheses, references):
     def bounds(seed: int) -> tuple[float, float]:
-        sheet = score_sheet(hypotheses, references, measures=MEASURES[:1], seed=seed)
+        sheet = score_sheet(hypotheses, references, metrics=METRICS[:1], seed=seed)
         return sheet["bleu"].low, sheet["bleu"].high
 
     assert bounds(7) == bounds(7)
@@ -211,11 +211,11 @@ def test_resampling_in_blocks_equals_resampling_at_once(monkeypatch):
 
 
 def test_counting_in_blocks_equals_counting_at_once(monkeypatch, hypotheses, references):
-    for measure in (MEASURES[2], MEASURES[-1]):
-        whole = measure.statistics(hypotheses, references, "de").counts
+    for metric in (METRICS[2], METRICS[-1]):
+        whole = metric.statistics(hypotheses, references, "de").counts
         with monkeypatch.context() as patched:
-            patched.setattr("headway.evaluation.measures._BLOCK", 11)
-            blocks = measure.statistics(hypotheses, references, "de").counts
+            patched.setattr("headway.evaluation.metrics._BLOCK", 11)
+            blocks = metric.statistics(hypotheses, references, "de").counts
         assert np.array_equal(whole, blocks)
 
 
@@ -321,8 +321,8 @@ def test_numbers_out_of_range_and_unknown_measures_are_rejected():
         score_sheet(["a b"], ["a b"], resamples=3)
     with pytest.raises(HeadwayError, match="seed = -1"):
         score_sheet(["a b"], ["a b"], seed=-1)
-    with pytest.raises(HeadwayError, match=r"'bleu_split' is not a measure \(did you mean 'bleu"):
-        pick_measures(["bleu_split"])
+    with pytest.raises(HeadwayError, match=r"'bleu_split' is not a metric \(did you mean 'bleu"):
+        pick_metrics(["bleu_split"])
 
 
 def test_empty_hypotheses_score_zero_and_give_a_warning(references):

@@ -27,8 +27,8 @@ from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.training.checkpoint import read_tensors
 from headway.training.objective import Objective, plain_loss
+from headway.training.run_builder import resume, start, with_vocabulary
 from headway.training.run_directory import RunDirectory
-from headway.training.starting import resume, start, with_vocabulary
 from headway.training.validation import ValidationReport
 
 SHAPE = {

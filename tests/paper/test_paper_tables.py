@@ -22,12 +22,11 @@ from headway.paper.measuring.parameters import (
     vocabulary_range,
     with_joint_vocabulary,
 )
-from headway.paper.published import TABLE3
 from headway.paper.results import Result
-from headway.paper.running.rows import configure, shapes
 from headway.paper.running.scales import SMALL, paper_settings
 from headway.paper.running.scoring import score_predictions
 from headway.paper.running.trial import Group, Trial
+from headway.paper.table3_rows import TABLE3, configure, shapes
 from headway.parsing.parser import PAPER
 from headway.text.tokenizer import Tokenizer
 from headway.training.objective import plain_loss

@@ -11,17 +11,16 @@ import torch
 from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.paper.experiments import classification, table4
-from headway.paper.published import TABLE3
 from headway.paper.results import Claim, Figure, Result, Table
 from headway.paper.running import plan as plans
 from headway.paper.running import trial_run
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.rows import configure
 from headway.paper.running.scales import SMALL
 from headway.paper.running.work import Work
 from headway.paper.running.workers import run_together
+from headway.paper.table3_rows import TABLE3, configure
 from headway.paper.verdicts import (
     Verdict,
     if_learned,

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from headway.cli import train as verb
 from headway.cli.arguments import parse
-from headway.training.opening import RunRequest, open_run
 from headway.training.run_directory import RunDirectory
+from headway.training.start_or_resume import RunRequest, open_run
 
 WORDS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
 WEIGHTS = ("model.safetensors", "best/model.safetensors", "averaged/model.safetensors")

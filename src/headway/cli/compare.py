@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MEASURE",
         nargs="+",
         default=["bleu", "chrf"],
-        help="measures to compute (default: bleu chrf)",
+        help="metrics to compute (default: bleu chrf)",
     )
     parser.add_argument(
         "--sentences",
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the comparison."""
-    from headway.evaluation import compare, language_from_name, pick_measures
+    from headway.evaluation import compare, language_from_name, pick_metrics
     from headway.text.readers import read_lines
 
     comparison = compare(
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
         sources=list(read_lines(args.source)) if args.source else None,
         training=read_lines(args.train) if args.train else None,
         language=args.language or language_from_name(args.reference) or "en",
-        measures=pick_measures(args.only),
+        metrics=pick_metrics(args.only),
         sentences=args.sentences,
         resamples=args.resamples,
         seed=args.seed,

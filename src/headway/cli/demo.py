@@ -105,7 +105,7 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     from itertools import islice
 
     from headway.evaluation import exact_match, exact_match_by_kind, score_sheet
-    from headway.evaluation.measures import pick_measures
+    from headway.evaluation.metrics import pick_metrics
     from headway.inference import Translator
     from headway.text.readers import read_lines
 
@@ -116,7 +116,7 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     translator = Translator.load(directory)
     hypotheses = translator.translate(sources)
     sheet = score_sheet(
-        hypotheses, references, sources, language=target, measures=pick_measures(["bleu", "chrf"])
+        hypotheses, references, sources, language=target, metrics=pick_metrics(["bleu", "chrf"])
     )
     print(f"\nscores on {len(sources):,} test pairs, with 95 % intervals:")
     for key, name in (("bleu", "BLEU"), ("chrf", "chrF2")):

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import settings_from
     from headway.inference.directory import load_model
     from headway.text.prepare import prepare
-    from headway.training.initial import check_shape
+    from headway.training.fine_tuning import check_shape
 
     model = load_model(args.vocabulary) if args.vocabulary else None
     config = settings_from(args, shape=model.config if model else None)

@@ -69,8 +69,8 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.arguments import usage_error
     from headway.errors import HeadwayError, suggest
     from headway.paper.reproduction import ALL, EXPERIMENTS, describe, reproduce, write_report
-    from headway.paper.running.rows import GROUPS
     from headway.paper.running.work import Work
+    from headway.paper.table3_rows import GROUPS
 
     if args.list:
         for name in EXPERIMENTS:

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--only",
         metavar="MEASURE",
         nargs="+",
-        help="compute only these measures, such as: bleu chrf ter",
+        help="compute only these metrics, such as: bleu chrf ter",
     )
     parser.add_argument(
         "--comet",
@@ -50,11 +50,11 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.errors import HeadwayError
     from headway.evaluation import (
-        MEASURES,
+        METRICS,
         comet_score,
         find_comet,
         language_from_name,
-        pick_measures,
+        pick_metrics,
         score_sheet,
     )
     from headway.text.readers import read_lines
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
         references,
         sources,
         language=language,
-        measures=pick_measures(args.only) if args.only else MEASURES,
+        metrics=pick_metrics(args.only) if args.only else METRICS,
         resamples=args.resamples,
         seed=args.seed,
         names=(args.hypothesis, args.reference, args.source or "source"),

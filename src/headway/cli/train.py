@@ -45,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
     from headway.cli.downloads import fetch_text
     from headway.cli.training import check_training, train_and_show
-    from headway.training.opening import RunRequest
     from headway.training.run_directory import RunDirectory
+    from headway.training.start_or_resume import RunRequest
 
     request = RunRequest(
         train=args.train or (),

@@ -13,14 +13,14 @@ from headway.cli.signals import Signals
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.training.opening import RunRequest
     from headway.training.run import Run
     from headway.training.run_directory import RunDirectory
+    from headway.training.start_or_resume import RunRequest
 
 
 def check_training(directory: "RunDirectory", request: "RunRequest") -> None:
     """Check a request before anything is compiled or written; a wrong setting exits with 2."""
-    from headway.training.opening import SettingsError, check_request
+    from headway.training.start_or_resume import SettingsError, check_request
 
     try:
         check_request(directory, request)
@@ -40,9 +40,9 @@ def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: b
 
     from headway.training import ranks
     from headway.training.machine import configure_process
-    from headway.training.opening import open_run
     from headway.training.rehearsal import rehearse
     from headway.training.schedule import warn_if_too_short
+    from headway.training.start_or_resume import open_run
 
     ranks.join()
     quiet = quiet or ranks.rank() > 0
@@ -114,8 +114,8 @@ def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
         prepare: Writes the training data to a directory that does not exist yet.
     """
     from headway.files import remove
-    from headway.training.opening import RunRequest
     from headway.training.run_directory import RunDirectory
+    from headway.training.start_or_resume import RunRequest
 
     directory = RunDirectory(args.run)
     overrides, preset, data = args.overrides, args.preset, None

@@ -3,16 +3,16 @@
 from headway.evaluation.comet import CometScore, comet_score, find_comet
 from headway.evaluation.comparison import Comparison, compare
 from headway.evaluation.exact import exact_match, exact_match_by_kind
-from headway.evaluation.measures import MEASURES, Measure, bleu, chrf_by_line, pick_measures
+from headway.evaluation.metrics import METRICS, Metric, bleu, chrf_by_line, pick_metrics
 from headway.evaluation.moses import language_from_name, lc_norm_tok, moses_tokens, split_compounds
-from headway.evaluation.sheet import Score, ScoreSheet, score_sheet
+from headway.evaluation.score_sheet import Score, ScoreSheet, score_sheet
 from headway.evaluation.text_warnings import check_lines, find_warnings
 
 __all__ = [
-    "MEASURES",
+    "METRICS",
     "CometScore",
     "Comparison",
-    "Measure",
+    "Metric",
     "Score",
     "ScoreSheet",
     "bleu",
@@ -27,7 +27,7 @@ __all__ = [
     "language_from_name",
     "lc_norm_tok",
     "moses_tokens",
-    "pick_measures",
+    "pick_metrics",
     "score_sheet",
     "split_compounds",
 ]

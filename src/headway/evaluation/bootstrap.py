@@ -25,8 +25,8 @@ class LineStatistics:
 
     Attributes:
         counts: Sufficient statistics [N, K], such as the matches and totals of each n-gram order.
-        score: A function from the sum of such rows [K] to the score of the measure, 0 to 100.
-        signature: sacreBLEU's description of the measure, without the bootstrap; see `signed`.
+        score: A function from the sum of such rows [K] to the score of the metric, 0 to 100.
+        signature: sacreBLEU's description of the metric, without the bootstrap; see `signed`.
     """
 
     counts: Array

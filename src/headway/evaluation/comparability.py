@@ -1,4 +1,4 @@
-"""The published scores that each measure may be compared with, and on which text."""
+"""The published scores that each metric may be compared with, and on which text."""
 
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ def comparable_scores(key: str, language: str, lines: int) -> str:
     The text is identified only by its length and language, so the sentence says "if this is ...".
 
     Args:
-        key: The measure.
+        key: The metric.
         language: Code of the scored text.
         lines: Its number of lines.
 

@@ -13,17 +13,17 @@ from headway.evaluation.bootstrap import (
     sacrebleu_p_value,
 )
 from headway.evaluation.groups import Group, group_lines
-from headway.evaluation.measures import Measure, chrf_by_line, pick_measures
+from headway.evaluation.metrics import Metric, chrf_by_line, pick_metrics
 from headway.evaluation.text_warnings import check_lines, find_warnings
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of two systems by one measure.
+    """The difference of two systems by one metric.
 
     Attributes:
-        key: The measure's name in JSON.
-        title: The measure's name in tables.
+        key: The metric's name in JSON.
+        title: The metric's name in tables.
         a: Score of A.
         b: Score of B.
         difference: ``b - a``.
@@ -68,7 +68,7 @@ class Comparison:
         names: The names of A, B, reference and source: file names.
         lines: Number of lines compared.
         same: Number of lines that both translate alike.
-        differences: The difference by each measure.
+        differences: The difference by each metric.
         buckets: Scores of groups of lines, by reference length and by rare words.
         better_b: Sentences on which B gains most, the largest gain first.
         better_a: Sentences on which A gains most, the largest gain first.
@@ -85,7 +85,7 @@ class Comparison:
     warnings: tuple[str, ...]
 
     def __getitem__(self, key: str) -> Difference:
-        """Return the difference by the measure ``key``, such as ``bleu``."""
+        """Return the difference by the metric ``key``, such as ``bleu``."""
         return next(difference for difference in self.differences if difference.key == key)
 
     def to_dict(self) -> dict[str, object]:
@@ -156,7 +156,7 @@ def compare(
     sources: Sequence[str] | None = None,
     training: Iterable[str] | None = None,
     language: str = "en",
-    measures: Sequence[Measure] = pick_measures(["bleu", "chrf"]),
+    metrics: Sequence[Metric] = pick_metrics(["bleu", "chrf"]),
     sentences: int = 3,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -172,7 +172,7 @@ def compare(
         training: Target side of the training text, if known. A word is rare if it occurs there less
             than five times or, without training text, if it occurs once in the references.
         language: Two-letter code of the target language.
-        measures: The measures; BLEU and chrF2 by default.
+        metrics: The metrics; BLEU and chrF2 by default.
         sentences: Number of sentences to show in each direction, those with the largest gains.
         resamples: Number of bootstrap resamples.
         seed: Of the bootstrap.
@@ -187,11 +187,11 @@ def compare(
     check_lines(a, references, sources, shown_a)
     check_lines(b, references, sources, shown_b)
     counted = {
-        measure: (
-            measure.statistics(a, references, language),
-            measure.statistics(b, references, language),
+        metric: (
+            metric.statistics(a, references, language),
+            metric.statistics(b, references, language),
         )
-        for measure in measures
+        for metric in metrics
     }
     chrf_a, chrf_b = chrf_by_line(a, references), chrf_by_line(b, references)
     gains = sorted(
@@ -208,8 +208,8 @@ def compare(
         lines=len(references),
         same=sum(x == y for x, y in zip(a, b, strict=True)),
         differences=tuple(
-            _difference(measure, *statistics, resamples, seed)
-            for measure, statistics in counted.items()
+            _difference(metric, *statistics, resamples, seed)
+            for metric, statistics in counted.items()
         ),
         buckets=tuple(
             Group(
@@ -232,14 +232,14 @@ def compare(
 
 
 def _difference(
-    measure: Measure, a: LineStatistics, b: LineStatistics, resamples: int, seed: int
+    metric: Metric, a: LineStatistics, b: LineStatistics, resamples: int, seed: int
 ) -> Difference:
     drawn = b.resampled(resamples, seed) - a.resampled(resamples, seed)
     score_a, score_b = a.total(), b.total()
     low, high = interval(drawn)
     return Difference(
-        key=measure.key,
-        title=measure.title,
+        key=metric.key,
+        title=metric.title,
         a=score_a,
         b=score_b,
         difference=score_b - score_a,

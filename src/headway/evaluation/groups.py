@@ -19,8 +19,8 @@ class Group:
     Attributes:
         name: What the lines have in common.
         lines: Number of lines.
-        a: Measure -> score of A.
-        b: Measure -> score of B.
+        a: Metric -> score of A.
+        b: Metric -> score of B.
     """
 
     name: str

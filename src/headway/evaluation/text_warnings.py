@@ -91,7 +91,7 @@ def _find_traces_of_processing(lines: Sequence[str]) -> list[str]:
     ):
         found.append(
             f"looks tokenized ({len(loose):,} lines end in ' .', {len(escapes):,} have &apos;, @-@"
-            " or similar): every measure here expects raw text"
+            " or similar): every metric here expects raw text"
         )
     for pattern, what in (
         (_SUBWORDS, "subword or control marks"),

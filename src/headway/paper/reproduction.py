@@ -10,8 +10,8 @@ from typing import Protocol
 from headway.errors import HeadwayError
 from headway.paper import report
 from headway.paper.results import Result
-from headway.paper.running.rows import GROUPS
 from headway.paper.running.work import Work
+from headway.paper.table3_rows import GROUPS
 from headway.training.checkpoint import replace_file
 
 # The modules of headway.paper.experiments that `headway reproduce` runs, in the paper's order.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headway.config import Config, to_toml
-from headway.evaluation.measures import pick_measures
+from headway.evaluation.metrics import pick_metrics
 from headway.inference.front_matter import front_matter
 from headway.text.origins import Manifest
 from headway.training.record import RunRecord
@@ -146,7 +146,7 @@ def _values(language: str, report: ValidationReport | None) -> dict[str, tuple[s
 
 
 def _signature(key: str, language: str) -> str:
-    return pick_measures([key])[0].statistics([""], [""], language).signature
+    return pick_metrics([key])[0].statistics([""], [""], language).signature
 
 
 def _initial_model(record: RunRecord) -> str:

@@ -38,7 +38,7 @@ TIMING_STEPS = 10  # steps between two lines of timings.jsonl
 
 
 class Run:
-    """A run in progress, which `headway.training.starting` starts or resumes.
+    """A run in progress, which `headway.training.run_builder` starts or resumes.
 
     The run draws its random numbers from a stream of its own and leaves torch's number of threads as
     it was after each step, so that it can share a process with other work.

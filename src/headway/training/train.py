@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from headway.inference import Translator
 from headway.training import loop
-from headway.training.opening import RunRequest, check_request, open_run
 from headway.training.run_directory import RunDirectory
+from headway.training.start_or_resume import RunRequest, check_request, open_run
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 

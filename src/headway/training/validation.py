@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from headway.config import SearchConfig
-from headway.evaluation.measures import pick_measures
+from headway.evaluation.metrics import pick_metrics
 from headway.inference import Translator
 from headway.model import Classifier, Network, Transformer
 from headway.text.batches import make_batch, plan_batches
@@ -100,8 +100,8 @@ def validate(
             for row, text in zip(rows, texts, strict=True):
                 translations[row] = text
     bleu, chrf = (
-        measure.statistics(translations, references, data.languages[1]).total()
-        for measure in pick_measures(["bleu", "chrf"])
+        metric.statistics(translations, references, data.languages[1]).total()
+        for metric in pick_metrics(["bleu", "chrf"])
     )
     return perplexity, bleu, chrf, 0.0
 

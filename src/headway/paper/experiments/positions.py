@@ -11,7 +11,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from headway.evaluation import pick_measures
+from headway.evaluation import pick_metrics
 from headway.model import sinusoids
 from headway.paper.charts import curves
 from headway.paper.results import Cell, Claim, Figure, Finding, Result, Table, collect
@@ -167,7 +167,7 @@ def score_buckets(
 ) -> list[tuple[float, float]]:
     """Return BLEU and perplexity of each bucket of pairs."""
     translator = trial.translator()
-    [bleu] = pick_measures(["bleu"])
+    [bleu] = pick_metrics(["bleu"])
     found = []
     for pairs in buckets:
         translations = translator.translate([source for source, _ in pairs])

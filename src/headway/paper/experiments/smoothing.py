@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from headway.paper.charts import intervals
-from headway.paper.published import TABLE3
 from headway.paper.results import Claim, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
+from headway.paper.table3_rows import TABLE3
 from headway.paper.verdicts import if_learned, interval_text, verdict
 
 TITLE = "Label smoothing varied"

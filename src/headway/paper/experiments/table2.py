@@ -7,7 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.config import ModelConfig, SearchConfig
-from headway.evaluation import pick_measures
+from headway.evaluation import pick_metrics
 from headway.inference import Translator
 from headway.model import Transformer
 from headway.paper.measuring.costs import processor_seconds
@@ -20,15 +20,14 @@ from headway.paper.published import (
     SUSTAINED,
     TABLE2,
     TABLE2_NOTE,
-    TABLE3,
     TOKENS_A_STEP,
 )
 from headway.paper.results import Cell, Claim, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.rows import configure
 from headway.paper.running.scales import paper_settings
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
+from headway.paper.table3_rows import TABLE3, configure
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
 from headway.training.objective import plain_loss
 
@@ -199,12 +198,12 @@ def _translations(path: str, sources: tuple[str, ...]) -> list[str]:
 
 def score(work: Work, group: Group, *, averaged: bool, as_paper: bool = True) -> list[float]:
     """Return the BLEU of each trial's averaged or last weights, as the paper scores or as sacreBLEU."""
-    (measure,) = pick_measures(["bleu_moses_split" if as_paper else "bleu"])
+    (metric,) = pick_metrics(["bleu_moses_split" if as_paper else "bleu"])
     sources, targets = zip(*work.corpus.test, strict=True)
     language = work.corpus.languages[1]
     directories = [t.averaged if averaged else t.directory for t in group.trials]
     return [
-        measure.statistics(_translations(str(d), sources), list(targets), language).total()
+        metric.statistics(_translations(str(d), sources), list(targets), language).total()
         for d in directories
     ]
 

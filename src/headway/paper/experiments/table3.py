@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from headway.config import Config
 from headway.paper.charts import intervals
 from headway.paper.experiments.table3_parameters import compare_parameters
-from headway.paper.published import TABLE3, Row
 from headway.paper.results import Claim, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.rows import GROUPS, configure, rows_of
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
+from headway.paper.table3_rows import GROUPS, TABLE3, Row, configure, rows_of
 from headway.paper.verdicts import Verdict, if_learned, interval_text, verdict, verdict_equal
 
 TITLE = "Table 3: what each part of the model is worth"

@@ -9,9 +9,9 @@ from headway.paper.measuring.parameters import (
     vocabulary_range,
     with_joint_vocabulary,
 )
-from headway.paper.published import VOCABULARY, Row
+from headway.paper.published import VOCABULARY
 from headway.paper.results import Claim, Finding, Table
-from headway.paper.running.rows import shapes
+from headway.paper.table3_rows import Row, shapes
 from headway.paper.verdicts import shown
 
 SECTION = "6.2, Table 3"

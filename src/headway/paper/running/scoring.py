@@ -3,7 +3,7 @@
 import torch
 
 from headway.config import SearchConfig
-from headway.evaluation import pick_measures
+from headway.evaluation import pick_metrics
 from headway.inference import Translator
 from headway.inference.batching import batch_by_length, pad_right
 from headway.model import Transformer
@@ -55,5 +55,5 @@ def score_translations(
     device = str(next(model.parameters()).device)
     translator = Translator(model, tokenizer, SEARCH, device, languages)
     translations = translator.translate([source for source, _ in pairs])
-    (bleu,) = pick_measures(["bleu"])
+    (bleu,) = pick_metrics(["bleu"])
     return bleu.statistics(translations, [target for _, target in pairs], languages[1]).total()

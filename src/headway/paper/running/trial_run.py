@@ -13,8 +13,8 @@ from headway.model import parameter_count
 from headway.text.prepared import PreparedData
 from headway.training.checkpoint import replace_file
 from headway.training.run import Run
+from headway.training.run_builder import resume, start
 from headway.training.run_directory import RunDirectory
-from headway.training.starting import resume, start
 
 CURVE_POINTS = 60
 

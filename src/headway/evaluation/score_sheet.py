@@ -1,4 +1,4 @@
-"""The score sheet: the scores of one system by every measure that papers use."""
+"""The score sheet: the scores of one system by every metric that papers use."""
 
 import textwrap
 from collections.abc import Sequence
@@ -7,17 +7,17 @@ from dataclasses import asdict, dataclass
 from headway.evaluation.bootstrap import RESAMPLES, SEED, interval
 from headway.evaluation.comet import CometScore
 from headway.evaluation.comparability import comparable_scores
-from headway.evaluation.measures import MEASURES, Measure
+from headway.evaluation.metrics import METRICS, Metric
 from headway.evaluation.text_warnings import NAMES, check_lines, find_warnings
 
 
 @dataclass(frozen=True)
 class Score:
-    """The score of one text by one measure.
+    """The score of one text by one metric.
 
     Attributes:
-        key: The measure's name in JSON.
-        title: The measure's name in tables.
+        key: The metric's name in JSON.
+        title: The metric's name in tables.
         score: 0 to 100; TER may exceed it.
         low: Lower end of the 95 % bootstrap interval.
         high: Upper end.
@@ -55,7 +55,7 @@ class ScoreSheet:
     comet: CometScore | None = None
 
     def __getitem__(self, key: str) -> Score:
-        """Return the score of the measure ``key``, such as ``bleu``."""
+        """Return the score of the metric ``key``, such as ``bleu``."""
         return next(score for score in self.scores if score.key == key)
 
     def to_dict(self) -> dict[str, object]:
@@ -106,19 +106,19 @@ def score_sheet(
     references: Sequence[str],
     sources: Sequence[str] | None = None,
     language: str = "en",
-    measures: Sequence[Measure] = MEASURES,
+    metrics: Sequence[Metric] = METRICS,
     resamples: int = RESAMPLES,
     seed: int = SEED,
     names: tuple[str, str, str] = NAMES,
 ) -> ScoreSheet:
-    """Score translations by every measure, with bootstrap intervals and warnings.
+    """Score translations by every metric, with bootstrap intervals and warnings.
 
     Args:
         hypotheses: Raw (detokenized) translations, a line each.
         references: Raw references, unchanged, as many.
         sources: Raw source lines, if known; untranslated lines are then reported.
-        language: Two-letter code of the target language, for the tokenized measures.
-        measures: The measures, all by default.
+        language: Two-letter code of the target language, for the tokenized metrics.
+        metrics: The metrics, all by default.
         resamples: Number of bootstrap resamples for each interval.
         seed: Of the bootstrap; the default is that of sacreBLEU and gives the same intervals.
         names: The names of hypothesis, reference and source in messages.
@@ -128,18 +128,18 @@ def score_sheet(
     """
     check_lines(hypotheses, references, sources, names)
     scores = []
-    for measure in measures:
-        statistics = measure.statistics(hypotheses, references, language)
+    for metric in metrics:
+        statistics = metric.statistics(hypotheses, references, language)
         low, high = interval(statistics.resampled(resamples, seed))
         scores.append(
             Score(
-                key=measure.key,
-                title=measure.title,
+                key=metric.key,
+                title=metric.title,
                 score=statistics.total(),
                 low=low,
                 high=high,
                 signature=statistics.signed(resamples, seed),
-                beside=comparable_scores(measure.key, language, len(references)),
+                beside=comparable_scores(metric.key, language, len(references)),
             )
         )
     return ScoreSheet(

@@ -16,14 +16,14 @@ from headway.kernels.build import build_id
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.training import ranks
-from headway.training.initial import check_shape, check_vocabulary
+from headway.training.fine_tuning import check_shape, check_vocabulary
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import cores_per_rank
 from headway.training.record import hash_files
 from headway.training.resume_check import MAY_CHANGE, list_changes, list_other_files
 from headway.training.run import Run
+from headway.training.run_builder import resume, start
 from headway.training.run_directory import RunDirectory
-from headway.training.starting import resume, start
 
 
 class SettingsError(HeadwayError):

@@ -1,4 +1,4 @@
-"""The measures of the score sheet, computed by sacreBLEU on raw text or on tokenized forms of it."""
+"""The metrics of the score sheet, computed by sacreBLEU on raw text or on tokenized forms of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
 from headway.evaluation.text_warnings import check_lines
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics.base import Metric
+    from sacrebleu.metrics.base import Metric as SacreMetric
 
 # sacreBLEU's tokenizer 13a finds no words in languages without spaces between them.
 _RAW_TOKENIZERS = {"zh": "zh", "ja": "char", "th": "char"}
@@ -22,7 +22,7 @@ _BLOCK = 5000  # lines whose n-grams are in memory at once
 
 
 @dataclass(frozen=True)
-class Measure:
+class Metric:
     """One way to score a text.
 
     Attributes:
@@ -44,34 +44,34 @@ class Measure:
     def statistics(
         self, hypotheses: Sequence[str], references: Sequence[str], language: str
     ) -> LineStatistics:
-        """Compute the statistics of each line that the measure is made of.
+        """Compute the statistics of each line that the metric is made of.
 
         Args:
             hypotheses: Raw translations, a line each.
             references: Raw references, as many.
             language: Two-letter code of the target language.
         """
-        metric = self._metric(language)
+        scorer = self._sacrebleu(language)
         counts = []
         for start in range(0, len(references), _BLOCK):
             block = slice(start, start + _BLOCK)
             # This method is not part of sacreBLEU's documented interface, but has been the same since
             # version 2.0. The documented interface returns only the total of the statistics.
-            counts += metric._extract_corpus_statistics(
+            counts += scorer._extract_corpus_statistics(
                 self._form(hypotheses[block], language), [self._form(references[block], language)]
             )
-        signature = metric.get_signature()
+        signature = scorer.get_signature()
         if self.tokens != "raw":
             signature.update("tok", f"{self.tokens}-{language}")
             signature.update("case", "lc" if self.tokens == "lc.norm.tok" else "mixed")
             signature.update("sacremoses", metadata.version("sacremoses"))
         return LineStatistics(
             counts=np.array(counts, dtype=np.float64),
-            score=lambda sums: float(metric._compute_score_from_stats(sums.tolist()).score),
+            score=lambda sums: float(scorer._compute_score_from_stats(sums.tolist()).score),
             signature=str(signature),
         )
 
-    def _metric(self, language: str) -> "Metric":
+    def _sacrebleu(self, language: str) -> "SacreMetric":
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
         from sacrebleu.metrics.ter import TER
@@ -101,30 +101,30 @@ class Measure:
                 return lc_norm_tok(lines, language)
 
 
-MEASURES = (
-    Measure("bleu", "BLEU", "bleu"),
-    Measure("bleu_lc", "BLEU, lower-cased", "bleu", lowercase=True),
-    Measure("chrf", "chrF2", "chrf"),
-    Measure("ter", "TER (lower is better)", "ter"),
-    Measure("bleu_moses", "BLEU, Moses tokens", "bleu", tokens="moses"),
-    Measure("bleu_moses_split", "BLEU, Moses, compounds split", "bleu", tokens="moses-split"),
-    Measure("bleu_lc_norm_tok", "BLEU, lc.norm.tok", "bleu", tokens="lc.norm.tok"),
+METRICS = (
+    Metric("bleu", "BLEU", "bleu"),
+    Metric("bleu_lc", "BLEU, lower-cased", "bleu", lowercase=True),
+    Metric("chrf", "chrF2", "chrf"),
+    Metric("ter", "TER (lower is better)", "ter"),
+    Metric("bleu_moses", "BLEU, Moses tokens", "bleu", tokens="moses"),
+    Metric("bleu_moses_split", "BLEU, Moses, compounds split", "bleu", tokens="moses-split"),
+    Metric("bleu_lc_norm_tok", "BLEU, lc.norm.tok", "bleu", tokens="lc.norm.tok"),
 )
 
 
-def pick_measures(keys: Sequence[str]) -> tuple[Measure, ...]:
-    """Return the measures of these keys, in the sheet's order.
+def pick_metrics(keys: Sequence[str]) -> tuple[Metric, ...]:
+    """Return the metrics of these keys, in the sheet's order.
 
     Raises:
         HeadwayError: If a key is unknown.
     """
-    known = [measure.key for measure in MEASURES]
+    known = [metric.key for metric in METRICS]
     for key in keys:
         if key not in known:
             raise HeadwayError(
-                f"'{key}' is not a measure{suggest(key, known)}; the measures are {', '.join(known)}"
+                f"'{key}' is not a metric{suggest(key, known)}; the metrics are {', '.join(known)}"
             )
-    return tuple(measure for measure in MEASURES if measure.key in keys)
+    return tuple(metric for metric in METRICS if metric.key in keys)
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str], language: str = "en") -> float:
@@ -137,16 +137,16 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], language: str = "
             spaces.
     """
     check_lines(hypotheses, references)
-    return MEASURES[0].statistics(hypotheses, references, language).total()
+    return METRICS[0].statistics(hypotheses, references, language).total()
 
 
 def chrf_by_line(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
-    """Return chrF2 of each line alone, 0 to 100; of the measures it varies least on one sentence.
+    """Return chrF2 of each line alone, 0 to 100; of the metrics it varies least on one sentence.
 
     Args:
         hypotheses: Raw translations, a line each.
         references: Raw references, as many.
     """
     check_lines(hypotheses, references)
-    (chrf,) = pick_measures(["chrf"])
+    (chrf,) = pick_metrics(["chrf"])
     return chrf.statistics(hypotheses, references, "en").each()

@@ -16,7 +16,7 @@ from headway.kernels.devices import resolve_device
 from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.feed import Feed
-from headway.training.initial import load_initial_weights
+from headway.training.fine_tuning import load_initial_weights
 from headway.training.machine import Machine
 from headway.training.record import DataRecord, InitialModel, RunRecord
 from headway.training.resume_check import check_data
