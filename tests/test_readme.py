@@ -31,7 +31,7 @@ def test_commands_are_understood(command: str) -> None:
 
     verb, *words = shlex.split(re.split(r"\s[<>#]", command)[0])
     assert verb in VERBS
-    parse(verb, importlib.import_module(f"headway.cli.{verb}"), words)
+    parse(verb, importlib.import_module(f"headway.cli.verbs.{verb}"), words)
 
 
 def test_no_page_has_an_unfilled_placeholder() -> None:

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from headway.cli import signals as signals_module
-from headway.cli import train as verb
 from headway.cli import training as command_module
 from headway.cli.display import Display
 from headway.cli.main import dispatch, main
 from headway.cli.signals import Signals
+from headway.cli.verbs import train as verb
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
 from headway.training import machine

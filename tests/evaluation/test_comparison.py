@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from headway.cli import compare as compare_verb
+from headway.cli.verbs import compare as compare_verb
 from headway.errors import HeadwayError
 from headway.evaluation import compare, pick_metrics
 from headway.evaluation.bootstrap import interval, p_value, resample, sacrebleu_p_value

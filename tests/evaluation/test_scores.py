@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headway.cli import score as score_verb
+from headway.cli.verbs import score as score_verb
 from headway.errors import HeadwayError
 from headway.evaluation import (
     METRICS,

@@ -16,7 +16,7 @@ from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.runner import Runner
 from headway.exchange.ctranslate2.writer import find_refusals, write
 from headway.inference.directory import Model
-from headway.model.embeddings import sinusoids
+from headway.model.positions import sinusoids
 from headway.text.tokenizer import Tokenizer
 from support.ctranslate2_models import write_variables
 from support.exchange_models import SHAPES, SMALL, random_model

@@ -19,9 +19,9 @@ from headway.inference import Translator, beam_search, make_engine, sample
 from headway.inference.engine import PlainEngine, resolve_precision
 from headway.inference.native_engine import NativeEngine
 from headway.kernels import decoding
-from headway.kernels.rounded_linear import bf16_linear, int8_linear, quantize
-from headway.model import Positions, embeddings
-from headway.model.embeddings import sinusoids
+from headway.kernels.low_precision_linear import bf16_linear, int8_linear, quantize
+from headway.model import Positions
+from headway.model.positions import sinusoids
 from headway.text.tokenizer import Tokenizer
 from support.engines import (
     EOS,
@@ -260,7 +260,7 @@ def test_a_table_that_another_thread_extends_never_shrinks(monkeypatch: pytest.M
             grown.append(positions.table_of(100))
         return sinusoids(length, d_model)
 
-    monkeypatch.setattr(embeddings, "sinusoids", meanwhile)
+    monkeypatch.setattr("headway.model.positions.sinusoids", meanwhile)
     found = positions(torch.zeros(1, 7, 6))[0]
     assert torch.equal(found, sinusoids(7, 6))
     assert positions.table_of(100) is positions.table is grown[1]

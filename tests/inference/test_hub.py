@@ -320,7 +320,7 @@ def test_weights_that_cannot_be_imported_are_not_downloaded(hub: Hub, tmp_path: 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_argument_MODEL_may_be_a_name(verb: str) -> None:
     parser = argparse.ArgumentParser()
-    importlib.import_module(f"headway.cli.{verb}").configure(parser)
+    importlib.import_module(f"headway.cli.verbs.{verb}").configure(parser)
     for action in parser._actions:
         assert (action.metavar == "MODEL") == (action.dest in MODELS), action.dest
 

@@ -9,9 +9,9 @@ import torch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator, beam_search, save_model
+from headway.inference.beam_search import Ids
 from headway.inference.engine import Engine, PlainEngine
 from headway.inference.native_engine import NativeEngine
-from headway.inference.search import Ids
 from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, learn_shortlist
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer

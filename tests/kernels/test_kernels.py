@@ -10,8 +10,13 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headway.kernels import build
 from headway.kernels.attention import attention, has_native_attention, longest_span
+from headway.kernels.cross_entropy import (
+    agreement_,
+    cross_entropy_,
+    plain_agreement_,
+    plain_cross_entropy_,
+)
 from headway.kernels.dropout import Mask, apply_mask, dropout
-from headway.kernels.entropy import agreement_, entropy_, plain_agreement_, plain_entropy_
 from headway.kernels.linear import FEWEST_ROWS, Linear, apply_jointly, linear
 from headway.kernels.normalization import add_norm, plain_add_norm
 from headway.kernels.training_library import TYPES, training_library
@@ -125,7 +130,7 @@ def test_cross_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> No
         wide, labels, label_smoothing=smoothing, reduction="sum", ignore_index=-1
     )
     loss.backward()
-    for function in (entropy_, plain_entropy_):
+    for function in (cross_entropy_, plain_cross_entropy_):
         gradient = logits.clone()
         nll, even = function(gradient, labels, smoothing)
         torch.testing.assert_close(
@@ -185,7 +190,7 @@ def test_threads_change_only_the_last_bits_of_gradients_of_shared_weights(
         found.append(gradients(lambda *a: add_norm(*a, 1e-5, 0.0), x, y, weight, bias))
         for _ in range(5):
             first, second = logits.clone(), logits.clone()
-            sums.append([float(s) for s in entropy_(first, labels, 0.1)])
+            sums.append([float(s) for s in cross_entropy_(first, labels, 0.1)])
             sums[-1] += [
                 float(s) for s in agreement_(second.view(301, 2, 97), labels[:301], 0.1, 5)
             ]
@@ -215,7 +220,7 @@ def test_backward_uses_the_same_implementation_as_forward() -> None:
 @compiled
 def test_cross_entropy_of_extreme_logits_is_finite() -> None:
     logits = torch.tensor([[1e30, 0, -1e30], [-1e4, -1e4, -1e4], [88.0, -200, 100]])
-    nll, _ = entropy_(logits, torch.tensor([0, 1, 0]), 0.1)
+    nll, _ = cross_entropy_(logits, torch.tensor([0, 1, 0]), 0.1)
     assert torch.isfinite(logits).all()
     torch.testing.assert_close(nll.item(), 0 + 1.0986123 + 12.000006, rtol=1e-6, atol=0)
 
@@ -362,9 +367,9 @@ def test_inputs_that_native_code_cannot_take_use_the_plain_version() -> None:
 def test_labels_outside_the_vocabulary_are_rejected() -> None:
     for labels in (torch.tensor([0, 7]), torch.tensor([0])):
         with pytest.raises((IndexError, ValueError)):
-            entropy_(torch.randn(2, 7), labels, 0.1)
-    narrow = entropy_(torch.ones(2, 7), torch.tensor([3, 5], dtype=torch.int32), 0.1)
-    strided = entropy_(torch.ones(2, 7), torch.tensor([3, 9, 5, 9])[::2], 0.1)
+            cross_entropy_(torch.randn(2, 7), labels, 0.1)
+    narrow = cross_entropy_(torch.ones(2, 7), torch.tensor([3, 5], dtype=torch.int32), 0.1)
+    strided = cross_entropy_(torch.ones(2, 7), torch.tensor([3, 9, 5, 9])[::2], 0.1)
     assert [t.item() for t in narrow] == [t.item() for t in strided]
 
 

@@ -12,8 +12,8 @@ import headway
 from headway.kernels import torch_private
 from headway.kernels.dropout import Mask, apply_mask
 from headway.kernels.linear import Linear, apply_jointly, linear
+from headway.kernels.low_precision_linear import int8_linear, quantize
 from headway.kernels.normalization import add_norm
-from headway.kernels.rounded_linear import int8_linear, quantize
 from headway.model import Embedding
 
 SOURCE = Path(headway.__file__).parent

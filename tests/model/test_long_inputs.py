@@ -22,7 +22,7 @@ from headway.model import (
     Visibility,
 )
 from headway.model.attention_functions import attend_with_mask, attention_mask
-from headway.model.state import Cache, PositionCache
+from headway.model.decoder_cache import Cache, PositionCache
 
 HEADS, D_K, D_V = 3, 5, 7
 CORES = {

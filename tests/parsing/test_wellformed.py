@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from headway.errors import HeadwayError
-from headway.inference.search import Candidates, beam_search
+from headway.inference.beam_search import Candidates, beam_search
 from headway.parsing.linearization import delinearize
 from headway.parsing.wellformed import TreeState, TreeVocabulary, WellFormedDecoding
 

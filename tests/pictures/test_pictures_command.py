@@ -190,7 +190,7 @@ def test_the_documentation_matches_the_code(
     assert len(commands) > 9
     for command in commands:
         verb, *words = shlex.split(command)
-        parse(verb, importlib.import_module(f"headway.cli.{verb}"), words)
+        parse(verb, importlib.import_module(f"headway.cli.verbs.{verb}"), words)
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", PAGE)
     assert {DOCS / name for name in pictures} == set((DOCS / "pictures").iterdir())
     for name in pictures:

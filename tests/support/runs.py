@@ -8,8 +8,8 @@ from pathlib import Path
 
 from torch import Tensor
 
-from headway.cli import train as verb
 from headway.cli.arguments import parse
+from headway.cli.verbs import train as verb
 from headway.training.run_directory import RunDirectory
 from headway.training.start_or_resume import RunRequest, open_run
 

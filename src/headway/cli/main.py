@@ -71,7 +71,7 @@ def dispatch(arguments: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return 2
-    module = importlib.import_module(f"headway.cli.{verb}")
+    module = importlib.import_module(f"headway.cli.verbs.{verb}")
     args = parse(verb, module, rest)
     if verb in TRAINING:
         set_training_environment()  # before a download or the verb imports torch

@@ -12,10 +12,10 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.inference.batching import pad_right
+from headway.inference.beam_search import Decoding, Ids
+from headway.inference.low_precision import reduce_precision
 from headway.inference.native_engine import NativeEngine, is_supported
-from headway.inference.rounding import round_linear_maps
 from headway.inference.sampling import Drawing
-from headway.inference.search import Decoding, Ids
 from headway.inference.step_decoding import StepDecoding
 from headway.kernels import decoding
 from headway.kernels.devices import has_bf16
@@ -102,7 +102,7 @@ class PlainEngine:
         if precision != "fp32" and self.device.type == "cuda":
             self.model = copy.deepcopy(model).to(torch.bfloat16)
         elif precision != "fp32":
-            self.model = round_linear_maps(model, precision)
+            self.model = reduce_precision(model, precision)
 
     def start(
         self,

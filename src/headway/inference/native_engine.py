@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.inference.search import Candidates, Ids
+from headway.inference.beam_search import Candidates, Ids
 from headway.kernels import decoding
 from headway.model import SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack

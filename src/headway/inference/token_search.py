@@ -14,9 +14,9 @@ import torch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.batching import batch_by_length
+from headway.inference.beam_search import Hypothesis, Ids
 from headway.inference.engine import Engine, make_engine
 from headway.inference.finding import find_hypotheses
-from headway.inference.search import Hypothesis, Ids
 from headway.inference.shortlist import Shortlist
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer

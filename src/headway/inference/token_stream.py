@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from headway.inference.search import check_finite
+from headway.inference.beam_search import check_finite
 from headway.inference.splitting import Segment
 from headway.inference.translation import LINE_ENDS
 from headway.inference.translator import Translator

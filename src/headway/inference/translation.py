@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from headway.inference.search import Hypothesis
+from headway.inference.beam_search import Hypothesis
 from headway.inference.splitting import Segment, join_translations
 from headway.text.tokenizer import Tokenizer
 

@@ -11,10 +11,10 @@ from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.alignment import cross_attention, link_words, word_numbers
 from headway.inference.batching import batch_by_length, pad_right
+from headway.inference.beam_search import Hypothesis
 from headway.inference.directory import load_model
 from headway.inference.saving import save_translator
 from headway.inference.scoring import sum_log_probabilities
-from headway.inference.search import Hypothesis
 from headway.inference.splitting import Segment, split_line, split_sentences
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, WordPairs, join_segments

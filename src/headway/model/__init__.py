@@ -4,12 +4,13 @@ from headway.kernels.visibility import Segments, Visibility
 from headway.model.attention import MultiHeadAttention, SelfAttention
 from headway.model.attention_functions import Additive, DotProduct
 from headway.model.classifier import Classifier
-from headway.model.embeddings import Embedding, Positions, shift_right, sinusoids
+from headway.model.decoder_cache import DecoderState
+from headway.model.embeddings import Embedding, shift_right
 from headway.model.language_model import LanguageModel
 from headway.model.layers import FeedForward, Layer, Residual, Stack
 from headway.model.mixers import Convolution, Mixer, Recurrent
 from headway.model.network import Network, make_model, parameter_count
-from headway.model.state import DecoderState
+from headway.model.positions import Positions, sinusoids
 from headway.model.transformer import Transformer
 from headway.model.watch import Record, watch
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from headway.kernels.linear import Linear, apply_jointly
 from headway.kernels.visibility import Segments, Visibility
 from headway.model.attention_functions import EVERYTHING, Additive, DotProduct
-from headway.model.state import Cache, PositionCache
+from headway.model.decoder_cache import Cache, PositionCache
 
 
 class MultiHeadAttention(nn.Module):

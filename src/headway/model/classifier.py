@@ -9,7 +9,8 @@ from headway.config import ModelConfig
 from headway.kernels.linear import Linear
 from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_encoder
-from headway.model.embeddings import make_embedding, make_positions
+from headway.model.embeddings import make_embedding
+from headway.model.positions import make_positions
 
 
 class Classifier(nn.Module):

@@ -8,9 +8,10 @@ from torch import Tensor, nn
 from headway.config import ModelConfig
 from headway.kernels.visibility import Segments, SegmentsLike
 from headway.model.assembly import MakeMixer, initialize_linear_maps, make_decoder
-from headway.model.embeddings import make_embedding, make_positions, shift_right
+from headway.model.decoder_cache import DecoderState
+from headway.model.embeddings import make_embedding, shift_right
 from headway.model.output import Output
-from headway.model.state import DecoderState
+from headway.model.positions import make_positions
 
 
 class LanguageModel(nn.Module):

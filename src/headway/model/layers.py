@@ -16,8 +16,8 @@ from headway.kernels.linear import Linear
 from headway.kernels.normalization import add_norm
 from headway.kernels.visibility import Segments, Visibility
 from headway.model.attention import MultiHeadAttention
+from headway.model.decoder_cache import Cache, DecoderState
 from headway.model.mixers import Mixer
-from headway.model.state import Cache, DecoderState
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,

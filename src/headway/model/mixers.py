@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from headway.kernels.linear import Linear
 from headway.kernels.visibility import Segments
-from headway.model.state import Cache
+from headway.model.decoder_cache import Cache
 
 
 class Mixer(Protocol):

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.inference.search import Candidates, Ids
+from headway.inference.beam_search import Candidates, Ids
 from headway.parsing.linearization import CLOSE, OPEN
 from headway.text.vocabulary import SPACE
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from headway.kernels.entropy import agreement_, entropy_
+from headway.kernels.cross_entropy import agreement_, cross_entropy_
 from headway.model import Network, Segments
 from headway.text.batches import Batch
 
@@ -119,7 +119,7 @@ class _Chunked(torch.autograd.Function):
                 )
                 apart += chunk_apart
             else:
-                chunk_nll, chunk_even = entropy_(gradient, labels, smoothing)
+                chunk_nll, chunk_even = cross_entropy_(gradient, labels, smoothing)
             nll += chunk_nll
             even += chunk_even
             grads = torch.autograd.grad(logits, (hidden, *parameters), gradient)

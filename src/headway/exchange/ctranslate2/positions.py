@@ -11,7 +11,7 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.exchange.ctranslate2.spec import MIN_POSITIONS
 from headway.exchange.ctranslate2.variables import Variables
-from headway.model.embeddings import sinusoids
+from headway.model.positions import sinusoids
 
 
 def read_positions(

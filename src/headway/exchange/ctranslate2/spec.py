@@ -17,8 +17,8 @@ from headway.config.model import Activation
 from headway.exchange.optional_package import import_package
 from headway.exchange.tables import embedding_table, output_table
 from headway.model import MultiHeadAttention, Positions, SelfAttention, Transformer
-from headway.model.embeddings import sinusoids
 from headway.model.layers import Layer, Residual
+from headway.model.positions import sinusoids
 
 if TYPE_CHECKING:
     from ctranslate2.specs import TransformerSpec

@@ -25,7 +25,7 @@ from headway.exchange.huggingface.names import (
 )
 from headway.exchange.order import Order
 from headway.exchange.tables import tie_tables
-from headway.model.embeddings import sinusoids
+from headway.model.positions import sinusoids
 
 PROJECTIONS = ("query", "key", "value", "output")
 Shapes = dict[str, tuple[int, ...]]

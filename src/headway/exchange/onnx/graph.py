@@ -14,7 +14,8 @@ import numpy.typing as npt
 from torch import Tensor, nn
 
 from headway.errors import HeadwayError
-from headway.model.embeddings import Embedding, Positions, sinusoids
+from headway.model.embeddings import Embedding
+from headway.model.positions import Positions, sinusoids
 
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto, ValueInfoProto

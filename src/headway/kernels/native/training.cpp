@@ -2,7 +2,7 @@
 //
 // Rows are [N, D]; numbers are float or bf16 (a template argument), sums are float. Threads share the
 // rows; a result depends on the number of threads only where gradients of shared weights are summed.
-// Python: dropout.py, normalization.py, attention.py and entropy.py one folder up.
+// Python: dropout.py, normalization.py, attention.py and cross_entropy.py one folder up.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -5,8 +5,8 @@ Paper: section 4, "maximum path length", and Table 1's last column.
 
 import torch
 
+from headway.model.decoder_cache import Cache
 from headway.model.mixers import Recurrent
-from headway.model.state import Cache
 from headway.paper.measuring.layer_types import LayerType
 
 

@@ -5,11 +5,11 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from headway.kernels.rounded_linear import bf16_linear, int8_linear, quantize
+from headway.kernels.low_precision_linear import bf16_linear, int8_linear, quantize
 from headway.model import FeedForward, Transformer
 
 
-class RoundedLinear(nn.Module):
+class LowPrecisionLinear(nn.Module):
     """A linear map whose inputs and weights are rounded.
 
     Args:
@@ -34,16 +34,16 @@ class RoundedLinear(nn.Module):
         return int8_linear(x, (self.weight, self.scale), self.bias)
 
 
-def round_linear_maps(model: Transformer, precision: str) -> Transformer:
+def reduce_precision(model: Transformer, precision: str) -> Transformer:
     """Return a copy of a model whose linear maps are rounded to bf16 or int8, the last one included."""
     found = copy.deepcopy(model)
     tied = found.target_table.weight if found.output.weight is None else found.output.weight
     if found.output.reduce is None:
-        found.output = RoundedLinear(tied, found.output.bias, precision, found.output.scale)  # type: ignore[assignment]
+        found.output = LowPrecisionLinear(tied, found.output.bias, precision, found.output.scale)  # type: ignore[assignment]
     for part in list(found.modules()):
         if isinstance(part, FeedForward):
             part.convolution = False  # computes the same with linear maps
         for name, child in list(part.named_children()):
             if isinstance(child, nn.Linear):
-                setattr(part, name, RoundedLinear(child.weight, child.bias, precision, 1.0))
+                setattr(part, name, LowPrecisionLinear(child.weight, child.bias, precision, 1.0))
     return found

@@ -56,8 +56,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Generate the corpus, train on it, and print scores and examples."""
-    from headway.cli import train
     from headway.cli.arguments import parse, usage_error
+    from headway.cli.verbs import train
 
     if args.pairs < 1:
         usage_error(f"--pairs {args.pairs}: must be 1 or more")

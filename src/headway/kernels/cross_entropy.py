@@ -6,7 +6,7 @@ from torch import Tensor
 from headway.kernels.training_library import TYPES, supporting_library
 
 
-def entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+def cross_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """Turn logits into the gradient of their summed smoothed cross entropy, in place.
 
     Args:
@@ -21,7 +21,7 @@ def entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Ten
     labels_N = _check_labels(labels_N, logits_NV)
     library = supporting_library(logits_NV)
     if library is None or not logits_NV.is_contiguous():
-        return plain_entropy_(logits_NV, labels_N, smoothing)
+        return plain_cross_entropy_(logits_NV, labels_N, smoothing)
     sums = torch.zeros(2, dtype=torch.float64)
     library.entropy(
         logits_NV.data_ptr(), labels_N.data_ptr(), *logits_NV.shape, smoothing, sums.data_ptr(),
@@ -31,8 +31,10 @@ def entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Ten
     return sums[0], sums[1]
 
 
-def plain_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Compute `entropy_` in plain torch."""
+def plain_cross_entropy_(
+    logits_NV: Tensor, labels_N: Tensor, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """Compute `cross_entropy_` in plain torch."""
     real_N = labels_N >= 0
     labels_N1 = labels_N.clamp(min=0)[:, None]
     p_NV = logits_NV.softmax(1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
@@ -62,7 +64,7 @@ def agreement_(
         weight: Alpha of the paper, whose loss is twice this one.
 
     Returns:
-        Three sums over the labels, in nats: the two that `entropy_` returns, as means of the two
+        Three sums over the labels, in nats: the two that `cross_entropy_` returns, as means of the two
         predictions, and the mean of the two divergences.
     """
     labels_N = _check_labels(labels_N, logits_N2V)
@@ -87,7 +89,7 @@ def plain_agreement_(
     ratio_N2V = log_p_N2V - log_p_N2V.flip(1)  # of each prediction to the other
     p_N2V = log_p_N2V.exp()
     apart_N2 = ((p_N2V * ratio_N2V).sum(2)).masked_fill(~real_N1, 0)
-    nll, even = plain_entropy_(
+    nll, even = plain_cross_entropy_(
         logits_N2V.view(-1, logits_N2V.size(2)), labels_N.repeat_interleave(2), smoothing
     )
     towards_N2V = p_N2V * (ratio_N2V - apart_N2[:, :, None]) + p_N2V - p_N2V.flip(1)
