@@ -106,7 +106,7 @@ def test_a_rejected_export_leaves_no_files(
     before = set(tmp_path.iterdir())
     with pytest.raises(HeadwayError, match=r"encoder_mixer.*\n.*window"):
         export_model(other, "ctranslate2", tmp_path / "out")
-    with pytest.raises(HeadwayError, match="int4: ctranslate2 has float32, int8"):
+    with pytest.raises(HeadwayError, match="--precision int4: ctranslate2 supports float32, int8"):
         export_model(model, "ctranslate2", tmp_path / "out", "int4")
     with pytest.raises(HeadwayError, match="did you mean 'argos'"):
         export_model(model, "argo", tmp_path / "out")
