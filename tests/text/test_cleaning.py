@@ -23,12 +23,12 @@ from headway.text.cleaning import (
     RATIO,
     TOKENS,
     UNREADABLE,
-    Digests,
     Report,
     broken_rule,
     clean,
     digest_held_out,
 )
+from headway.text.digests import Digests
 from headway.text.readers import Damaged, Pair, read_pairs
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

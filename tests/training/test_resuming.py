@@ -236,3 +236,24 @@ def test_a_damaged_checkpoint_is_named(uninterrupted_run, tmp_path):
     file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(HeadwayError, match=r"step-00000017/optimizer.safetensors: not a readable"):
         dispatch(["train", str(path), "--training.max-steps", "20"])
+
+
+def test_a_run_keeps_the_pairs_that_it_held_out(corpus, tmp_path):
+    files = corpus[: corpus.index("--valid")]
+    whole, path = tmp_path / "whole", tmp_path / "run"
+    assert dispatch(command(whole, [*files, "--valid", "19"])) == 0
+    assert RunDirectory(whole).record().data.validation_pairs == 19
+    start = command(path, [*files, "--valid", "19"], training__max_steps=7)
+    assert dispatch(start) == 0
+    with pytest.raises(HeadwayError, match="19 validation pairs were held out, not 23"):
+        dispatch(["train", str(path), *files, "--valid", "23"])
+    with pytest.raises(HeadwayError, match=r"valid\.en is another file than before"):
+        dispatch(["train", str(path), *corpus])
+    more = ["--training.max-steps", "17", "--quiet"]
+    assert dispatch(["train", str(path), *files, "--valid", "19", *more]) == 0
+    assert_equal_runs(path, whole)
+
+
+def test_a_run_with_validation_files_does_not_hold_pairs_out(corpus, uninterrupted_run):
+    with pytest.raises(HeadwayError, match=r"its validation text is .*, not 19 held-out pairs"):
+        dispatch(["train", str(uninterrupted_run), "--valid", "19"])

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 MODELS = ("model", "models", "init", "vocabulary")  # the arguments that take a MODEL
@@ -19,6 +20,17 @@ def fetch_text(args: argparse.Namespace, place: str) -> list[str]:
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     notify = ignore_notice if getattr(args, "quiet", False) else print_notice
     return local_files(getattr(args, place) or (), codes, place, notify)
+
+
+def fetch_validation(args: argparse.Namespace) -> list[str] | int:
+    """Return the files of ``--valid``, or the number of pairs to hold out of the training text."""
+    held_out = parse_held_out(args.valid)
+    return fetch_text(args, "valid") if held_out is None else held_out
+
+
+def parse_held_out(words: Sequence[str] | None) -> int | None:
+    """Return the number that ``--valid`` gives in place of files, or None."""
+    return int(words[0]) if words and len(words) == 1 and words[0].isdecimal() else None
 
 
 def fetch_models(args: argparse.Namespace) -> None:

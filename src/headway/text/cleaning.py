@@ -1,12 +1,11 @@
 """The cleaning rules: which pairs are fit for training, and a report of the others."""
 
 import re
-from array import array
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 from headway.config import TextConfig
+from headway.text.digests import Digests, digest_loosely, digest_pair
 from headway.text.lines import SURROGATE, Damaged
 from headway.text.readers import Pair
 
@@ -30,6 +29,8 @@ IDENTICAL = "both sides are the same"
 LEAK = "also in validation or test text"
 HALF = "one side is in validation or test text"
 DUPLICATE = "occurs before"
+HELD_OUT = "held out as validation text"
+SIBLING = "one side is also in the held-out validation text"
 TOKENS = "more than max_tokens"
 
 
@@ -149,13 +150,13 @@ def clean(
         rule = broken_rule(source, target, config)
         found = None
         if rule is None and held_out:
-            whole, *halves = _loose_digests(source, target)
+            whole, *halves = digest_loosely(source, target)
             if whole in held_out:
                 rule = LEAK if config.drop_leaks else None
                 found = report.leaks_kept
             elif not held_out.isdisjoint(halves):
                 found = report.half_leaks
-        if rule is None and config.drop_duplicates and not kept.add(_digest(source, target)):
+        if rule is None and config.drop_duplicates and not kept.add(digest_pair(source, target)):
             rule = DUPLICATE
         if rule is None:
             if found:
@@ -200,56 +201,7 @@ def digest_held_out(pairs: Iterable[Pair]) -> set[bytes]:
 
     Letter case and white space do not matter.
     """
-    return {digest for pair in pairs for digest in _loose_digests(pair.source, pair.target)}
-
-
-class Digests:
-    """A set of 8-byte digests that takes 16 to 32 bytes for each; Python's set takes about 100.
-
-    It is a hash table of integers with linear probing, at most half full.
-    """
-
-    def __init__(self) -> None:
-        self._table = array("Q", [0]) * 1024
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def add(self, digest: bytes) -> bool:
-        """Add a digest and return whether it is new."""
-        key = int.from_bytes(digest, "little") or 1  # 0 marks a free slot
-        slot = _find_slot(self._table, key)
-        if self._table[slot]:
-            return False
-        self._table[slot] = key
-        self._count += 1
-        if 2 * self._count > len(self._table):
-            larger = array("Q", [0]) * (2 * len(self._table))
-            for held in self._table:
-                if held:
-                    larger[_find_slot(larger, held)] = held
-            self._table = larger
-        return True
-
-
-def _find_slot(table: "array[int]", key: int) -> int:
-    """Return the slot of a key in a table, or the free slot where it belongs."""
-    last = len(table) - 1
-    slot = key & last
-    while table[slot] not in (0, key):
-        slot = (slot + 1) & last
-    return slot
-
-
-def _digest(source: str, target: str) -> bytes:
-    return blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
-
-
-def _loose_digests(source: str, target: str) -> tuple[bytes, bytes, bytes]:
-    """Return digests of a pair and of each side alone; letter case and white space do not matter."""
-    source, target = (" ".join(side.casefold().split()) for side in (source, target))
-    return _digest(source, target), _digest(source, "\n"), _digest("\n", target)
+    return {digest for pair in pairs for digest in digest_loosely(pair.source, pair.target)}
 
 
 def _shortened(text: str) -> str:

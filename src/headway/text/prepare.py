@@ -10,28 +10,33 @@ from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
 from headway.text.cleaning import TOKENS, Report, clean, digest_held_out
 from headway.text.corpora import origins
+from headway.text.held_out import choose_validation, drop_held_out
 from headway.text.prepared import PreparedData, check_new, write_prepared
 from headway.text.readers import Damaged, Pair, read_pairs
+from headway.text.spool import Spool
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
 
 CHUNK = 10_000  # pairs tokenized at a time
 
+Files = Sequence[str | Path]  # one file of pairs, or two plain text files
+
 
 def prepare(
-    train: Sequence[str | Path],
-    valid: Sequence[str | Path],
+    train: Files,
+    valid: Files | int,
     out: str | Path,
     config: TextConfig,
     languages: tuple[str, str] | None = None,
-    tests: Sequence[Sequence[str | Path]] = (),
+    tests: Sequence[Files] = (),
     tokenizer: Tokenizer | None = None,
 ) -> PreparedData:
     """Write a prepared directory from raw parallel text; it appears whole or not at all.
 
     Args:
         train: One file of pairs, or two plain text files.
-        valid: Likewise; a line that is no pair is an error.
+        valid: Likewise, and a line that is no pair is an error; or the number of pairs to hold out of
+            the training text.
         out: The directory, which must not exist yet or be empty.
         config: The cleaning rules and the vocabulary.
         languages: Codes of source and target; None: the suffixes of two plain files.
@@ -44,10 +49,11 @@ def prepare(
     """
     out = Path(out)
     check_new(out)
-    for paths in (train, valid, *tests):
+    others = tests if isinstance(valid, int) else [valid, *tests]
+    for paths in (train, *others):
         read_pairs(paths, languages)  # opens no file yet, but checks that the names can be pairs
     codes = languages or languages_from_names(train)
-    _check_names(train, valid, *tests)
+    _check_names(train, *others)
     with add_path_to_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
         _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer)
@@ -55,43 +61,40 @@ def prepare(
 
 
 def _prepare(
-    train: Sequence[str | Path],
-    valid: Sequence[str | Path],
+    train: Files,
+    valid: Files | int,
     out: Path,
     config: TextConfig,
     codes: tuple[str, str],
     languages: tuple[str, str] | None,
-    tests: Sequence[Sequence[str | Path]],
+    tests: Sequence[Files],
     tokenizer: Tokenizer | None,
 ) -> None:
     report = Report()
-    valid_pairs = list(read_pairs(valid, languages))
-    if not valid_pairs:
-        raise HeadwayError(f"{valid[0]}: holds no validation pairs")
+    valid_files = [] if isinstance(valid, int) else valid
+    valid_pairs = list(read_pairs(valid_files, languages)) if valid_files else []
+    if valid_files and not valid_pairs:
+        raise HeadwayError(f"{valid_files[0]}: holds no validation pairs")
     held_out = digest_held_out(valid_pairs)
     for paths in tests:
         held_out |= digest_held_out(read_pairs(paths, languages))
-
-    # Cleaned text is kept on disk meanwhile: standard input can be read only once, and the subwords
-    # must be learned before anything is tokenized.
-    spool = out / "train.text"
-    count = 0
     pairs: Iterator[Pair | Damaged] = (
         read_pairs(train, languages, strict=False)
         if config.drop_unreadable
         else iter(read_pairs(train, languages))
     )
-    with spool.open("w", encoding="utf-8", newline="\n") as file:
-        for pair in clean(pairs, config, report, held_out):
-            file.write(f"{pair.line}\n{pair.source}\n{pair.target}\n")
-            count += 1
+    spool = Spool(out / "train.text")
+    count = spool.write(clean(pairs, config, report, held_out))
+    if isinstance(valid, int) and count:
+        valid_pairs = choose_validation(spool, valid)
+        count = spool.write(drop_held_out(spool, valid_pairs, report))
     if not count:
         raise HeadwayError(
             f"{train[0]}: no training pairs are left after cleaning: {report.summary()}"
         )
     if tokenizer is None:
         every = -(-count // config.sample_lines) if config.sample_lines else 1
-        sample = islice(_spooled(spool), 0, None, every)
+        sample = islice(spool, 0, None, every)
         tokenizer = Tokenizer.learn(((pair.source, pair.target) for pair in sample), config)
     corpus, _ = write_prepared(
         out,
@@ -103,11 +106,12 @@ def _prepare(
         languages=codes,
         text_files={
             "train": [str(path) for path in train],
-            "valid": [str(path) for path in valid],
-            "origins": origins(chain(train, valid, *tests)),
+            "valid": [str(path) for path in valid_files],
+            **({"held_out": valid} if isinstance(valid, int) else {}),
+            "origins": origins(chain(train, valid_files, *tests)),
         },
     )
-    spool.unlink()
+    spool.remove()
     if not len(corpus):
         raise HeadwayError(
             f"{train[0]}: every training pair is longer than text.max_tokens = {config.max_tokens}"
@@ -119,7 +123,7 @@ def _prepare(
     (out / "report.txt").write_text(report.to_text() + "\n", encoding="utf-8")
 
 
-def _check_names(train: Sequence[str | Path], *others: Sequence[str | Path]) -> None:
+def _check_names(train: Files, *others: Files) -> None:
     """Check that file names do not show other languages, or another order, than the training files."""
     try:
         own = languages_from_names(train)
@@ -137,7 +141,7 @@ def _check_names(train: Sequence[str | Path], *others: Sequence[str | Path]) -> 
             )
 
 
-def languages_from_names(paths: Sequence[str | Path]) -> tuple[str, str]:
+def languages_from_names(paths: Files) -> tuple[str, str]:
     """Return the languages that two file names end in: ``train.en.gz`` and ``train.de``: en and de.
 
     Raises:
@@ -155,12 +159,6 @@ def languages_from_names(paths: Sequence[str | Path]) -> tuple[str, str]:
     return codes[0], codes[1]
 
 
-def _spooled(path: Path) -> Iterator[Pair]:
-    with path.open(encoding="utf-8", newline="\n") as file:
-        for line in file:
-            yield Pair(next(file)[:-1], next(file)[:-1], int(line))
-
-
 def _encoded(
     pairs: Iterable[Pair], tokenizer: Tokenizer, drawn: Draw | None = None
 ) -> Iterator[tuple[Pair, list[int], list[int]]]:
@@ -172,10 +170,10 @@ def _encoded(
 
 
 def _training_ids(
-    spool: Path, tokenizer: Tokenizer, config: TextConfig, report: Report
+    spool: Spool, tokenizer: Tokenizer, config: TextConfig, report: Report
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Yield every pair as translation tokenizes it, then all pairs again for each further copy."""
-    for pair, source, target in _encoded(_spooled(spool), tokenizer):
+    for pair, source, target in _encoded(spool, tokenizer):
         if max(len(source), len(target)) > config.max_tokens:
             report.drop(TOKENS, pair.line, f"{pair.source} | {pair.target}")
             report.kept -= 1
@@ -183,6 +181,6 @@ def _training_ids(
             yield source, target
     for copy in range(1, config.copies):
         drawn = Draw(config.merge_dropout, seed=copy)
-        for _, source, target in _encoded(_spooled(spool), tokenizer, drawn):
+        for _, source, target in _encoded(spool, tokenizer, drawn):
             if max(len(source), len(target)) <= config.max_tokens:
                 yield source, target

@@ -6,7 +6,7 @@ from pathlib import Path
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.text.prepared import PreparedData
-from headway.training.record import DataRecord, hash_files
+from headway.training.record import DataRecord, RunRecord, hash_files
 
 # These settings take no part in what a step computes, so a resumed run may change them. The number
 # of threads does change the last bits.
@@ -38,6 +38,23 @@ def list_other_files(recorded: Mapping[str, str], paths: Sequence[str]) -> list[
     if not given or list(given.values()) == list(recorded.values()):
         return []
     return [f"{name} is another file than before" for name in given]
+
+
+def list_other_validation(record: RunRecord, valid: Sequence[str] | int) -> list[str]:
+    """Return a phrase if the validation text is not that of a run.
+
+    Args:
+        record: The run's record.
+        valid: The files given now, or the number of pairs to hold out; none: nothing to compare.
+    """
+    recorded = record.files["valid"]
+    if not isinstance(valid, int):
+        return list_other_files(recorded, valid)
+    if recorded:
+        return [f"its validation text is {' '.join(recorded)}, not {valid} held-out pairs"]
+    if valid != record.data.validation_pairs:
+        return [f"{record.data.validation_pairs} validation pairs were held out, not {valid}"]
+    return []
 
 
 def check_data(run_directory: Path, data: PreparedData, recorded: DataRecord) -> None:

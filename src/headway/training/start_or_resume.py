@@ -20,7 +20,12 @@ from headway.training.fine_tuning import check_shape, check_vocabulary
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import cores_per_rank
 from headway.training.record import hash_files
-from headway.training.resume_check import MAY_CHANGE, list_changes, list_other_files
+from headway.training.resume_check import (
+    MAY_CHANGE,
+    list_changes,
+    list_other_files,
+    list_other_validation,
+)
 from headway.training.run import Run
 from headway.training.run_builder import resume, start
 from headway.training.run_directory import RunDirectory
@@ -36,7 +41,7 @@ class RunRequest:
 
     Attributes:
         train: Training text: two files, or one that holds both sides; see `headway.text.readers`.
-        valid: Validation text, likewise.
+        valid: Validation text, likewise; or the number of pairs to hold out of the training text.
         data: A directory that `headway prepare` wrote, in place of ``train`` and ``valid``.
         languages: Codes of source and target; None: from the names of the files.
         init: The directory of a model whose weights and vocabulary the run starts from.
@@ -47,7 +52,7 @@ class RunRequest:
     """
 
     train: Sequence[str] = ()
-    valid: Sequence[str] = ()
+    valid: Sequence[str] | int = ()
     data: str | Path | None = None
     languages: tuple[str, str] | None = None
     init: str | Path | None = None
@@ -143,7 +148,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         settings,
         command=request.command,
         train=hash_files(request.train),
-        valid=hash_files(request.valid),
+        valid={} if isinstance(request.valid, int) else hash_files(request.valid),
         init=request.init,
     )
     return OpenedRun(run, notices + _precision_notices(run))
@@ -154,8 +159,8 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     record = directory.record()
     settings = _with_stored_vocabulary(_changed_settings(request, stored), stored)
     differences = list_changes(stored, settings)
-    for side, files in (("train", request.train), ("valid", request.valid)):
-        differences += list_other_files(record.files[side], files)
+    differences += list_other_files(record.files["train"], request.train)
+    differences += list_other_validation(record, request.valid)
     place = request.data or record.data.directory or directory.data
     if differences:
         raise HeadwayError(

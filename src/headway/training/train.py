@@ -16,7 +16,7 @@ NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 def train(
     run: str | Path,
     train: Sequence[str | Path] = (),
-    valid: Sequence[str | Path] = (),
+    valid: Sequence[str | Path] | int = (),
     *,
     preset: str | None = None,
     settings: Mapping[str, str] = NO_SETTINGS,
@@ -32,7 +32,7 @@ def train(
     Args:
         run: Run directory; the run in it is resumed if there is one.
         train: Training text: two files, or one that holds both languages.
-        valid: Validation text, likewise.
+        valid: Validation text, likewise; or the number of pairs to hold out of the training text.
         preset: quick, tiny, small, base or big; None: base, or the settings of the resumed run.
         settings: Settings that differ from the preset, such as ``{"training.max-steps": "500"}``.
         languages: Codes of source and target; None: from the names of the files.
@@ -51,7 +51,7 @@ def train(
     directory = RunDirectory(run)
     request = RunRequest(
         train=[str(file) for file in train],
-        valid=[str(file) for file in valid],
+        valid=valid if isinstance(valid, int) else [str(file) for file in valid],
         languages=languages,
         init=init,
         preset=preset,

@@ -26,7 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         required=True,
-        help="validation text, in the same form",
+        help="validation text, in the same form; or a number: so many pairs of the training text are"
+        " held out",
     )
     parser.add_argument(
         "--test",
@@ -50,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Prepare the data, and print what was kept and dropped."""
-    from headway.cli.downloads import fetch_text
+    from headway.cli.downloads import fetch_text, fetch_validation
     from headway.cli.settings import settings_from
     from headway.inference.directory import load_model
     from headway.text.prepare import prepare
@@ -62,6 +63,14 @@ def run(args: argparse.Namespace) -> None:
         check_shape(config, model)
     tokenizer = model.tokenizer if model else None
     codes = (args.languages[0], args.languages[1]) if args.languages else None
-    train, valid, test = (fetch_text(args, place) for place in ("train", "valid", "test"))
-    data = prepare(train, valid, args.out, config.text, codes, [test] if test else [], tokenizer)
+    train, test = (fetch_text(args, place) for place in ("train", "test"))
+    data = prepare(
+        train,
+        fetch_validation(args),
+        args.out,
+        config.text,
+        codes,
+        [test] if test else [],
+        tokenizer,
+    )
     print((data.directory / "report.txt").read_text(encoding="utf-8").rstrip(), file=sys.stderr)

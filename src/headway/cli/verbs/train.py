@@ -21,8 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         " hf:NAME, mtdata:ID, sacrebleu:TESTSET",
     )  # fmt: skip
     parser.add_argument(
-        "--valid", nargs="+", metavar="FILE", help="validation text, in the same form"
-    )
+        "--valid", nargs="+", metavar="FILE", help="validation text, in the same form; or a number: so"
+        " many pairs of the training text are held out"
+    )  # fmt: skip
     parser.add_argument(
         "--data", metavar="DIR", help="a directory that headway prepare wrote, instead of text"
     )
@@ -43,14 +44,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
-    from headway.cli.downloads import fetch_text
+    from headway.cli.downloads import fetch_text, fetch_validation, parse_held_out
     from headway.cli.training import check_training, train_and_show
     from headway.training.run_directory import RunDirectory
     from headway.training.start_or_resume import RunRequest
 
+    held_out = parse_held_out(args.valid)
     request = RunRequest(
         train=args.train or (),
-        valid=args.valid or (),
+        valid=(args.valid or ()) if held_out is None else held_out,
         data=args.data,
         languages=tuple(args.languages) if args.languages else None,
         init=args.init,
@@ -62,5 +64,5 @@ def run(args: argparse.Namespace) -> int:
     directory = RunDirectory(args.run)
     check_training(directory, request)
     # Corpora are fetched before the ranks wait for each other, because that has a time limit.
-    request = replace(request, train=fetch_text(args, "train"), valid=fetch_text(args, "valid"))
+    request = replace(request, train=fetch_text(args, "train"), valid=fetch_validation(args))
     return train_and_show(directory, request, quiet=args.quiet)
