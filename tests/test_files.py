@@ -2,6 +2,7 @@
 
 import errno
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,19 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
     remove(tmp_path / "nowhere")
     assert set(tmp_path.iterdir()) == {tmp_path / "a"}
     assert tree(tmp_path) == {"a/precious": b"x"}
+
+
+@pytest.mark.parametrize("kind", ["file", "directory"])
+def test_the_next_writer_removes_what_a_killed_process_left(kind: str, tmp_path: Path) -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    left = tmp_path / f".tmp-{process.pid}-a"
+    others = [tmp_path / f".tmp-{os.getppid()}-a", tmp_path / f".tmp-{process.pid}-b-a"]
+    for path in (left, *others):
+        if kind == "directory":
+            path.mkdir()
+            path = path / "inside"
+        path.write_bytes(b"half")
+    replace_bytes(tmp_path / "a", b"new")
+    assert not left.exists()
+    assert all(path.exists() for path in others)  # of a running process, and of another file

@@ -1,7 +1,8 @@
 """Write files and directories atomically: a reader finds all of a file, or the file before it.
 
-An unfinished file lies in the same directory, under a name that starts with ``.tmp-``. A process that
-is killed leaves it there; `remove_leftovers` deletes it.
+An unfinished file lies in the same directory, under a name that starts with ``.tmp-`` and names the
+process. A process that is killed leaves it there. The next process that writes the same file deletes it,
+and `remove_leftovers` deletes all of a directory.
 """
 
 import os
@@ -33,7 +34,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
     unfinished file is deleted.
     """
     temporary = temporary_path(path)
-    remove(temporary)
+    _remove_abandoned(path)
     try:
         yield temporary
         for part in (*temporary.rglob("*"), temporary):
@@ -91,3 +92,24 @@ def remove_leftovers(folder: Path) -> None:
     """Delete the unfinished files of processes that were killed while they wrote here."""
     for leftover in folder.glob(f"{TEMPORARY}*"):
         remove(leftover)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Delete the unfinished ``path`` of this process, and of processes that have ended."""
+    for leftover in path.parent.glob(f"{TEMPORARY}*"):
+        process, _, name = leftover.name.removeprefix(TEMPORARY).partition("-")
+        if name == path.name and process.isdigit() and not _is_other_process(int(process)):
+            remove(leftover)
+
+
+def _is_other_process(process: int) -> bool:
+    """Return whether a process runs that is not this one."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it belongs to another user
+        return True
+    return True

@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -216,6 +218,7 @@ def test_verbs_report_why_native_code_is_missing(
 def test_the_environment_of_a_training_is_set_before_torch_is_imported(words: list[str]) -> None:
     code = """
 import sys
+import time
 from headway.cli import main
 
 def check():
@@ -239,3 +242,34 @@ def test_info_compiles_nothing(
     assert dispatch(["info", str(model_directory)]) == 0
     assert asked == []
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("output", "said"), [(">&-", "is closed"), ("> /dev/full", ": No space")])
+@pytest.mark.parametrize("words", ["config", "translate MODEL", "--help", "config --help"])
+def test_a_standard_output_that_takes_nothing_is_named(
+    words: str, output: str, said: str, model_directory: Path
+) -> None:
+    words = words.replace("MODEL", str(model_directory))
+    result = subprocess.run(
+        f"echo the cat | {BIN} {words} {output}",
+        shell=True, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert result.stderr.startswith("headway: standard output"), result.stderr
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_sigterm_ends_an_export_without_a_trace(model_directory: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        process = subprocess.Popen(
+            [BIN, "export", model_directory, out, "--to", "huggingface"], stderr=subprocess.DEVNULL
+        )
+        while process.poll() is None and not list(tmp_path.iterdir()):
+            time.sleep(0.002)
+        process.send_signal(number)
+        assert process.wait() == (143 if number == signal.SIGTERM else -number)
+        assert len(list(tmp_path.iterdir())) == (number == signal.SIGKILL)
+    assert headway("export", str(model_directory), str(out), "--to", "huggingface").returncode == 0
+    assert list(tmp_path.iterdir()) == [out]

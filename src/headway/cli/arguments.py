@@ -5,10 +5,13 @@ import re
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from headway.cli.verbs import VERBS
 from headway.errors import HeadwayError, find_closest, suggest
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 
 def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.Namespace:
@@ -82,6 +85,11 @@ class Parser(argparse.ArgumentParser):
                 message = f"{word}: one argument too many{hint if reads_text else ''}"
         print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print the help; unlike `argparse`, report it if standard output cannot be written."""
+        print(self.format_help(), end="", file=file)
+        sys.stdout.flush()
 
     def _suggest(self, word: str) -> str:
         """Suggest an option, or a setting whose section was left out."""

@@ -65,7 +65,7 @@ class Display:
             left = (self.settings.max_steps - event.step) * self.seconds_a_step
             line = (
                 f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{self.best}"
-                f"  {self.rate:,.0f} tokens/s  {_duration(left)} left"
+                f"  {self.rate:,.0f} tokens/s  {format_duration(left)} left"
             )
             self.bar.update(self.task, completed=event.step, description=line)
             if not self.console.is_terminal and now - self.shown > self.SECONDS:
@@ -92,6 +92,9 @@ class Display:
         self.rate += weight * (tokens / seconds - self.rate)
 
 
-def _duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
+    """Return a time span in seconds, minutes, or hours and minutes."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"

@@ -1,13 +1,10 @@
 """The command ``headway``: run a verb, and report an error in one line.
 
 Nothing that is slow to import is imported before a verb runs, so that help is instant. Exit codes: 0,
-1 for an error, 2 for a mistake on the command line, 130 interrupted, 143 for a
-training that SIGTERM stopped.
+1 for an error, 2 for a mistake on the command line, 130 interrupted, 143 stopped by SIGTERM.
 """
 
 import importlib
-import io
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,6 +14,7 @@ from headway import __version__
 from headway.cli.arguments import parse
 from headway.cli.downloads import fetch_models
 from headway.cli.process import set_training_environment
+from headway.cli.standard_output import NAME, discard_output, name_standard_output
 from headway.cli.verbs import TRAINING, VERBS, overview
 from headway.errors import HeadwayError, is_out_of_memory, suggest
 
@@ -26,8 +24,9 @@ INTERRUPTED = 128 + signal.SIGINT
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``headway`` with the arguments of the process and exit."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # text is UTF-8 in any locale
+    name_standard_output()
+    # SIGTERM ends a verb as Ctrl-C does, so that it removes its unfinished files.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         if sys.stdout is None:  # the shell's >&-
             raise HeadwayError("standard output is closed")
@@ -39,10 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = 1
     except BrokenPipeError:
         # The reader of our output has ended, as `head` does: this is no error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         code = 1
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
+        if error.filename == NAME:
+            discard_output()
         print(f"headway: {where}{error.strerror or error}", file=sys.stderr)
         code = 1
     except (RuntimeError, MemoryError) as error:

@@ -4,6 +4,7 @@
 ``target.model``) and ``README.md``, the model card. A run directory holds the same files.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -190,3 +191,14 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
     if not isinstance(values["settings"], dict):
         raise HeadwayError(f"{file}: settings must be an object")
     return config.from_dict(values["settings"], str(file)), (languages[0], languages[1])
+
+
+def hash_model(path: Path) -> str:
+    """Return one sha256 of the files of a model directory that decide what it translates."""
+    digest = hashlib.sha256()
+    for pattern in (CONFIG, "*.model", "*.safetensors"):
+        for file in sorted(path.glob(pattern)):
+            with file.open("rb") as content:
+                sha256 = hashlib.file_digest(content, "sha256").digest()
+            digest.update(file.name.encode() + sha256)
+    return digest.hexdigest()

@@ -2,17 +2,13 @@
 
 import argparse
 import gc
-import json
 import sys
-from typing import TYPE_CHECKING
 
 from headway.cli.options import add_machine, add_model
 
-if TYPE_CHECKING:
-    from headway.inference import Translation
-
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
+    "headway translate runs/mine --input text.en.gz --output text.de.gz\n"
     "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en"
 )
 SETTINGS = ("search",)
@@ -21,6 +17,16 @@ SETTINGS = ("search",)
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     add_model(parser)
+    parser.add_argument(
+        "--input",
+        metavar="FILE",
+        help="translate this file, with progress; needs --output (.gz, .xz, .zst: compressed)",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="after a kill, the same command goes on where it was, to the same bytes",
+    )
     parser.add_argument(
         "--scores",
         action="store_true",
@@ -43,10 +49,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Translate standard input to standard output."""
+    """Translate standard input to standard output, or one file to another."""
+    from headway.cli.arguments import usage_error
+    from headway.cli.file_translation import translate_file
     from headway.cli.process import report_native_code, set_threads
     from headway.cli.settings import override_search
     from headway.cli.standard_input import read_input
+    from headway.cli.translated_lines import format_lines
+
+    if bool(args.input) != bool(args.output):
+        given, other = ("input", "output") if args.input else ("output", "input")
+        usage_error(f"--{given} needs --{other} too; without both, standard input is translated")
     from headway.inference import Translator
 
     gc.freeze()  # the garbage collector need not search the objects of torch's modules: 0.1 s
@@ -54,36 +67,11 @@ def run(args: argparse.Namespace) -> None:
     translator = Translator.load(args.model, args.device)
     search = override_search(translator, args.overrides)
     report_native_code("decoding", translator.device)
+    if args.input:
+        translate_file(translator, search, args)
+        return
     for lines in read_input("translate"):
         stream = translator.stream(lines, search, prefix=args.prefix, align=args.alignment)
         for line, translations in zip(lines, stream, strict=True):
-            if args.json:
-                print(json.dumps(_object(line, translations), ensure_ascii=False))
-                continue
-            for translation in translations:
-                print(*_columns(translation, args), sep="\t")
+            sys.stdout.write(format_lines(line, translations, args))
         sys.stdout.flush()
-
-
-def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:
-    columns = [f"{translation.score:.4f}"] if args.scores else []
-    columns.append(translation.text)
-    if args.alignment:
-        columns.append(" ".join(f"{s}-{t}" for s, t in translation.alignment or ()))
-    return columns
-
-
-def _object(line: str, translations: list["Translation"]) -> dict[str, object]:
-    return {
-        "source": line,
-        "translations": [
-            {
-                "text": t.text,
-                "score": t.score,
-                "log_probability": t.log_probability,
-                "tokens": t.tokens,
-                **({} if t.alignment is None else {"alignment": t.alignment}),
-            }
-            for t in translations
-        ],
-    }

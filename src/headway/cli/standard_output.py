@@ -1,0 +1,41 @@
+"""Standard output whose errors name it: a full disk alone does not say which file was written."""
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+NAME = "standard output"
+
+
+class StandardOutput(io.FileIO):
+    """The bytes of standard output; an `OSError` has the file name `NAME`."""
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        """Write bytes and return how many were written."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, NAME) from None
+
+
+def name_standard_output() -> None:
+    """Let `sys.stdout` write UTF-8 in any locale, and name itself in errors."""
+    if not isinstance(sys.stdout, io.TextIOWrapper):
+        return  # it is closed, or a test has replaced it
+    sys.stdout.flush()
+    raw = StandardOutput(sys.stdout.fileno(), "wb", closefd=False)
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding="utf-8",
+        newline="\n",
+        line_buffering=sys.stdout.line_buffering,
+    )
+
+
+def discard_output() -> None:
+    """Write the rest of standard output nowhere, so that Python reports no error when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,45 @@
+"""The output of ``headway translate``: plain lines, columns or JSON."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headway.inference import Translation
+
+
+def format_lines(line: str, translations: "list[Translation]", args: argparse.Namespace) -> str:
+    """Return the output for an input line: a line for each translation, or one JSON object.
+
+    Args:
+        line: The input line.
+        translations: Its n best translations.
+        args: With the options ``json``, ``scores`` and ``alignment``.
+    """
+    if args.json:
+        return f"{json.dumps(_object(line, translations), ensure_ascii=False)}\n"
+    return "".join("\t".join(_columns(t, args)) + "\n" for t in translations)
+
+
+def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:
+    columns = [f"{translation.score:.4f}"] if args.scores else []
+    columns.append(translation.text)
+    if args.alignment:
+        columns.append(" ".join(f"{s}-{t}" for s, t in translation.alignment or ()))
+    return columns
+
+
+def _object(line: str, translations: "list[Translation]") -> dict[str, object]:
+    return {
+        "source": line,
+        "translations": [
+            {
+                "text": t.text,
+                "score": t.score,
+                "log_probability": t.log_probability,
+                "tokens": t.tokens,
+                **({} if t.alignment is None else {"alignment": t.alignment}),
+            }
+            for t in translations
+        ],
+    }

@@ -1,0 +1,41 @@
+"""A text file to translate, checked before the work begins."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway.errors import HeadwayError
+from headway.text.lines import read_lines
+
+
+@dataclass(frozen=True)
+class InputText:
+    """A text file that was read once to its end, so that no line of it can fail later.
+
+    Attributes:
+        path: The file.
+        lines: Number of its lines.
+        sha256: Of its text.
+    """
+
+    path: Path
+    lines: int
+    sha256: str
+
+    @classmethod
+    def scan(cls, path: Path) -> "InputText":
+        """Read a file, compressed or not.
+
+        Raises:
+            HeadwayError: If it is no regular file, or a line is not UTF-8; it names the line.
+        """
+        if path.exists() and not path.is_file():
+            raise HeadwayError(
+                f"{path}: --input must be a file, which can be read again: give other text on"
+                " standard input"
+            )
+        lines, digest = 0, hashlib.sha256()
+        for line in read_lines(path):
+            lines += 1
+            digest.update(f"{line}\n".encode())
+        return cls(path, lines, digest.hexdigest())

@@ -1,0 +1,236 @@
+"""`headway translate --input --output`: killed at any moment, it goes on to the same bytes."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.inference import resumable_output, translator
+from headway.text.lines import open_bytes, read_lines
+from support.toy_models import sentences
+
+WINDOW = 5  # lines that are translated together here, so that a small file has many windows
+MODES = ([], ["--scores"], ["--json", "--search.n-best", "2"], ["--alignment", "--prefix", "die"])
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing of the program may handle it."""
+
+
+@pytest.fixture(autouse=True)
+def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translator, "WINDOW", WINDOW)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "text.en"
+    lines = [*sentences(31, 4), "", *sentences(17, 5)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def run(model: Path, source: Path, out: Path, *words: str) -> None:
+    wanted = ["--search.max-extra", "7", "--threads", "1", *words]
+    dispatch(["translate", str(model), "--input", str(source), "--output", str(out), *wanted])
+
+
+def beside(out: Path) -> set[str]:
+    """The files in the directory of an output, but for input and output."""
+    return {path.name for path in out.parent.iterdir()} - {out.name, "text.en", "whole"}
+
+
+@pytest.mark.parametrize("mode", MODES, ids=" ".join)
+def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupted_one(
+    mode: list[str],
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    run(model_directory, source, whole, *mode)
+    chooser, calls = random.Random(3), [0]
+
+    def sometimes_killed(function):
+        def call(*args, **options):
+            calls[0] -= 1
+            if calls[0] == 0:
+                raise Killed
+            return function(*args, **options)
+
+        return call
+
+    # Kill before a write, between text and state, in the middle of the state, and before the renaming.
+    monkeypatch.setattr(os, "fsync", sometimes_killed(os.fsync))
+    monkeypatch.setattr(Path, "replace", sometimes_killed(Path.replace))
+    kills = 0
+    while not out.exists():
+        calls[0] = chooser.randrange(1, 12)
+        try:
+            run(model_directory, source, out, *mode)
+        except Killed:
+            kills += 1
+    assert kills > 2
+    assert out.read_bytes() == whole.read_bytes()
+    assert not beside(out)
+
+
+def test_a_process_that_is_killed_goes_on_where_it_was(
+    model_directory: Path, source: Path, tmp_path: Path
+) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out.gz"
+    source.write_text(source.read_text() * 8)
+    run(model_directory, source, whole)
+    program = (
+        f"import sys; from headway.inference import translator; translator.WINDOW = {WINDOW}\n"
+        "from headway.cli.main import main; main(sys.argv[1:])"
+    )
+    words = ["translate", model_directory, "--input", source, "--output", out]
+    wanted = ["--search.max-extra", "7", "--threads", "1"]
+    state = out.with_name("out.gz.partial.json")
+    chooser, done = random.Random(7), [0]
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *words, *wanted], stderr=subprocess.PIPE, text=True
+        )
+        while process.poll() is None and not (state.exists() and lines_of(state) > done[-1]):
+            time.sleep(0.002)
+        time.sleep(chooser.uniform(0, 0.05))
+        process.send_signal(signal.SIGKILL)
+        said = process.communicate()[1]
+        assert (f"goes on after line {done[-1]:,}\n" in said) == (done[-1] > 0), said
+        if out.exists():
+            break
+        done.append(lines_of(state))
+    run(model_directory, source, out)
+    assert len(done) > 2
+    assert gzip.decompress(out.read_bytes()) == whole.read_bytes()
+    assert not beside(out)
+
+
+def lines_of(state: Path) -> int:
+    """The lines that an unfinished output holds."""
+    return int(json.loads(state.read_bytes())["lines"])
+
+
+def interrupt(
+    monkeypatch: pytest.MonkeyPatch, model: Path, source: Path, out: Path, *words: str
+) -> None:
+    """Translate two windows of the input."""
+    append = resumable_output.ResumableOutput.append
+
+    def append_twice(output, text, lines):
+        if output.lines == 2 * WINDOW:
+            raise KeyboardInterrupt
+        append(output, text, lines)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resumable_output.ResumableOutput, "append", append_twice)
+        with pytest.raises(KeyboardInterrupt):
+            run(model, source, out, *words)
+
+
+def test_control_c_says_that_the_same_command_goes_on(
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    interrupt(monkeypatch, model_directory, source, out)
+    assert f"{out}: stopped after line 10: the same command goes on" in capsys.readouterr().err
+    run(model_directory, source, out)
+    said = capsys.readouterr().err
+    assert f"{out}: goes on after line 10\n" in said
+    assert "49 lines, " in said and " words/s\n" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("input", "changed since: input"),
+        ("settings", "changed since: settings"),
+        ("model", "changed since: model"),
+        ("state", "is damaged"),
+        ("text", "is shorter than"),
+    ],
+)
+def test_an_output_of_something_else_starts_again_and_says_so(
+    change: str,
+    said: str,
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out, whole, mode = tmp_path / "out", tmp_path / "whole", []
+    model = tmp_path.parent / f"{tmp_path.name}-model"
+    model.mkdir()
+    for file in model_directory.iterdir():
+        (model / file.name).write_bytes(file.read_bytes())
+    interrupt(monkeypatch, model, source, out)
+    if change == "input":
+        source.write_text("a dog runs\n" + source.read_text().partition("\n")[2])
+    elif change == "settings":
+        mode = ["--search.alpha", "0.9"]
+    elif change == "model":
+        config = json.loads((model / "config.json").read_bytes())
+        (model / "config.json").write_text(json.dumps(config))
+    elif change == "state":
+        (tmp_path / "out.partial.json").write_text('{"identity": 5')
+    else:
+        (tmp_path / "out.partial").write_text("x")
+    capsys.readouterr()
+    run(model, source, out, *mode)
+    err = capsys.readouterr().err
+    assert f"{out}: starts again from line 1 (" in err and said in err
+    run(model, source, whole, *mode)
+    assert out.read_bytes() == whole.read_bytes()
+    assert not beside(out)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
+def test_compressed_files_hold_the_same_text(
+    suffix: str, model_directory: Path, source: Path, tmp_path: Path
+) -> None:
+    whole, out = tmp_path / "whole", tmp_path / f"out{suffix}"
+    run(model_directory, source, whole)
+    packed = tmp_path / "packed.en.gz"
+    packed.write_bytes(gzip.compress(source.read_bytes()))
+    run(model_directory, packed, out)
+    assert list(read_lines(out)) == list(read_lines(whole))
+    source.write_text("")
+    run(model_directory, source, out)
+    with open_bytes(out) as file:
+        assert file.read() == b""
+
+
+def test_a_second_process_is_refused(model_directory: Path, source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with (
+        resumable_output.ResumableOutput(out, {}),
+        pytest.raises(HeadwayError, match="another process is writing this file"),
+    ):
+        run(model_directory, source, out)
+
+
+@pytest.mark.parametrize("words", [["--input", "a"], ["--output", "a"]])
+def test_input_and_output_need_each_other(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        dispatch(["translate", ".", *words])
+    assert end.value.code == 2
+    assert "too; without both, standard input is translated" in capsys.readouterr().err
