@@ -34,7 +34,7 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash server texts files network libretranslate fuzz browser slots exchange
+PARTS := crash processes server texts files network libretranslate fuzz browser slots exchange
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -47,7 +47,10 @@ PACKAGES_transformers4 := "transformers==4.57.6" sentencepiece "$(TORCH)"
 test-outside: $(PARTS:%=outside-%)
 
 outside-crash: $(VENV)/.installed
-	$(BIN)/python tests/outside/crash.py --kills 20
+	$(BIN)/python tests/outside/crash.py --kills 200 --signals 100 --reads 1000
+
+outside-processes: $(VENV)/.installed
+	$(BIN)/python tests/outside/killed_processes.py
 
 outside-server: $(VENV)/.installed
 	$(BIN)/python tests/outside/serving_campaigns.py $(MODEL)

@@ -49,6 +49,8 @@ COMPARED = (
     "checkpoints/step-00000090/optimizer.safetensors",
 )  # fmt: skip
 TIME_LIMIT = 300.0  # seconds; a run that takes longer hangs
+START_SECONDS = 3.0  # about what preparation and rehearsal take
+MOST_STEPS = 20  # between two attacks
 
 
 def spawn(log: Path, work: Callable[[], object]) -> int:
@@ -120,16 +122,14 @@ class Campaign:
         """The run that nothing happens to."""
         return self.folder / "reference"
 
-    def train_reference(self) -> float:
-        """Train it; returns the seconds it took."""
-        started = time.monotonic()
+    def train_reference(self) -> None:
+        """Train it."""
         log = self.folder / "reference.log"
         child = spawn(log, lambda: train_undisturbed(self.reference, self.arguments))
         if wait(child, TIME_LIMIT):
             sys.exit(log.read_text())
         hashes = json.loads((self.folder / "hashes.json").read_text())
         self.hashes = {int(step): value for step, value in hashes.items()}
-        return time.monotonic() - started
 
     def start(self, path: Path) -> int:
         """Start a run or go on with one, as a user does."""
@@ -137,32 +137,49 @@ class Campaign:
         words = ["train", str(path), *more]
         return spawn(path.with_suffix(".log"), lambda: main(words))
 
-    def attack(self, path: Path, seconds: float, kind: signal.Signals) -> bool:
+    def attack(self, path: Path, kind: signal.Signals) -> bool:
         """Go on with a run and send it a signal somewhere; returns whether it got to its end."""
         child = self.start(path)
-        where = self.luck.choice(["anywhere", "anywhere", "writing"])
-        moment = time.monotonic() + self.luck.random() * seconds / 2
-        while (code := wait(child, 0.001)) is None:
-            if time.monotonic() > moment and (where == "anywhere" or writing(path)):
+        where = self.luck.choice(["starting", "training", "training", "writing"])
+        limit = self.luck.random() * START_SECONDS if where == "starting" else TIME_LIMIT
+        moment = time.monotonic() + limit
+        step = steps_taken(path) + self.luck.randrange(MOST_STEPS)
+        while (code := wait(child, 0.001)) is None and time.monotonic() < moment:
+            reached = where != "starting" and steps_taken(path) > step
+            if reached and (where == "training" or is_writing(path)):
+                time.sleep(self.luck.random() * 0.02)
                 break
         if code is None:
-            os.kill(child, kind)
-            asked = time.monotonic()
-            code = wait(child, TIME_LIMIT)
-            if kind != signal.SIGKILL:
-                self.counts["slowest stop, ms"] = max(
-                    self.counts["slowest stop, ms"], round(1000 * (time.monotonic() - asked))
-                )
+            code = self.stop(child, kind)
             # Before training begins, the system's own way of ending a process is as good;
             # 0: it came to its end by itself at that moment.
             expected = {-kind, 128 + kind, 0}
             self.expect(code in expected, f"{path.name}: exit code {code} after {kind.name}")
-            self.counts[kind.name] += 1
-            self.counts[f"{kind.name} while writing"] += where == "writing"
+            self.counts[f"{kind.name} while {where}"] += 1
         else:
             self.expect(code == 0, f"{path.name}: exit code {code}, see {path.name}.log")
         self.inspect(path)
         return code == 0
+
+    def stop(self, child: int, kind: signal.Signals) -> int | None:
+        """Send a signal, a second Ctrl-C sometimes; returns the exit code."""
+        os.kill(child, kind)
+        started = time.monotonic()
+        is_repeated = kind == signal.SIGINT and self.luck.random() < 0.3
+        if is_repeated:
+            time.sleep(self.luck.random() * 0.02)
+            with suppress(ProcessLookupError):
+                os.kill(child, kind)
+            started = time.monotonic()
+        code = wait(child, TIME_LIMIT)
+        seconds = time.monotonic() - started
+        if kind != signal.SIGKILL:
+            name, most = ("end after a second Ctrl-C", 1.0) if is_repeated else ("stop", 5.0)
+            self.counts[f"ms of the slowest {name}"] = max(
+                self.counts[f"ms of the slowest {name}"], round(1000 * seconds)
+            )
+            self.expect(seconds <= most, f"{name} took {seconds:.1f} s after {kind.name}")
+        return code
 
     def inspect(self, path: Path) -> None:
         """Look at what is left: every checkpoint whole and of one step, little work lost."""
@@ -252,7 +269,13 @@ class Campaign:
             print(otherwise, file=sys.stderr, flush=True)
 
 
-def writing(path: Path) -> bool:
+def steps_taken(path: Path) -> int:
+    """Return the number of steps in a run's log."""
+    log = path / "metrics.jsonl"
+    return log.read_bytes().count(b'"event": "step"') if log.exists() else 0
+
+
+def is_writing(path: Path) -> bool:
     """Whether a file or directory is half-written or half-deleted at this moment."""
     hidden = (entry.name for folder in (path, path / "checkpoints") for entry in folder.glob(".*"))
     return any(name != ".lock" for name in hidden)
@@ -266,7 +289,7 @@ def run_campaign(
     words = [word for name, value in SETTINGS.items() for word in (f"--{name}", str(value))]
     words += ["--training.threads", str(threads), "--quiet"]
     campaign = Campaign(folder, [*write_corpus(folder), *words], random.Random(seed))
-    seconds = campaign.train_reference()
+    campaign.train_reference()
     attacks = [signal.SIGKILL] * kills
     attacks += [campaign.luck.choice([signal.SIGTERM, signal.SIGINT]) for _ in range(signals)]
     campaign.luck.shuffle(attacks)
@@ -275,7 +298,7 @@ def run_campaign(
         path = folder / f"run-{number}"
         for _ in range(campaign.luck.randint(3, 8)):
             before = len(attacks)
-            if attacks and not campaign.attack(path, seconds, attacks[-1]):
+            if attacks and not campaign.attack(path, attacks[-1]):
                 attacks.pop()
             elif attacks and before:
                 break

@@ -1,14 +1,17 @@
-"""Two ranks of torchrun train what one process trains."""
+"""Two ranks of torchrun train what one process trains; the others end if one is killed."""
 
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.training import ranks
 from headway.training.run_directory import RunDirectory
 from support.runs import command, metrics
 
@@ -49,3 +52,35 @@ def test_two_ranks_compute_the_result_of_one(corpus, tmp_path):
     weights = [RunDirectory(path).load(7)[0]["model"] for path in (alone, together)]
     for name, weight in weights[0].items():
         torch.testing.assert_close(weights[1][name], weight, rtol=1e-3, atol=1e-4)
+
+
+def test_an_exchange_with_a_lost_rank_gives_a_message_of_one_line(monkeypatch):
+    def fail(*args, **kwargs):
+        raise RuntimeError("Connection reset by peer")
+
+    for name in ("all_reduce", "barrier", "broadcast", "all_gather_object"):
+        monkeypatch.setattr(ranks.distributed, name, fail)
+    monkeypatch.setattr(ranks, "world_size", lambda: 2)
+    monkeypatch.setattr(ranks, "rank", lambda: 0)
+    parameter = torch.nn.Parameter(torch.zeros(2))
+    for exchange in (
+        ranks.wait,
+        lambda: ranks.sum_tensor(torch.zeros(2)),
+        lambda: ranks.sum_number(1),
+        lambda: ranks.maximum(1),
+        lambda: ranks.sum_gradients([parameter]),
+        lambda: ranks.broadcast([1.0]),
+        lambda: ranks.random_states(torch.device("cpu")),
+    ):
+        with pytest.raises(HeadwayError, match="another rank of this training has ended"):
+            exchange()
+
+
+@pytest.mark.slow
+def test_a_killed_rank_or_worker_loses_at_most_one_interval():
+    campaign = Path(__file__).parents[1] / "outside" / "killed_processes.py"
+    result = subprocess.run(
+        [sys.executable, campaign, "--ranks", "1", "--workers", "1"],
+        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr + result.stdout

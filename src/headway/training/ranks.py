@@ -1,11 +1,13 @@
 """Training on several ranks: the processes that ``torchrun`` starts, each with some micro-batches of every step.
 
-In a run with one rank every function returns its argument. Each rank draws its own dropout.
+In a run with one rank every function returns its argument. Each rank draws its own dropout. If a rank
+has ended, the functions that exchange numbers raise a `HeadwayError` in the others.
 """
 
 import importlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, distributed, nn
@@ -44,7 +46,8 @@ def rank() -> int:
 def sum_tensor(values: Tensor) -> Tensor:
     """Sum a tensor over all ranks, in place."""
     if world_size() > 1:
-        distributed.all_reduce(values)
+        with _explain_lost_rank():
+            distributed.all_reduce(values)
     return values
 
 
@@ -58,7 +61,8 @@ def maximum(number: int) -> int:
     if world_size() == 1:
         return number
     value = torch.tensor(number)
-    distributed.all_reduce(value, distributed.ReduceOp.MAX)
+    with _explain_lost_rank():
+        distributed.all_reduce(value, distributed.ReduceOp.MAX)
     return int(value.item())
 
 
@@ -77,18 +81,10 @@ def sum_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 def wait() -> None:
-    """Wait for the other ranks.
-
-    Raises:
-        HeadwayError: If one of them has ended.
-    """
+    """Wait for the other ranks."""
     if world_size() > 1:
-        try:
+        with _explain_lost_rank():
             distributed.barrier()
-        except RuntimeError:
-            raise HeadwayError(
-                "another rank of this training has ended: its own message says why"
-            ) from None
 
 
 def broadcast(numbers: Sequence[float]) -> list[float]:
@@ -96,7 +92,8 @@ def broadcast(numbers: Sequence[float]) -> list[float]:
     if world_size() == 1:
         return list(numbers)
     values = torch.tensor(numbers, dtype=torch.float64)
-    distributed.broadcast(values, 0)
+    with _explain_lost_rank():
+        distributed.broadcast(values, 0)
     return [float(value) for value in values.tolist()]
 
 
@@ -108,7 +105,8 @@ def random_states(device: torch.device) -> dict[str, Tensor]:
     if world_size() == 1:
         return own
     gathered: list[dict[str, Tensor]] = [{} for _ in range(world_size())]
-    distributed.all_gather_object(gathered, own)
+    with _explain_lost_rank():
+        distributed.all_gather_object(gathered, own)
     return {name: state for states in gathered for name, state in states.items()}
 
 
@@ -117,3 +115,15 @@ def set_random_states(states: Mapping[str, Tensor], device: torch.device) -> Non
     torch.set_rng_state(states[f"cpu.{rank()}"])
     if device.type == "cuda":
         torch.cuda.set_rng_state(states[f"cuda.{rank()}"], device)
+
+
+@contextmanager
+def _explain_lost_rank() -> Iterator[None]:
+    """Turn the error of an exchange with a rank that has ended into a message of one line."""
+    try:
+        yield
+    except RuntimeError:
+        raise HeadwayError(
+            "another rank of this training has ended: its own message says why; the run's last"
+            " checkpoint is intact: give the same command again"
+        ) from None
