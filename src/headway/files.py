@@ -5,6 +5,7 @@ process. A process that is killed leaves it there. The next process that writes 
 and `remove_leftovers` deletes all of a directory.
 """
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -78,6 +79,12 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def hash_file(path: Path) -> str:
+    """Return the sha256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def remove(path: Path) -> None:

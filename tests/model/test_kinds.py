@@ -149,7 +149,8 @@ def test_a_resumed_run_gives_the_same_bits_as_an_uninterrupted_one(data, kind, p
     train(start(parts, data[kind], settings), 5)
     parts.unlock()
     parts.lock()
-    train(resume(parts, data[kind], settings), 8)
+    resumed, _ = resume(parts, data[kind], settings)
+    train(resumed, 8)
     for directory in (whole, parts):
         directory.unlock()
     assert whole.weights(8).read_bytes() == parts.weights(8).read_bytes()

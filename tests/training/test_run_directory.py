@@ -28,20 +28,21 @@ TENSORS = {
 
 
 def test_a_checkpoint_is_read_as_it_was_written(tmp_path):
-    path = checkpoint_path(tmp_path / "checkpoints", 7)
+    path = checkpoint_path(tmp_path, 7)
     write_checkpoint(path, TENSORS, {"epoch": 3})
     tensors, state = read_checkpoint(path)
     assert state == {"epoch": 3}
     for file, group in TENSORS.items():
         for name, tensor in group.items():
             assert torch.equal(tensors[file][name], tensor)
-    assert checkpoint_steps(tmp_path / "checkpoints") == [7]
+    assert checkpoint_steps(tmp_path) == [7]
 
 
 def test_no_file_is_pickled(tmp_path):
     path = checkpoint_path(tmp_path, 7)
     write_checkpoint(path, TENSORS, {})
-    assert {file.suffix for file in path.iterdir()} == {".safetensors", ".json"}
+    names = {"model.safetensors", "random.safetensors", "state.json", "SHA256SUMS"}
+    assert {file.name for file in path.iterdir()} == names
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2, 3])
@@ -68,7 +69,7 @@ def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(tmp_path, monkey
     seen = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: seen.append(path.exists()))
     write_checkpoint(path, TENSORS, {})
-    assert seen == [False] * 4 + [True]  # three files and their directory; then the parent
+    assert seen == [False] * 5 + [True]  # four files and their directory; then the parent
 
 
 @pytest.mark.slow

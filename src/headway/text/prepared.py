@@ -56,7 +56,7 @@ class PreparedData:
         """Open a prepared directory.
 
         Raises:
-            HeadwayError: If a file is missing, damaged or of another format; it names the file.
+            HeadwayError: If a file is missing, damaged, changed or of another format; it names the file.
         """
         directory = Path(directory)
         path = directory / "data.json"
@@ -97,6 +97,8 @@ class PreparedData:
             raise HeadwayError(
                 f"{directory}: its files are from different preparations: prepare it again"
             )
+        for corpus in (data.train, data.valid):
+            corpus.check_digest()
         return data
 
 

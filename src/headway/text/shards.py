@@ -121,6 +121,26 @@ class Corpus:
         """A hash of all ids."""
         return self._facts.sha256
 
+    def check_digest(self) -> None:
+        """Check that all ids are those that were written.
+
+        Raises:
+            HeadwayError: If not.
+        """
+        digest = hashlib.sha256()
+        starts = dict.fromkeys(SIDES, 0)
+        for first in range(0, len(self), FLUSH):  # in the order in which `_flush` wrote them
+            for side in SIDES:
+                ends = self._ends[side][first : first + FLUSH]
+                flat = self._ids[side][starts[side] : int(ends[-1])]
+                digest.update(flat.astype("<u4").tobytes() + ends.astype("<i8").tobytes())
+                starts[side] = int(ends[-1])
+        if digest.hexdigest() != self.fingerprint:
+            raise HeadwayError(
+                f"{self.directory}: source.ids, source.ends, target.ids or target.ends has changed since"
+                " the data was prepared: restore the files, or prepare the data again"
+            )
+
     @property
     def source_tokens(self) -> int:
         """Number of source ids, ``</s>`` included."""
@@ -188,9 +208,12 @@ def _read_facts(directory: Path) -> Facts:
         facts = Facts(**json.loads(path.read_bytes()))
         sizes = facts.pairs, facts.source_tokens, facts.target_tokens
         is_right = (
-            facts.format == FORMAT and facts.dtype in DTYPES and isinstance(facts.sha256, str)
+            facts.format == FORMAT
+            and facts.dtype in DTYPES
+            and isinstance(facts.sha256, str)
+            and all(type(size) is int and size >= 0 for size in sizes)
         )
-        if not is_right or min(map(int, sizes)) < 0:
+        if not is_right:
             raise ValueError
     except (OSError, ValueError, TypeError, RecursionError):
         raise HeadwayError(

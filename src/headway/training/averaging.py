@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.training.checkpoint import read_tensors
+from headway.training.checkpoint import check_digest, read_tensors
 
 
 def average_weights(files: Sequence[Path]) -> dict[str, Tensor]:
@@ -20,11 +20,12 @@ def average_weights(files: Sequence[Path]) -> dict[str, Tensor]:
         Tensor name -> mean, in the data type of the first file.
 
     Raises:
-        HeadwayError: If a file is damaged, or its tensors differ from those of the first.
+        HeadwayError: If a file is damaged or changed, or its tensors differ from those of the first.
     """
     sums: dict[str, Tensor] = {}
     dtypes: dict[str, torch.dtype] = {}
     for file in files:
+        check_digest(file)
         weights = read_tensors(file)
         if not sums:
             dtypes = {name: weight.dtype for name, weight in weights.items()}

@@ -2,6 +2,7 @@
 
 A checkpoint is either complete and on disk, or it does not exist: a directory gets its name after
 all its files are synced, and loses the name before any of them is deleted. Nothing is pickled.
+``SHA256SUMS`` holds the sha256 of each file, so that ``sha256sum -c SHA256SUMS`` checks it too.
 """
 
 import json
@@ -16,10 +17,19 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.files import remove_leftovers, replace_bytes, temporary_path, write_atomically
+from headway.files import (
+    hash_file,
+    remove,
+    remove_leftovers,
+    replace_bytes,
+    temporary_path,
+    write_atomically,
+)
 
 Tensors = Mapping[str, Tensor]
 NAME = re.compile(r"step-(\d{8,})")
+DIGESTS = "SHA256SUMS"
+DIGEST_LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:
@@ -48,23 +58,87 @@ def write_checkpoint(
     """
     size = sum(t.nbytes for group in tensors.values() for t in group.values())
     with explain_write_errors(path, size), write_atomically(path) as temporary:
-        temporary.mkdir(parents=True)
+        temporary.mkdir()
         for name, group in tensors.items():
             save_file(dict(group), temporary / f"{name}.safetensors")
         (temporary / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
+        names = sorted(file.name for file in temporary.iterdir())
+        lines = [f"{hash_file(temporary / name)}  {name}\n" for name in names]
+        (temporary / DIGESTS).write_text("".join(lines), encoding="utf-8")
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
     """Read the tensors and the state of a checkpoint.
 
     Raises:
-        HeadwayError: If a file is missing or damaged.
+        HeadwayError: If a file is missing, damaged or changed.
     """
+    for name in read_digests(path):
+        check_digest(path / name)
     tensors = {file.stem: read_tensors(file) for file in sorted(path.glob("*.safetensors"))}
     try:
-        return tensors, json.loads((path / "state.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        state = json.loads((path / "state.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise HeadwayError(f"{path / 'state.json'}: cannot be read ({error})") from None
+    if not isinstance(state, dict):
+        raise HeadwayError(f"{path / 'state.json'}: not the state of a checkpoint")
+    return tensors, state
+
+
+def read_digests(path: Path) -> dict[str, str]:
+    """Return file name -> sha256 of a checkpoint's files; none if version 0.1 wrote the checkpoint.
+
+    Raises:
+        HeadwayError: If the list of digests is damaged.
+    """
+    file = path / DIGESTS
+    if not file.exists():
+        return {}
+    try:
+        lines = [DIGEST_LINE.fullmatch(line) for line in file.read_text("utf-8").splitlines()]
+    except (OSError, ValueError) as error:
+        raise HeadwayError(f"{file}: cannot be read ({error})") from None
+    digests = {match[2]: match[1] for match in lines if match}
+    if "state.json" not in digests or len(digests) < len(lines):
+        raise HeadwayError(f"{file}: not a list of digests")
+    return digests
+
+
+def check_digest(file: Path) -> None:
+    """Check that a file of a checkpoint is what was written, if its digest was written too.
+
+    Raises:
+        HeadwayError: If the file is missing or changed.
+    """
+    digests = read_digests(file.parent)
+    try:
+        if digests and hash_file(file) != digests.get(file.name):
+            raise HeadwayError(f"{file}: changed since it was written (see {DIGESTS})")
+    except OSError as error:
+        raise HeadwayError(f"{file}: cannot be read ({error.strerror})") from None
+
+
+def check_tensors(
+    path: Path, found: Mapping[str, Tensors], expected: Mapping[str, Tensors]
+) -> None:
+    """Check that a checkpoint has the tensors of a run, by their names, shapes and types.
+
+    Raises:
+        HeadwayError: If not; it names the file and a tensor.
+    """
+    for file, group in expected.items():
+        for name, tensor in group.items():
+            other = found.get(file, {}).get(name)
+            if other is None or (other.shape, other.dtype) != (tensor.shape, tensor.dtype):
+                what = "is missing" if other is None else "has another shape or type"
+                raise HeadwayError(f"{path / file}.safetensors: {name} {what}")
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a damaged checkpoint, so that it no longer counts as one; return its new path."""
+    aside = path.with_name(f"damaged-{path.name}")
+    remove(aside)
+    return path.rename(aside)
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -102,6 +176,11 @@ def explain_write_errors(path: Path, size: int) -> Iterator[None]:
     """Turn a failure to write ``size`` bytes at ``path`` into a message of one line."""
     try:
         yield
+    except FileNotFoundError as error:
+        raise HeadwayError(
+            f"{path}: removed, or its directory, while the run used it: the training ends, and the steps"
+            " since its last checkpoint are lost"
+        ) from error
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise HeadwayError(

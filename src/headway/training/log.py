@@ -1,12 +1,14 @@
 """A log of JSON lines, which a resumed run cuts back to the length it had at the checkpoint."""
 
+import hashlib
 import json
 import math
+import os
 from pathlib import Path
 from typing import BinaryIO
 
 from headway.errors import HeadwayError
-from headway.files import sync
+from headway.files import hash_file, sync
 from headway.training.checkpoint import explain_write_errors
 
 
@@ -31,6 +33,8 @@ class Log:
         with explain_write_errors(self.path, len(line)):
             if self._file is None:
                 self._file = self.path.open("ab", buffering=0)
+            if not os.fstat(self._file.fileno()).st_nlink:  # a deleted file can still be written
+                raise FileNotFoundError
             self._file.write(line)
 
     def size(self) -> int:
@@ -40,19 +44,36 @@ class Log:
         sync(self.path)
         return self.path.stat().st_size
 
-    def cut(self, size: int) -> None:
-        """Delete everything after the first ``size`` bytes.
+    def sha256(self) -> str:
+        """Return the sha256 of the file, or of nothing if it does not exist."""
+        return hash_file(self.path) if self.path.exists() else hashlib.sha256().hexdigest()
+
+    def cut(self, size: int, sha256: str = "") -> None:
+        """Delete everything after the first ``size`` bytes; a file that is missing stays so.
+
+        Args:
+            size: Length in bytes when the checkpoint was written.
+            sha256: Of these bytes; empty: unknown.
 
         Raises:
-            HeadwayError: If the file is shorter than ``size``.
+            HeadwayError: If the file is shorter than ``size``, or its first bytes are others.
         """
         self.close()
-        length = self.path.stat().st_size if self.path.exists() else 0
+        if not self.path.exists():
+            return
+        length = self.path.stat().st_size
+        way_out = "the file was changed; restore it, or delete it to resume without its lines"
         if length < size:
             raise HeadwayError(
                 f"{self.path}: has {length} bytes, but had {size} when the checkpoint was written:"
-                " the file was changed; restore it to resume the run"
+                f" {way_out}"
             )
+        if sha256:
+            with self.path.open("rb") as file:
+                if hashlib.sha256(file.read(size)).hexdigest() != sha256:
+                    raise HeadwayError(
+                        f"{self.path}: has other lines than the run wrote: {way_out}"
+                    )
         if length > size:
             with self.path.open("r+b") as file:
                 file.truncate(size)

@@ -1,11 +1,11 @@
 """What ``run.json`` records of a training run: where it came from and what it computes with."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headway.files import hash_file
 from headway.text.origins import Manifest
 from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
@@ -125,9 +125,3 @@ class RunRecord:
 def hash_files(paths: Iterable[str]) -> dict[str, str]:
     """Return file name -> sha256; standard input (``-``) is left out."""
     return {path: hash_file(Path(path)) for path in paths if path != "-"}
-
-
-def hash_file(path: Path) -> str:
-    """Return the sha256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

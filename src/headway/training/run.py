@@ -155,9 +155,11 @@ class Run:
         started = time.perf_counter()
         self.state.epoch, self.state.index = self.feed.epoch, self.feed.index
         tensors = self.tensors()
+        series = {*self.series, self.step} if self._is_in_series(self.step) else self.series
+        self.state.series = sorted(series)[-self.config.training.average :]
         if ranks.rank() == 0:
             self.directory.save(self.step, tensors, asdict(self.state))
-            self.directory.prune({*self._series()[-self.config.training.average :], self.step})
+            self.directory.prune({*self.state.series, self.step})
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)
         ranks.wait()
@@ -194,7 +196,7 @@ class Run:
 
     def averaged_steps(self) -> list[int]:
         """Return the steps of the last checkpoints, which are averaged at the end."""
-        return sorted({*self._series(), self.step} - {0})[-self.config.training.average :]
+        return sorted({*self.series, self.step} - {0})[-self.config.training.average :]
 
     def average(self, steps: Sequence[int]) -> Network:
         """Return a model with the mean weights of the checkpoints of these steps."""
@@ -202,14 +204,17 @@ class Run:
         model.load_state_dict(average_weights([self.directory.weights(step) for step in steps]))
         return model
 
-    def _series(self) -> list[int]:
-        """Return the steps of checkpoints that are kept to be averaged; others only guard against loss."""
-        every = self.config.training.checkpoint_every
-        return [step for step in self.directory.steps() if step % every == 0]
+    @property
+    def series(self) -> list[int]:
+        """The steps of checkpoints that are kept to be averaged; others only guard against loss."""
+        return self.state.series or []
+
+    def _is_in_series(self, step: int) -> bool:
+        return step % self.config.training.checkpoint_every == 0
 
     def _roll_back(self) -> Notice:
         """Go back to the weights and optimizer of the newest checkpoint, and continue with new data."""
-        newest = self._series()[-1]
+        newest = max(self.series, default=self.saved)
         settings = self.config.training
         if self.step - self.state.rolled_back > settings.checkpoint_every + settings.max_failures:
             self.state.roll_backs = 0

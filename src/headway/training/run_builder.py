@@ -15,14 +15,13 @@ from headway.kernels.build import build_id
 from headway.kernels.devices import resolve_device
 from headway.text.prepared import PreparedData
 from headway.training import ranks
-from headway.training.feed import Feed
 from headway.training.fine_tuning import load_initial_weights
 from headway.training.machine import Machine
 from headway.training.record import DataRecord, InitialModel, RunRecord
+from headway.training.restoring import restore_newest
 from headway.training.resume_check import check_data
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
-from headway.training.state import State
 
 NO_FILES: Mapping[str, str] = MappingProxyType({})
 
@@ -72,8 +71,8 @@ def start(
 
 def resume(
     directory: RunDirectory, data: PreparedData, config: Config, threads: int | None = None
-) -> Run:
-    """Resume a run from its newest checkpoint, or from step 0 if there is no checkpoint yet.
+) -> tuple[Run, list[str]]:
+    """Resume a run from its newest whole checkpoint, or from step 0 if there is no checkpoint yet.
 
     Args:
         directory: Locked, with a run in it.
@@ -81,8 +80,11 @@ def resume(
         config: The run's settings, except for those that may change.
         threads: Another number of threads than the run has had; None: the same.
 
+    Returns:
+        The run, and what the user should know of damaged files, a line each.
+
     Raises:
-        HeadwayError: If data, vocabulary, device or number of ranks are not what they were, or the
+        HeadwayError: If no checkpoint is whole, if data, vocabulary, device or number of ranks are not what they were, or the
             run has already taken more steps than ``training.max_steps``.
     """
     record = directory.record()
@@ -109,23 +111,16 @@ def resume(
             f"training.max_steps = {last}: {directory.path} is at step {newest} already"
         )
     run = Run(directory, data, config, record)
-    logs = {"metrics_bytes": 0, "timings_bytes": 0}
     with run.random:
-        if newest is not None:
-            tensors, logs = directory.load(newest)
-            run.trainer.load(tensors)
-            run.trainer.steps = run.saved = newest
-            run.state = State.from_dict(logs)
-            position = run.state.epoch, run.state.index
-            run.feed = Feed(data, config.training, run.trainer.device, *position)
-        elif record.init:
+        logs, notices = restore_newest(run)
+        if newest is None and record.init:
             load_initial_weights(run.trainer.model, record.init)
     ranks.wait()
     if ranks.rank() == 0:
         directory.cut_logs(logs)
         write_config(directory.path, config, data.languages)
         directory.write_record(record)
-    return run
+    return run, notices
 
 
 def with_vocabulary(config: Config, data: PreparedData) -> Config:

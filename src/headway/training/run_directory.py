@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +23,7 @@ from headway.training.checkpoint import (
 )
 from headway.training.log import Log
 from headway.training.record import RunRecord
+from headway.training.stored_values import build
 
 FORMAT = 1
 LOCK = ".lock"
@@ -30,6 +32,31 @@ START_FILES = (
     "data", "config.json", "tokenizer.model", "source.model", "target.model",
     "labels.json",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogLengths:
+    """The logs when a checkpoint was written, as its ``state.json`` records them.
+
+    Attributes:
+        metrics_bytes: Length of ``metrics.jsonl``.
+        timings_bytes: Length of ``timings.jsonl``.
+        metrics_sha256: Of ``metrics.jsonl``; empty: unknown.
+    """
+
+    metrics_bytes: int = 0
+    timings_bytes: int = 0
+    metrics_sha256: str = ""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, object]) -> "LogLengths":
+        """Take the lengths out of what ``state.json`` holds.
+
+        Raises:
+            ValueError: If a length is missing or no number.
+        """
+        names = {field.name for field in fields(cls)}
+        return build(cls, {name: value for name, value in values.items() if name in names})
 
 
 class RunDirectory:
@@ -97,7 +124,7 @@ class RunDirectory:
         self.metrics.close()
         self.timings.close()
         if self._lock is not None:
-            if [entry.name for entry in self.path.iterdir()] == [LOCK]:
+            if self.path.is_dir() and [entry.name for entry in self.path.iterdir()] == [LOCK]:
                 (self.path / LOCK).unlink()
                 self.path.rmdir()
             self._lock.close()
@@ -137,17 +164,35 @@ class RunDirectory:
         self, step: int, tensors: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, object]
     ) -> None:
         """Write the checkpoint of a step, after the lines of the logs that it counts are on disk."""
-        logs = {"metrics_bytes": self.metrics.size(), "timings_bytes": self.timings.size()}
-        path = checkpoint_path(self.checkpoints, step)
-        write_checkpoint(path, tensors, {"format": FORMAT, "step": step, **state, **logs})
+        logs = LogLengths(
+            metrics_bytes=self.metrics.size(),
+            timings_bytes=self.timings.size(),
+            metrics_sha256=self.metrics.sha256(),
+        )
+        with explain_write_errors(self.checkpoints, 0):
+            self.checkpoints.mkdir(exist_ok=True)
+        values = {"format": FORMAT, "step": step, **state, **asdict(logs)}
+        write_checkpoint(self.checkpoint(step), tensors, values)
 
     def load(self, step: int) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
-        """Read the checkpoint of a step: its tensors and its state."""
-        return read_checkpoint(checkpoint_path(self.checkpoints, step))
+        """Read the checkpoint of a step: its tensors and its state.
+
+        Raises:
+            HeadwayError: If a file is missing, damaged, changed or of another step.
+        """
+        tensors, state = read_checkpoint(self.checkpoint(step))
+        if state.get("step") != step:
+            file = self.checkpoint(step) / "state.json"
+            raise HeadwayError(f"{file}: not the state of step {step}")
+        return tensors, state
+
+    def checkpoint(self, step: int) -> Path:
+        """Return the directory of a step's checkpoint, which need not exist."""
+        return checkpoint_path(self.checkpoints, step)
 
     def weights(self, step: int) -> Path:
         """Return the file with the weights of a checkpoint."""
-        return checkpoint_path(self.checkpoints, step) / "model.safetensors"
+        return self.checkpoint(step) / "model.safetensors"
 
     def prune(self, keep: Collection[int]) -> None:
         """Delete all checkpoints but these."""
@@ -159,10 +204,10 @@ class RunDirectory:
         for folder in (self.path, self.best, self.averaged):
             remove_leftovers(folder)
 
-    def cut_logs(self, state: Mapping[str, int]) -> None:
+    def cut_logs(self, lengths: LogLengths) -> None:
         """Cut the logs to the lengths that they had when a checkpoint was written."""
-        self.metrics.cut(state["metrics_bytes"])
-        self.timings.cut(state["timings_bytes"])
+        self.metrics.cut(lengths.metrics_bytes, lengths.metrics_sha256)
+        self.timings.cut(lengths.timings_bytes)
 
     def write_bad_batch(self, step: int, rank: int, pairs: Iterable[tuple[str, str]]) -> Path:
         """Write the text of a step whose loss or gradient was not finite, for a person to read."""

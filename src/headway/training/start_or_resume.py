@@ -179,8 +179,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     threads = None
     if settings.training.threads != stored.training.threads:
         threads = settings.training.threads or cores_per_rank()
-    run = resume(directory, data, settings, threads)
-    notices = []
+    run, notices = resume(directory, data, settings, threads)
     if threads not in (None, record.machine.threads):
         notices.append(
             f"{threads} threads instead of {record.machine.threads}: the last bits of results may differ"

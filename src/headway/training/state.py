@@ -1,8 +1,9 @@
 """The events of a run, and the part of its state that is no tensor."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
+from headway.training.stored_values import build
 from headway.training.trainer import StepReport
 from headway.training.validation import Progress, ValidationReport
 
@@ -31,6 +32,8 @@ class State:
         validated: The last step that was validated.
         since_best: Validations since the best one.
         best: The best validation.
+        series: The steps of the checkpoints that are kept to be averaged at the end; None: written
+            by version 0.1, which kept no list.
     """
 
     epoch: int = 0
@@ -42,10 +45,14 @@ class State:
     validated: int = 0
     since_best: int = 0
     best: ValidationReport | None = None
+    series: list[int] | None = None
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "State":
-        """Take the state out of what ``state.json`` holds."""
-        own = {field.name: values[field.name] for field in fields(cls)}
-        best = own.pop("best")
-        return cls(best=None if best is None else ValidationReport(**best), **own)
+    def from_dict(cls, values: Mapping[str, object]) -> "State":
+        """Take the state out of what ``state.json`` holds.
+
+        Raises:
+            ValueError: If a field has a value of another type.
+        """
+        names = {field.name for field in fields(cls)}
+        return build(cls, {name: value for name, value in values.items() if name in names})

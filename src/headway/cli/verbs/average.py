@@ -18,7 +18,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="model directory to create")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "--last", type=int, metavar="N", help="average the last N checkpoints (default: all)"
+        "--last",
+        type=int,
+        metavar="N",
+        help="average the last N checkpoints (default: all of trained weights)",
     )
     which.add_argument(
         "--checkpoints",
@@ -65,7 +68,7 @@ def choose_steps(
     Args:
         available: Steps that have a checkpoint, in ascending order.
         wanted: These steps; None: see ``last``.
-        last: The last so many steps; None: all.
+        last: The last so many steps; None: all. Step 0 has untrained weights and does not count.
         run: The run's name, for messages.
 
     Raises:
@@ -75,9 +78,13 @@ def choose_steps(
     missing = [str(step) for step in wanted or () if step not in available]
     if missing:
         raise HeadwayError(f"{run}: no checkpoint of step {', '.join(missing)}; there are {names}")
-    if last is not None and not 0 < last <= len(available):
-        raise HeadwayError(f"--last {last}: {run} has {len(available)} checkpoints ({names})")
-    steps = sorted(set(wanted)) if wanted else available[-last:] if last else available
+    trained = [step for step in available if step]
+    if last is not None and not 0 < last <= len(trained):
+        names = ", ".join(map(str, trained)) or "none"
+        raise HeadwayError(
+            f"--last {last}: {run} has {len(trained)} checkpoints of trained weights ({names})"
+        )
+    steps = sorted(set(wanted)) if wanted else trained[-last:] if last else trained
     if not steps:
-        raise HeadwayError(f"{run}: has no checkpoint yet")
+        raise HeadwayError(f"{run}: has no checkpoint of trained weights yet")
     return steps

@@ -27,8 +27,10 @@ def run_trial(directory: Path) -> None:
     run_directory = RunDirectory(directory / "run")
     run_directory.lock()
     try:
-        begin = resume if run_directory.started else start
-        run = begin(run_directory, data, config)
+        if run_directory.started:
+            run, _ = resume(run_directory, data, config)
+        else:
+            run = start(run_directory, data, config)
         model = run.trainer.model
         if spec["change"]:
             _import(spec["change"])(model)
