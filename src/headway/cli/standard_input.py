@@ -17,7 +17,7 @@ def read_input(verb: str) -> Iterator[list[str]]:
         verb: Named in the message if there is no standard input, such as "translate".
 
     Raises:
-        HeadwayError: If standard input is closed, or a line is not UTF-8.
+        HeadwayError: If standard input is closed or is a document, or a line is not UTF-8.
     """
     if sys.stdin is None:
         raise HeadwayError(f"standard input is closed: nothing to {verb}")
@@ -33,11 +33,16 @@ def read_arriving_lines(file: int) -> Iterator[list[str]]:
         file: A file descriptor.
 
     Raises:
-        HeadwayError: If a line is not UTF-8, after all lines before it were yielded.
+        HeadwayError: If the input is a document and not text; or if a line is not UTF-8, after all
+            lines before it were yielded.
     """
     number = 0
     unfinished = bytearray()
+    is_first = True
     while chunk := os.read(file, 1 << 16):
+        if is_first:
+            _check_is_text(chunk)
+            is_first = False
         unfinished += chunk
         if b"\n" not in chunk:
             continue
@@ -48,6 +53,18 @@ def read_arriving_lines(file: int) -> Iterator[list[str]]:
             number += len(lines[start : start + MAX_LINES])
     if unfinished:
         yield from _decode([bytes(unfinished)], number)
+
+
+def _check_is_text(start: bytes) -> None:
+    from headway.text.encodings import recognize_wide
+    from headway.text.file_kinds import name_by_content
+
+    if what := name_by_content(start):
+        raise HeadwayError(f"standard input: {what}")
+    if wide := recognize_wide(start):
+        raise HeadwayError(
+            f"standard input: {wide.upper()}: convert the text to UTF-8: iconv -f {wide.upper()} -t UTF-8"
+        )
 
 
 def _decode(lines: list[bytes], number: int) -> Iterator[list[str]]:

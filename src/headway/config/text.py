@@ -44,6 +44,9 @@ class TextConfig:
     drop_unreadable: Annotated[
         bool, "drop lines that are not UTF-8 or no pair; false: stop at the first"
     ] = True
+    max_unreadable: Annotated[
+        float, "largest share of lines that may be unreadable; above it, preparation stops", SHARE
+    ] = 0.1
     drop_empty: Annotated[bool, "drop pairs with an empty side"] = True
     drop_control: Annotated[bool, "drop pairs with control characters"] = True
     max_characters: Annotated[

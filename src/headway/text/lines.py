@@ -5,22 +5,23 @@ These occur inside real sentences, and splitting there would shift one side of a
 other.
 """
 
-import io
 import lzma
 import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 import zstandard
 
 from headway.errors import HeadwayError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from headway.text.byte_stream import open_chunks
+from headway.text.encodings import REPLACEMENT, convert_to_utf8, extends_ascii, recognize_wide
+from headway.text.file_kinds import name_by_content, name_by_suffix
 
 LONGEST = 1_000_000  # bytes of a line; a longer line means that the file is not text
 PACKED = 2048  # bytes decompressed at once: zstd makes at most 64 MB of them
@@ -34,11 +35,13 @@ class Damaged(NamedTuple):
         file: The file.
         line: The number of the line in the file, from 1.
         reason: What is wrong with the line.
+        is_foreign: Whether it is text in another encoding than the file should have.
     """
 
     file: str
     line: int
     reason: str
+    is_foreign: bool = False
 
     def error(self) -> HeadwayError:
         """Return an error that names the file, the line and the reason."""
@@ -60,33 +63,63 @@ def read_lines(path: str | Path) -> Iterator[str]:
         yield line
 
 
-def scan_lines(path: str | Path) -> Iterator[str | Damaged]:
+def scan_lines(path: str | Path, encoding: str | None = None) -> Iterator[str | Damaged]:
     """Read like `read_lines`, but yield a `Damaged` for a line that cannot be read, and continue.
 
+    Args:
+        path: A file as for `read_lines`. UTF-16 and UTF-32 are recognized.
+        encoding: The encoding of lines that are not UTF-8, such as "cp1252".
+
     Raises:
-        HeadwayError: If the file cannot be opened, or cannot be read to its end.
+        HeadwayError: If the file cannot be opened, is not text, or cannot be read to its end.
     """
     number = 0
     with open_bytes(path) as file:
         try:
-            while raw := file.readline(LONGEST + 1):
+            start = file.readline(LONGEST + 1)
+            if what := name_by_content(start):
+                raise HeadwayError(f"{path}: {name_by_suffix(str(path)) or what}")
+            wide = recognize_wide(start)
+            if encoding and not extends_ascii(encoding):
+                wide = wide or encoding
+            if wide:
+                file, encoding = convert_to_utf8(start, file, wide), None
+                start = file.readline(LONGEST + 1)
+            for raw in chain([start], iter(partial(file.readline, LONGEST + 1), b"")):
+                if not raw:  # an empty file
+                    return
                 number += 1
                 if number == 1:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")
-                    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                        raise HeadwayError(f"{path}:1: UTF-16 text; UTF-8 is right")
                 if len(raw) > LONGEST:
                     while raw and not raw.endswith(b"\n"):
                         raw = file.readline(LONGEST)
                     yield Damaged(str(path), number, f"longer than {LONGEST} bytes")
                     continue
-                try:
-                    yield raw.decode().removesuffix("\n").removesuffix("\r")
-                except UnicodeDecodeError as problem:
-                    where = f"byte 0x{raw[problem.start]:02x} at position {problem.start + 1}"
-                    yield Damaged(str(path), number, f"not UTF-8: {where}")
+                text = _decode(raw, encoding)
+                if isinstance(text, UnicodeDecodeError):
+                    where = f"byte 0x{raw[text.start]:02x} at position {text.start + 1}"
+                    names = f"UTF-8 or {encoding}" if encoding else "UTF-8"
+                    yield Damaged(str(path), number, f"not {names}: {where}", is_foreign=True)
+                elif wide and REPLACEMENT in text:
+                    yield Damaged(str(path), number, f"not {wide}: a character is damaged", True)
+                else:
+                    yield text.removesuffix("\n").removesuffix("\r")
         except OSError as problem:
             raise HeadwayError(f"{path}:{number + 1}: {problem.strerror or problem}") from None
+
+
+def _decode(raw: bytes, encoding: str | None) -> str | UnicodeDecodeError:
+    """Decode UTF-8, or otherwise the given encoding; return the error if neither is right."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as problem:
+        if encoding is None:
+            return problem
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as problem:
+        return problem
 
 
 @contextmanager
@@ -113,7 +146,7 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
             raise HeadwayError(f"{path}: {getattr(problem, 'strerror', problem)}") from None
         for suffix, magic, decoder in _FORMATS:
             if start.startswith(magic) or str(path).endswith(suffix):
-                yield io.BufferedReader(_Stream(_decompress(file, decoder)), 1 << 16)
+                yield open_chunks(_decompress(file, decoder))
                 return
         yield file
 
@@ -153,26 +186,3 @@ def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
             yield data
     if not decoder.eof:
         raise OSError("the compressed data is cut off here")
-
-
-class _Stream(io.RawIOBase):
-    """A readable file made of chunks of bytes."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        while not self._rest:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._rest = memoryview(chunk)
-        target = memoryview(buffer)
-        size = min(len(target), len(self._rest))
-        target[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size

@@ -12,9 +12,10 @@ from headway.text.cleaning import TOKENS, Report, clean, digest_held_out
 from headway.text.corpora import origins
 from headway.text.held_out import choose_validation, drop_held_out
 from headway.text.prepared import PreparedData, check_new, write_prepared
-from headway.text.readers import Damaged, Pair, read_pairs
+from headway.text.readers import UTF8, FileForm, Pair, describe_layout, read_pairs
 from headway.text.spool import Spool
 from headway.text.tokenizer import Tokenizer
+from headway.text.unreadable import require_readable
 from headway.text.vocabulary import Draw
 
 CHUNK = 10_000  # pairs tokenized at a time
@@ -30,6 +31,7 @@ def prepare(
     languages: tuple[str, str] | None = None,
     tests: Sequence[Files] = (),
     tokenizer: Tokenizer | None = None,
+    form: FileForm = UTF8,
 ) -> PreparedData:
     """Write a prepared directory from raw parallel text; it appears whole or not at all.
 
@@ -42,6 +44,7 @@ def prepare(
         languages: Codes of source and target; None: the suffixes of two plain files.
         tests: Test sets; a training pair that occurs in one is dropped.
         tokenizer: The vocabulary to use; None: learn one from the training text.
+        form: The encoding of files that are not UTF-8, and the columns of tables.
 
     Raises:
         HeadwayError: If text is missing or wrong; it names the file and line.
@@ -56,7 +59,7 @@ def prepare(
     _check_names(train, *others)
     with add_path_to_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
-        _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer)
+        _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer, form)
     return PreparedData.open(out)
 
 
@@ -69,20 +72,19 @@ def _prepare(
     languages: tuple[str, str] | None,
     tests: Sequence[Files],
     tokenizer: Tokenizer | None,
+    form: FileForm,
 ) -> None:
     report = Report()
     valid_files = [] if isinstance(valid, int) else valid
-    valid_pairs = list(read_pairs(valid_files, languages)) if valid_files else []
+    valid_pairs = list(_read_all(valid_files, languages, codes, form)) if valid_files else []
     if valid_files and not valid_pairs:
         raise HeadwayError(f"{valid_files[0]}: holds no validation pairs")
     held_out = digest_held_out(valid_pairs)
     for paths in tests:
-        held_out |= digest_held_out(read_pairs(paths, languages))
-    pairs: Iterator[Pair | Damaged] = (
-        read_pairs(train, languages, strict=False)
-        if config.drop_unreadable
-        else iter(read_pairs(train, languages))
-    )
+        held_out |= digest_held_out(_read_all(paths, languages, codes, form))
+    pairs = read_pairs(train, languages, strict=False, form=form)
+    limit = config.max_unreadable if config.drop_unreadable else 0
+    pairs = require_readable(pairs, codes, form, limit)
     spool = Spool(out / "train.text")
     count = spool.write(clean(pairs, config, report, held_out))
     if isinstance(valid, int) and count:
@@ -120,7 +122,19 @@ def _prepare(
     (out / "report.json").write_text(
         json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
-    (out / "report.txt").write_text(report.to_text() + "\n", encoding="utf-8")
+    layout = describe_layout(train, languages, form)
+    text = f"{layout}\n{report.to_text()}\n".lstrip()
+    (out / "report.txt").write_text(text, encoding="utf-8")
+
+
+def _read_all(
+    paths: Files, languages: tuple[str, str] | None, codes: tuple[str, str], form: FileForm
+) -> Iterator[Pair]:
+    """Read validation or test text, of which every line must be a pair."""
+    pairs = read_pairs(paths, languages, strict=False, form=form)
+    for pair in require_readable(pairs, codes, form, limit=0):
+        assert isinstance(pair, Pair), "with limit 0, an unreadable line is an error"
+        yield pair
 
 
 def _check_names(train: Files, *others: Files) -> None:

@@ -2,18 +2,47 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple, overload
 
 from headway.errors import HeadwayError
+from headway.text.encodings import check_encoding
+from headway.text.file_kinds import name_by_suffix
 from headway.text.lines import SURROGATE, Damaged, read_lines, scan_lines
+from headway.text.tables import Layout, read_table, recognize_layout
 from headway.text.tmx import read_units
 
 __all__ = ["Damaged", "Pair", "read_lines", "read_pairs"]
 
 Languages = tuple[str, str]
-PAIRED = {".tsv", ".jsonl", ".tmx"}  # suffixes of files that hold both sides
+TABLES = {".csv", ".tsv"}
+PAIRED = {*TABLES, ".jsonl", ".tmx"}  # suffixes of files that hold both sides
+
+
+@dataclass(frozen=True)
+class FileForm:
+    """How text files are written, where they do not show it.
+
+    Args:
+        encoding: The encoding of lines that are not UTF-8, such as "cp1252"; None: all are UTF-8.
+        columns: The columns of source and target in a table, as names in its first row or numbers
+            from 1; None: recognized.
+
+    Raises:
+        HeadwayError: If there is no such encoding.
+    """
+
+    encoding: str | None = None
+    columns: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoding is not None:
+            check_encoding(self.encoding)
+
+
+UTF8 = FileForm()
 
 
 class Pair(NamedTuple):
@@ -32,34 +61,56 @@ class Pair(NamedTuple):
 
 @overload
 def read_pairs(
-    paths: Sequence[str | Path], languages: Languages | None = None, strict: Literal[True] = True
+    paths: Sequence[str | Path],
+    languages: Languages | None = None,
+    strict: Literal[True] = True,
+    form: FileForm = UTF8,
 ) -> Iterator[Pair]: ...
 @overload
 def read_pairs(
-    paths: Sequence[str | Path], languages: Languages | None = None, *, strict: Literal[False]
+    paths: Sequence[str | Path],
+    languages: Languages | None = None,
+    *,
+    strict: Literal[False],
+    form: FileForm = UTF8,
 ) -> Iterator[Pair | Damaged]: ...
 
 
 def read_pairs(
-    paths: Sequence[str | Path], languages: Languages | None = None, strict: bool = True
+    paths: Sequence[str | Path],
+    languages: Languages | None = None,
+    strict: bool = True,
+    form: FileForm = UTF8,
 ) -> Iterator[Pair] | Iterator[Pair | Damaged]:
     """Read parallel text.
 
     Args:
-        paths: Two plain text files with one sentence on each line; or one file: .tsv (source, tab,
-            target), .jsonl (``{"source": ..., "target": ...}``, or language codes as keys, at the
-            top or under ``"translation"``), .tmx, or ``-`` for TSV on standard input. All but
-            standard input may be compressed (.gz, .xz, .zst).
+        paths: Two plain text files with one sentence on each line; or one file: .tsv or .csv (a table
+            with columns for source and target), .jsonl (``{"source": ..., "target": ...}``, or
+            language codes as keys, at the top or under ``"translation"``), .tmx, or ``-`` for lines
+            of source, tab, target on standard input. All but standard input may be compressed
+            (.gz, .xz, .zst).
         languages: Codes of source and target, which .jsonl and .tmx may need: ``("en", "de")``.
         strict: Raise an error at the first line that is no pair. Otherwise a `Damaged` is yielded
             in its place.
+        form: The encoding of files that are not UTF-8, and the columns of tables.
 
     Raises:
         HeadwayError: If a file cannot be read, or (``strict``) a line is no pair; it names the file
             and line. If two files have different numbers of lines; it names both numbers.
     """
-    pairs = _scan_pairs([str(path) for path in paths], languages)
+    pairs = _scan_pairs([str(path) for path in paths], languages, form)
     return _undamaged(pairs) if strict else pairs
+
+
+def describe_layout(
+    paths: Sequence[str | Path], languages: Languages | None, form: FileForm = UTF8
+) -> str:
+    """Return in one line how the file of a table is read; an empty string for other files."""
+    path = str(paths[0])
+    if len(paths) > 1 or _kind(path) not in TABLES:
+        return ""
+    return f"{path}: {recognize_layout(path, _kind(path), languages, form.columns, form.encoding)}"
 
 
 def _undamaged(pairs: Iterator[Pair | Damaged]) -> Iterator[Pair]:
@@ -69,21 +120,26 @@ def _undamaged(pairs: Iterator[Pair | Damaged]) -> Iterator[Pair]:
         yield pair
 
 
-def _scan_pairs(paths: list[str], languages: Languages | None) -> Iterator[Pair | Damaged]:
+def _scan_pairs(
+    paths: list[str], languages: Languages | None, form: FileForm
+) -> Iterator[Pair | Damaged]:
     kinds = [_kind(path) for path in paths]
     match kinds:
-        case [".tsv"] | ["-"]:
-            return _tsv(paths[0])
+        case ["-"]:
+            return _table(paths[0], "", languages, form)
+        case [".tsv"] | [".csv"]:
+            return _table(paths[0], kinds[0], languages, form)
         case [".jsonl"]:
-            return _jsonl(paths[0], languages)
+            return _jsonl(paths[0], languages, form.encoding)
         case [".tmx"]:
             return _tmx(paths[0], languages)
         case [_]:
             raise HeadwayError(
-                f"{paths[0]}: one file must be .tsv, .jsonl or .tmx; plain text needs two files"
+                f"{paths[0]}: {name_by_suffix(paths[0]) or 'plain text needs two files'}; one file must be"
+                " .csv, .tsv, .jsonl or .tmx"
             )
         case [_, _] if PAIRED.isdisjoint(kinds) and kinds != ["-", "-"]:
-            return _two_files(paths[0], paths[1])
+            return _two_files(paths[0], paths[1], form.encoding)
         case [_, _]:
             raise HeadwayError(
                 f"{paths[0]} {paths[1]}: two files must be plain text with one sentence on each line"
@@ -102,9 +158,12 @@ def _kind(path: str) -> str:
     return Path(name).suffix
 
 
-def _two_files(source_path: str, target_path: str) -> Iterator[Pair | Damaged]:
+def _two_files(
+    source_path: str, target_path: str, encoding: str | None
+) -> Iterator[Pair | Damaged]:
     sources = targets = 0
-    for source, target in zip_longest(scan_lines(source_path), scan_lines(target_path)):
+    scanned = scan_lines(source_path, encoding), scan_lines(target_path, encoding)
+    for source, target in zip_longest(*scanned):
         sources += source is not None
         targets += target is not None
         if source is None or target is None:
@@ -122,22 +181,26 @@ def _two_files(source_path: str, target_path: str) -> Iterator[Pair | Damaged]:
         )
 
 
-def _tsv(path: str) -> Iterator[Pair | Damaged]:
-    for number, line in enumerate(scan_lines(path), 1):
-        if isinstance(line, Damaged):
-            yield line
-            continue
-        columns = line.split("\t")
-        if len(columns) == 2:
-            yield Pair(columns[0], columns[1], number)
+def _table(
+    path: str, suffix: str, languages: Languages | None, form: FileForm
+) -> Iterator[Pair | Damaged]:
+    layout = Layout()  # of standard input, whose beginning cannot be read twice
+    if suffix:
+        layout = recognize_layout(path, suffix, languages, form.columns, form.encoding)
+    source, target = layout.columns
+    for row in read_table(path, layout, form.encoding):
+        if isinstance(row, Damaged):
+            yield row
+        elif layout.is_quoted:
+            yield Pair(one_line(row.cells[source]), one_line(row.cells[target]), row.line)
         else:
-            yield Damaged(
-                path, number, f"{len(columns)} columns; a line must be source, tab, target"
-            )
+            yield Pair(row.cells[source], row.cells[target], row.line)
 
 
-def _jsonl(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
-    for number, line in enumerate(scan_lines(path), 1):
+def _jsonl(
+    path: str, languages: Languages | None, encoding: str | None
+) -> Iterator[Pair | Damaged]:
+    for number, line in enumerate(scan_lines(path, encoding), 1):
         if isinstance(line, Damaged):
             yield line
         elif line.strip():

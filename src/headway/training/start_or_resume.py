@@ -15,6 +15,7 @@ from headway.inference.directory import load_model, read_config
 from headway.kernels.build import build_id
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
+from headway.text.readers import UTF8, FileForm, describe_layout
 from headway.training import ranks
 from headway.training.fine_tuning import check_shape, check_vocabulary
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
@@ -44,6 +45,7 @@ class RunRequest:
         valid: Validation text, likewise; or the number of pairs to hold out of the training text.
         data: A directory that `headway prepare` wrote, in place of ``train`` and ``valid``.
         languages: Codes of source and target; None: from the names of the files.
+        form: The encoding of files that are not UTF-8, and the columns of tables.
         init: The directory of a model whose weights and vocabulary the run starts from.
         preset: A name in `headway.config.PRESETS`; None: "base", or the run's own settings.
         config_file: A TOML file that changes the preset.
@@ -55,6 +57,7 @@ class RunRequest:
     valid: Sequence[str] | int = ()
     data: str | Path | None = None
     languages: tuple[str, str] | None = None
+    form: FileForm = UTF8
     init: str | Path | None = None
     preset: str | None = None
     config_file: str | Path | None = None
@@ -135,7 +138,10 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
             settings.text,
             request.languages,
             tokenizer=model.tokenizer if model else None,
+            form=request.form,
         )
+        if layout := describe_layout(request.train, request.languages, request.form):
+            notices.append(layout)
         report = directory.data / "report.txt"
         notices.append(f"{report}: how many training pairs were kept and dropped, and why")
     ranks.wait()

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from headway.inference import Translator
+from headway.text.readers import FileForm
 from headway.training import loop
 from headway.training.run_directory import RunDirectory
 from headway.training.start_or_resume import RunRequest, check_request, open_run
@@ -21,6 +22,8 @@ def train(
     preset: str | None = None,
     settings: Mapping[str, str] = NO_SETTINGS,
     languages: tuple[str, str] | None = None,
+    encoding: str | None = None,
+    columns: tuple[str, str] | None = None,
     init: str | Path | None = None,
 ) -> Translator:
     """Train a translation model on parallel text, and return it.
@@ -36,6 +39,9 @@ def train(
         preset: quick, tiny, small, base or big; None: base, or the settings of the resumed run.
         settings: Settings that differ from the preset, such as ``{"training.max-steps": "500"}``.
         languages: Codes of source and target; None: from the names of the files.
+        encoding: The encoding of lines that are not UTF-8, such as "cp1252".
+        columns: The columns of source and target in a table, as names in its first row or numbers
+            from 1; None: recognized.
         init: The directory of a model whose weights and vocabulary the run starts from.
 
     Returns:
@@ -53,6 +59,7 @@ def train(
         train=[str(file) for file in train],
         valid=valid if isinstance(valid, int) else [str(file) for file in valid],
         languages=languages,
+        form=FileForm(encoding, columns),
         init=init,
         preset=preset,
         overrides=settings,

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headway.cli.options import add_preset
+from headway.cli.options import add_file_form, add_preset, file_form
 
 EXAMPLE = (
     "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="directory to create")
     parser.add_argument(
         "--train", metavar="FILE", nargs="+", required=True,
-        help="source file and target file; or one .tsv, .jsonl or .tmx file; or - for TSV on standard"
+        help="source file and target file; or one .csv, .tsv, .jsonl or .tmx file; or - for TSV on standard"
         " input; or corpora by name: hf:NAME, mtdata:ID, sacrebleu:TESTSET. Files may be .gz, .xz"
         " or .zst",
     )  # fmt: skip
@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         help="language codes of source and target (default: from the file names)",
     )
+    add_file_form(parser)
     parser.add_argument(
         "--vocabulary",
         metavar="MODEL",
@@ -64,13 +65,7 @@ def run(args: argparse.Namespace) -> None:
     tokenizer = model.tokenizer if model else None
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     train, test = (fetch_text(args, place) for place in ("train", "test"))
-    data = prepare(
-        train,
-        fetch_validation(args),
-        args.out,
-        config.text,
-        codes,
-        [test] if test else [],
-        tokenizer,
-    )
+    held_out = [test] if test else []
+    valid, form = fetch_validation(args), file_form(args)
+    data = prepare(train, valid, args.out, config.text, codes, held_out, tokenizer, form)
     print((data.directory / "report.txt").read_text(encoding="utf-8").rstrip(), file=sys.stderr)

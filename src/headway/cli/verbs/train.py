@@ -4,7 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from headway.cli.options import add_preset
+from headway.cli.options import add_file_form, add_preset, file_form
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="run directory; an existing run is resumed")
     parser.add_argument(
         "--train", nargs="+", metavar="FILE",
-        help="source file and target file; or one .tsv, .jsonl or .tmx file; or corpora by name:"
+        help="source file and target file; or one .csv, .tsv, .jsonl or .tmx file; or corpora by name:"
         " hf:NAME, mtdata:ID, sacrebleu:TESTSET",
     )  # fmt: skip
     parser.add_argument(
@@ -33,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="language codes of source and target (default: from the file names)",
     )
+    add_file_form(parser)
     parser.add_argument(
         "--init",
         metavar="MODEL",
@@ -55,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
         valid=(args.valid or ()) if held_out is None else held_out,
         data=args.data,
         languages=tuple(args.languages) if args.languages else None,
+        form=file_form(args),
         init=args.init,
         preset=args.preset,
         config_file=args.config,

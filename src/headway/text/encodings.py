@@ -1,0 +1,93 @@
+"""Encodings of text other than UTF-8: by a mark in the file, by name, or by the usual one of a language."""
+
+import codecs
+from collections.abc import Iterator, Sequence
+from encodings.aliases import aliases
+from typing import BinaryIO
+
+from headway.errors import HeadwayError, suggest
+from headway.text.byte_stream import open_chunks
+
+CHUNK = 1 << 16  # bytes converted at once
+REPLACEMENT = "\ufffd"  # stands for bytes that are no character of the encoding
+MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
+    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+
+# The encoding of older Windows programs for each language; cp1252 for all others.
+WINDOWS = {
+    "cp1250": ("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"),
+    "cp1251": ("be", "bg", "kk", "ky", "mk", "mn", "ru", "sr", "tg", "uk"),
+    "cp1253": ("el",),
+    "cp1254": ("az", "tr"),
+    "cp1255": ("he", "yi"),
+    "cp1256": ("ar", "fa", "ps", "ur"),
+    "cp1257": ("et", "lt", "lv"),
+    "cp1258": ("vi",),
+    "cp874": ("th",),
+    "cp932": ("ja",),
+    "cp949": ("ko",),
+    "gb18030": ("zh",),
+}
+
+
+def check_encoding(name: str) -> None:
+    """Check that Python knows an encoding of text.
+
+    Raises:
+        HeadwayError: If it does not; the message suggests the closest name.
+    """
+    try:
+        "".encode(name)
+        b"".decode(name)
+    except (LookupError, UnicodeError, ValueError):
+        known = [alias.replace("_", "-") for alias in (*aliases, *aliases.values())]
+        raise HeadwayError(
+            f"--encoding {name}: not an encoding of text{suggest(name, known)}; examples: cp1252,"
+            " iso-8859-2, utf-16"
+        ) from None
+
+
+def likely_encoding(languages: Sequence[str]) -> str:
+    """Return the encoding that text of these languages probably has if it is not UTF-8."""
+    codes = {code.lower().replace("_", "-").partition("-")[0] for code in languages}
+    return next((name for name, known in WINDOWS.items() if codes & set(known)), "cp1252")
+
+
+def recognize_wide(start: bytes) -> str | None:
+    """Return "utf-16" or "utf-32", which has zero bytes, if a file begins so; otherwise None."""
+    for mark, name in MARKS:
+        if start.startswith(mark):
+            return name
+    # Without a mark, ASCII characters show UTF-16: every other byte is zero.
+    head = start[:8]
+    for first, name in ((0, "utf-16-le"), (1, "utf-16-be")):
+        if len(head) >= 4 and all(head[first::2]) and not any(head[1 - first :: 2]):
+            return name
+    return None
+
+
+def extends_ascii(encoding: str) -> bool:
+    """Return whether bytes below 128 mean ASCII in an encoding, so that line ends are one byte."""
+    return "\n\t\"',;".encode(encoding) == b"\n\t\"',;"
+
+
+def convert_to_utf8(start: bytes, file: BinaryIO, encoding: str) -> BinaryIO:
+    """Return a file with the same text in UTF-8; bytes that are no characters become U+FFFD.
+
+    Args:
+        start: The bytes that were read from the file already.
+        file: The rest.
+        encoding: The file's encoding.
+    """
+    return open_chunks(_convert(start, file, encoding))
+
+
+def _convert(start: bytes, file: BinaryIO, encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    chunk = start
+    while chunk:
+        yield decoder.decode(chunk).encode("utf-8", "replace")
+        chunk = file.read(CHUNK)
+    yield decoder.decode(b"", final=True).encode("utf-8", "replace")

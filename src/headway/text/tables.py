@@ -1,0 +1,233 @@
+"""Tables of sentence pairs (.csv, .tsv), as corpora and spreadsheet programs write them.
+
+A cell in quotes may contain delimiters and line breaks, and a quote inside is doubled. In a .csv file
+quotes always have this meaning. In a .tsv file they have it only if the first lines show it, because
+corpora are often written without quoting, and a quote is a character of the text there.
+"""
+
+import csv
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from headway.errors import HeadwayError, suggest
+from headway.text.languages import name_of
+from headway.text.lines import Damaged, scan_lines
+
+SAMPLE = 200  # lines by which the layout is recognized
+MOST_LINES = 100  # lines of a row; where a cell seems longer, a quote is not closed
+DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
+NAMES = ({"source", "src"}, {"target", "tgt", "translation"})  # of columns, besides languages
+
+_QUOTED = re.compile(r'(?<![^\t\n])"((?:[^"]|"")*+)"(?![^\t\n])')
+_UNCLOSED = re.compile(r'(?<![^\t\n])"(?:[^"]|"")*+\Z')
+_NEEDS_QUOTES = re.compile(r'["\t\n,;]')
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the rows of a table are written.
+
+    Args:
+        delimiter: The character between cells.
+        is_quoted: Whether quotes enclose cells.
+        width: The number of cells of a row.
+        columns: The places of source and target in a row, from 0.
+        header: The first row, if it holds the names of the columns.
+    """
+
+    delimiter: str = "\t"
+    is_quoted: bool = False
+    width: int = 2
+    columns: tuple[int, int] = (0, 1)
+    header: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        source, target = (self.header[i].strip() if self.header else i + 1 for i in self.columns)
+        return (
+            f"{self.width} columns separated by {DELIMITERS[self.delimiter]},"
+            f" {'cells may be in quotes' if self.is_quoted else 'quotes are text'},"
+            f" {'the first row is a header' if self.header else 'no header'};"
+            f" source: {source}, target: {target}"
+        )
+
+
+class Row(NamedTuple):
+    """A row of a table.
+
+    Args:
+        line: The line of the file where the row begins, from 1.
+        cells: Its cells; those in quotes may contain line breaks.
+    """
+
+    line: int
+    cells: tuple[str, ...]
+
+
+def recognize_layout(
+    path: str,
+    suffix: str,
+    languages: tuple[str, str] | None = None,
+    columns: tuple[str, str] | None = None,
+    encoding: str | None = None,
+) -> Layout:
+    """Recognize the layout of a table by its first lines.
+
+    Args:
+        path: The file.
+        suffix: ".csv" or ".tsv".
+        languages: Codes of source and target, by which a header is recognized.
+        columns: Source and target, as names in the first row or numbers from 1.
+        encoding: As for `scan_lines`.
+
+    Raises:
+        HeadwayError: If the columns of source and target are unknown.
+    """
+    sample = list(islice(scan_lines(path, encoding), SAMPLE))
+    lines = [line for line in sample if isinstance(line, str)]
+    if suffix == ".csv":
+        delimiter, is_quoted = _find_delimiter(lines), True
+    else:
+        delimiter, is_quoted = "\t", _has_quoted_cells(lines, is_whole=len(sample) < SAMPLE)
+    rows = _read_rows(path, lines, delimiter, is_quoted)
+    cells = [row.cells for row in rows if isinstance(row, Row) and row.cells]
+    width = max(2, Counter(map(len, cells)).most_common(1)[0][0] if cells else 0)
+    first = cells[0] if cells else ()
+    named = _find_named_columns(first, languages)
+    if columns and all(column.isdecimal() for column in columns):
+        chosen = int(columns[0]) - 1, int(columns[1]) - 1
+        if not all(0 <= place < width for place in chosen):
+            raise HeadwayError(f"{path}: --columns {' '.join(columns)}: must be from 1 to {width}")
+        return Layout(delimiter, is_quoted, width, chosen, first if named else ())
+    if columns:
+        chosen = (_place(path, columns[0], first), _place(path, columns[1], first))
+        return Layout(delimiter, is_quoted, width, chosen, first)
+    if named:
+        return Layout(delimiter, is_quoted, width, named, first)
+    if width > 2:
+        shown = ", ".join(cell.strip()[:30] for cell in first)
+        raise HeadwayError(
+            f"{path}:1: {width} columns ({shown}): give --columns SOURCE TARGET, as names in the first"
+            " row or numbers from 1"
+        )
+    return Layout(delimiter, is_quoted)
+
+
+def read_table(path: str, layout: Layout, encoding: str | None = None) -> Iterator[Row | Damaged]:
+    """Yield the rows of a table, without header and empty rows; each has the layout's width."""
+    rows = _read_rows(path, scan_lines(path, encoding), layout.delimiter, layout.is_quoted)
+    header = layout.header
+    for row in rows:
+        if isinstance(row, Damaged):
+            yield row
+        elif header and row.cells == header:
+            header = ()
+        elif len(row.cells) == layout.width:
+            yield row
+        elif row.cells:
+            yield Damaged(path, row.line, f"{len(row.cells)} columns, not {layout.width}")
+
+
+def _read_rows(
+    path: str, lines: Iterable[str | Damaged], delimiter: str, is_quoted: bool
+) -> Iterator[Row | Damaged]:
+    if is_quoted:
+        yield from _read_quoted_rows(path, lines, delimiter)
+        return
+    for number, line in enumerate(lines, 1):
+        yield line if isinstance(line, Damaged) else Row(number, tuple(line.split(delimiter)))
+
+
+def _read_quoted_rows(
+    path: str, lines: Iterable[str | Damaged], delimiter: str
+) -> Iterator[Row | Damaged]:
+    """Yield the rows of a table with quoting; after a damaged row, the next line begins a new row."""
+    numbered = enumerate(lines, 1)
+    waiting: deque[tuple[int, str | Damaged]] = deque()
+    while True:
+        waiting.extend(islice(numbered, MOST_LINES - len(waiting)))
+        if not waiting:
+            return
+        number, line = waiting.popleft()
+        if isinstance(line, Damaged):
+            yield line
+            continue
+        count = 0  # further lines of the row
+        row = _split(path, number, line, delimiter)
+        while row is None and count < len(waiting):
+            following = waiting[count][1]
+            if isinstance(following, Damaged):
+                break
+            line, count = f"{line}\n{following}", count + 1
+            row = _split(path, number, line, delimiter)
+        if isinstance(row, Row):
+            for _ in range(count):
+                waiting.popleft()
+        yield row or Damaged(path, number, "a quote opens a cell and does not close it")
+
+
+def _split(path: str, number: int, text: str, delimiter: str) -> Row | Damaged | None:
+    """Split the text of a row into cells; None: a cell continues on the next line."""
+    try:
+        return Row(number, tuple(next(csv.reader([text], delimiter=delimiter, strict=True))))
+    except csv.Error as problem:
+        if str(problem) == "unexpected end of data":
+            return None
+        return Damaged(path, number, f"quotes are not as in CSV: {problem}")
+
+
+def _find_delimiter(lines: Sequence[str]) -> str:
+    """Return the delimiter that splits most rows into the same number of cells, at least two."""
+
+    def count_rows(delimiter: str) -> int:
+        rows = _read_quoted_rows("", lines, delimiter)
+        widths = Counter(len(row.cells) for row in rows if isinstance(row, Row))
+        return max((count for width, count in widths.items() if width > 1), default=0)
+
+    return max(DELIMITERS, key=count_rows)  # of equals the first, which is the rarer one in text
+
+
+def _has_quoted_cells(lines: Sequence[str], is_whole: bool) -> bool:
+    """Return whether quotes enclose cells in lines with tabs, as spreadsheet programs write them.
+
+    They do if no quote is elsewhere, and if quotes enclose all cells or only those that need them.
+    """
+    text = "\n".join(lines)
+    cells, rest = _QUOTED.findall(text), _QUOTED.sub("", text)
+    if not is_whole:
+        rest = _UNCLOSED.sub("", rest)  # the last cell goes on after the sample
+    if not cells or '"' in rest:
+        return False
+    return not rest.strip() or all(_NEEDS_QUOTES.search(cell) for cell in cells)
+
+
+def _find_named_columns(
+    first: Sequence[str], languages: tuple[str, str] | None
+) -> tuple[int, int] | None:
+    """Return the columns that a header names by language, or as source and target."""
+    names = [cell.strip().casefold().replace("_", "-") for cell in first]
+    places = []
+    for code, words in zip(languages or ("", ""), NAMES, strict=True):
+        code = code.casefold().replace("_", "-")
+        wanted = words | {code, name_of(code).casefold()} - {""}
+        found = (
+            i
+            for i, name in enumerate(names)
+            if name in wanted or (code and name.startswith(f"{code}-"))
+        )
+        places.append(next(found, -1))
+    source, target = places
+    return None if -1 in places or source == target else (source, target)
+
+
+def _place(path: str, name: str, first: Sequence[str]) -> int:
+    names = [cell.strip() for cell in first]
+    if name not in names:
+        raise HeadwayError(
+            f"{path}:1: --columns: no column '{name}'{suggest(name, names)}; the first row has"
+            f" {', '.join(names) or 'nothing'}"
+        )
+    return names.index(name)

@@ -1,0 +1,178 @@
+"""Text that is not UTF-8: it is recognized, or converted by name, or reading stops with advice."""
+
+import io
+import os
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from headway.cli.standard_input import read_arriving_lines
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.text.encodings import check_encoding, likely_encoding
+from headway.text.lines import Damaged, read_lines, scan_lines
+from headway.text.prepare import prepare
+from headway.text.readers import FileForm, read_pairs
+
+LINES = ["Grüße, Señor Łukasz", "", "zwei\u2028drei 😀", "„vier“"]
+CONFIG = TextConfig(vocab_size=331, max_ratio=0)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "utf-16-be"])
+def test_unicode_is_recognized(tmp_path: Path, encoding: str, end: str) -> None:
+    path = tmp_path / "a.txt"
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    path.write_bytes((mark + end.join(LINES) + end).encode(encoding))
+    assert list(read_lines(path)) == LINES
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark_is_recognized_by_its_zero_bytes(
+    tmp_path: Path, encoding: str
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("Good morning\nGrüße\n".encode(encoding))
+    assert list(read_lines(path)) == ["Good morning", "Grüße"]
+
+
+def test_damaged_utf16_is_marked(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xff\xfe" + "one\ntwo\n".encode("utf-16-le") + b"\x00\xd8\x0a\x00x\x00")
+    found = list(scan_lines(path))
+    assert found[:2] == ["one", "two"]
+    assert isinstance(found[2], Damaged)
+    assert found[2].line == 3
+
+
+@pytest.mark.parametrize(
+    ("encoding", "line"),
+    [
+        ("cp1252", "Grüße – “quoted”"),
+        ("cp1251", "Доброе утро"),
+        ("gb18030", "早上好"),
+        ("shift_jis", "表"),
+    ],
+)
+def test_an_encoding_is_converted_by_name_and_utf8_stays(
+    tmp_path: Path, encoding: str, line: str
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"ascii\n" + line.encode(encoding) + b"\r\n" + "schön 日本\n".encode())
+    assert list(scan_lines(path, encoding)) == ["ascii", line, "schön 日本"]
+
+
+def test_bytes_that_are_no_character_of_the_encoding_are_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"ascii\n\xe9\x81\n")
+    damaged = list(scan_lines(path, "cp1252"))[1]
+    assert isinstance(damaged, Damaged)
+    assert damaged.reason == "not UTF-8 or cp1252: byte 0x81 at position 2"
+
+
+@pytest.mark.parametrize("name", ["cp9999", "hex", "rot13", "utf-9", "", "a\0b"])
+def test_an_unknown_encoding_is_rejected(name: str) -> None:
+    with pytest.raises(HeadwayError, match=rf"^--encoding {re.escape(name)}: not an encoding"):
+        FileForm(name)
+
+
+@pytest.mark.parametrize(
+    ("languages", "encoding"),
+    [(("en", "de"), "cp1252"), (("en", "pl_PL"), "cp1250"), (("ru", "en"), "cp1251"), (("en", "zh-Hans"), "gb18030")],
+)  # fmt: skip
+def test_the_likely_encoding_is_the_one_of_the_language(
+    languages: tuple[str, str], encoding: str
+) -> None:
+    assert likely_encoding(languages) == encoding
+    check_encoding(encoding)
+
+
+def corpus(folder: Path, encoding: str, foreign: int) -> list[Path]:
+    """Write 100 pairs; the targets of the first ones need the encoding."""
+    paths = [folder / "a.en", folder / "a.de"]
+    paths[0].write_text("".join(f"{n} a b c\n" for n in range(100)))
+    lines = [f"{n} {'ä' if n < foreign else 'a'} b z\n" for n in range(100)]
+    paths[1].write_bytes("".join(lines).encode(encoding))
+    return paths
+
+
+def test_text_that_is_mostly_unreadable_stops_and_names_the_way_out(tmp_path: Path) -> None:
+    train = corpus(tmp_path, "cp1252", foreign=90)
+    with pytest.raises(HeadwayError) as error:
+        prepare(train, 10, tmp_path / "out", CONFIG)
+    assert str(error.value) == (
+        f"{train[1]}: 90 of 100 pairs cannot be read; the first is in line 1: not UTF-8: byte 0xe4 at"
+        " position 3: if it is cp1252, give --encoding cp1252"
+    )
+    assert not (tmp_path / "out").exists()
+    data = prepare(train, 10, tmp_path / "out", CONFIG, form=FileForm("cp1252"))
+    assert len(data.train) == 90
+    assert any("ä" in text for text in data.valid_target)
+
+
+def test_some_unreadable_lines_are_dropped(tmp_path: Path) -> None:
+    train = corpus(tmp_path, "cp1252", foreign=13)
+    assert len(prepare(train, 10, tmp_path / "out", CONFIG).train) == 100 - 13 - 10
+    few = TextConfig(vocab_size=331, max_ratio=0, max_unreadable=0.09)
+    with pytest.raises(HeadwayError, match="13 of 100 pairs cannot be read"):
+        prepare(train, 10, tmp_path / "few", few)
+
+
+def test_validation_text_in_another_encoding_names_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "valid").mkdir()
+    valid = corpus(tmp_path / "valid", "cp1252", foreign=3)
+    with pytest.raises(HeadwayError, match=r"a\.de:1: not UTF-8: .*: if it is cp1252, give --enc"):
+        prepare(corpus(tmp_path, "utf-8", 0), valid, tmp_path / "out", CONFIG)
+
+
+def office(member: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr(member, "<x/>")
+    return file.getvalue()
+
+
+DOCUMENTS = {
+    "a.docx": (office("word/document.xml"), "a Word document: save it as plain text in UTF-8"),
+    "a.xlsx": (office("xl/workbook.xml"), "an Excel workbook: save it as CSV in UTF-8"),
+    "a.pdf": (b"%PDF-1.7\n", "a PDF document: save it as plain text in UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_is_named_and_not_read(tmp_path: Path, name: str) -> None:
+    content, words = DOCUMENTS[name]
+    path, copy, plain = tmp_path / name, tmp_path / "a.en", tmp_path / "a.de"
+    plain.write_text("x\n")
+    for file in (path, copy):
+        file.write_bytes(content)
+    with pytest.raises(HeadwayError, match=rf"{name}: {words}; one file must be .csv, .tsv,"):
+        read_pairs([path])
+    for first in (path, copy):
+        with pytest.raises(HeadwayError, match=re.escape(f"{first}: {words}")):
+            list(read_pairs([first, plain]))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_on_standard_input_is_named(name: str) -> None:
+    content, words = DOCUMENTS[name]
+    read_end, write_end = os.pipe()
+    os.write(write_end, content)
+    os.close(write_end)
+    with pytest.raises(HeadwayError, match=rf"^standard input: {words}$"):
+        list(read_arriving_lines(read_end))
+    os.close(read_end)
+
+
+def test_utf16_on_standard_input_is_named() -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, "Grüße\n".encode("utf-16"))
+    os.close(write_end)
+    with pytest.raises(
+        HeadwayError, match=r"^standard input: UTF-16: .*: iconv -f UTF-16 -t UTF-8$"
+    ):
+        list(read_arriving_lines(read_end))
+    os.close(read_end)

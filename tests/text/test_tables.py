@@ -1,0 +1,135 @@
+"""Tables: what spreadsheet programs write is read as the cells that were typed."""
+
+import csv
+import io
+import random
+from pathlib import Path
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.text.readers import Damaged, FileForm, Pair, describe_layout, read_pairs
+from headway.text.tables import MOST_LINES, SAMPLE
+from support.damage import sentences
+
+LANGUAGES = ("en", "de")
+TYPED = [
+    ("One, two; three", "Eins, zwei; drei"),
+    ('She said "no".', 'Sie sagte „nein".'),
+    ('5" disk', '5"-Diskette'),
+    ("a\nb", "c"),
+    ("tab\there", "Tab\thier"),
+    ("plain", "schlicht"),
+    *sentences(random.Random(7), smallest=11),
+]
+READ = [(" ".join(a.split("\n")), " ".join(b.split("\n"))) for a, b in TYPED]
+
+
+def write(
+    path: Path, rows: list[tuple[str, ...]], delimiter: str, quoting: int = csv.QUOTE_MINIMAL
+) -> Path:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, quoting=quoting, lineterminator="\r\n").writerows(rows)
+    path.write_bytes(b"\xef\xbb\xbf" + text.getvalue().encode())
+    return path
+
+
+def read(path: Path, columns: tuple[str, str] | None = None) -> list[tuple[str, str]]:
+    return [pair[:2] for pair in read_pairs([path], LANGUAGES, form=FileForm(columns=columns))]
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("a.csv", ","), ("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", "\t")]
+)
+def test_a_spreadsheet_is_read_as_its_cells_were_typed(
+    tmp_path: Path, name: str, delimiter: str, quoting: int
+) -> None:
+    rows: list[tuple[str, ...]] = [("English", "German"), *TYPED]
+    assert read(write(tmp_path / name, rows, delimiter, quoting)) == READ
+    assert read(write(tmp_path / name, rows[1:], delimiter, quoting)) == READ
+
+
+def test_the_lines_of_rows_with_line_breaks_are_counted(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", [("en", "de"), ("a\nb\n\nc", "d"), ("e", "f")], ",")
+    assert list(read_pairs([path], LANGUAGES)) == [Pair("a b c", "d", 2), Pair("e", "f", 6)]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ['"Who is it?" "Me."\t"Wer?" "Ich."', "a\tb"],
+        ['"Hello."\t„Hallo.“', "a\tb"],
+        ['He said "no".\tEr sagte "nein".', '"Hello, you."\t"Hallo, du."'],
+        ['"open, but\tnot closed', "a\tb"],
+    ],
+)
+def test_quotes_of_a_corpus_are_text(tmp_path: Path, lines: list[str]) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    assert read(path) == [tuple(line.split("\t")) for line in lines]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("id", "en", "de", "note"), ("id", "English", "German", ""), ("Nr.", "en-US", "de_AT", "x"),
+        ("ID", "source", "target", "x"), ("", "SRC", "tgt", ""),
+    ],
+)  # fmt: skip
+def test_columns_are_found_by_the_header(tmp_path: Path, header: tuple[str, ...]) -> None:
+    rows = [(str(n), *pair, "x") for n, pair in enumerate(TYPED)]
+    for name, delimiter in (("a.csv", ","), ("a.tsv", "\t")):
+        path = write(tmp_path / name, [header, *rows], delimiter)
+        assert read(path) == READ
+        assert header[1] in describe_layout([path], LANGUAGES)
+
+
+def test_the_order_of_the_columns_is_that_of_the_languages(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", [("de", "en"), ("ja", "yes"), ("nein", "no")], ",")
+    assert read(path) == [("yes", "ja"), ("no", "nein")]
+
+
+def test_a_first_row_that_is_a_pair_of_words_is_no_header(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", [("it", "es"), ("is", "ist")], ",")
+    assert read(path) == [("it", "es"), ("is", "ist")]
+
+
+def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
+    rows: list[tuple[str, ...]] = [
+        ("Nr.", "Deutsch", "Englisch"),
+        ("1", "ja", "yes"),
+        ("2", "b", "a"),
+    ]
+    path = write(tmp_path / "a.csv", rows, ";")
+    assert read(path, ("Englisch", "Deutsch")) == [("yes", "ja"), ("a", "b")]
+    assert read(path, ("3", "2")) == [("Englisch", "Deutsch"), ("yes", "ja"), ("a", "b")]
+    with pytest.raises(
+        HeadwayError, match=r"a\.csv:1: --columns: no column 'Englsch' .*'Englisch'"
+    ):
+        read(path, ("Englsch", "Deutsch"))
+    with pytest.raises(HeadwayError, match=r"a\.csv: --columns 3 4: must be from 1 to 3"):
+        read(path, ("3", "4"))
+    with pytest.raises(
+        HeadwayError, match=r"3 columns \(Nr\., Deutsch, Englisch\): give --columns"
+    ):
+        read(path)
+
+
+def test_rows_that_are_not_csv_are_damaged_and_the_next_ones_are_read(tmp_path: Path) -> None:
+    filler = "".join(f"{n},z{n}\n" for n in range(2 * MOST_LINES + SAMPLE))
+    path = tmp_path / "a.csv"
+    path.write_text(f'en,de\na,b\n"open,c\n"d" e,f\ng,h,i\n\nj,k\n{filler}')
+    found = list(read_pairs([path], LANGUAGES, strict=False))
+    damaged = {item.line: item.reason for item in found if isinstance(item, Damaged)}
+    assert damaged.keys() == {3, 4, 5}
+    assert damaged[5] == "3 columns, not 2"
+    assert [item for item in found if isinstance(item, Pair)][:2] == [
+        Pair("a", "b", 2),
+        Pair("j", "k", 7),
+    ]
+    assert len(found) == 5 + 2 * MOST_LINES + SAMPLE
+    path.write_text(f'en,de\na,b\n{filler}"open,c\n{filler}')  # nothing closes it
+    found = list(read_pairs([path], LANGUAGES, strict=False))
+    assert sum(isinstance(item, Damaged) for item in found) == 1
+    assert len(found) == 2 + 2 * (2 * MOST_LINES + SAMPLE)
