@@ -12,6 +12,7 @@ from headway.config.setting import check_setting, parse_setting, setting_types
 from headway.config.toml import read_toml
 from headway.errors import HeadwayError, suggest
 
+COMMAND_LINE = "command line"
 # Settings that change, section -> name -> value.
 Changes = dict[str, dict[str, Setting]]
 
@@ -49,7 +50,7 @@ def load(
         except HeadwayError as error:
             problems += str(error).splitlines()
     texts = [(variable, key, text) for key, (variable, text) in (variables or {}).items()]
-    for given, where in ((texts, "environment"), (_named(overrides or {}), "command line")):
+    for given, where in ((texts, "environment"), (_named(overrides or {}), COMMAND_LINE)):
         try:
             config = _rebuild(config, _parse_texts(given), where)
         except HeadwayError as error:
@@ -82,7 +83,7 @@ def check_overrides(overrides: Mapping[str, str]) -> None:
 
 def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
-    return _rebuild(config, _parse_texts(_named(overrides)), "command line")
+    return _rebuild(config, _parse_texts(_named(overrides)), COMMAND_LINE)
 
 
 def merge_tables(
@@ -157,6 +158,15 @@ def _rebuild(config: Config, changes: Changes, where: str) -> Config:
         try:
             rebuilt[section] = replace(getattr(config, section), **values)
         except HeadwayError as error:
-            problems += [f"{where}: {section}.{line}" for line in str(error).splitlines()]
+            lines = str(error).splitlines()
+            problems += [_locate(line, section, values, where) for line in lines]
     raise_all(problems)
     return replace(config, **rebuilt)
+
+
+def _locate(line: str, section: str, values: Mapping[str, Setting], where: str) -> str:
+    """Put the origin of a value before a message such as ``beam = 0 must be more than 0``."""
+    name, _, rest = line.partition(" = ")
+    if where == COMMAND_LINE and name in values:
+        return f"--{section}.{name.replace('_', '-')} {rest}"
+    return f"{where}: {section}.{line}"

@@ -8,7 +8,7 @@ import torch
 
 from headway import config
 from headway.config import Config
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.files import remove
 from headway.inference import shortlist
 from headway.inference.directory import load_model, read_config
@@ -32,7 +32,7 @@ from headway.training.run_builder import resume, start
 from headway.training.run_directory import RunDirectory
 
 
-class SettingsError(HeadwayError):
+class SettingsError(UsageError):
     """A preset, a settings file or a setting that the user gave is wrong."""
 
 
@@ -83,24 +83,25 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
 
     Raises:
         SettingsError: If a setting of the request is wrong.
-        HeadwayError: If the parts do not fit, with the option to add or to leave out.
+        UsageError: If options do not fit together, with the one to add or to leave out.
+        HeadwayError: If the request does not fit the directory.
     """
     if not directory.started and not request.data and not (request.train and request.valid):
         if bool(request.train) != bool(request.valid):
             given, other = ("train", "valid") if request.train else ("valid", "train")
-            raise HeadwayError(f"--{given} needs --{other} too: give text for both")
+            raise UsageError(f"--{given} needs --{other} too: give text for both")
         raise HeadwayError(
             f"{directory.path}: no run there yet: start one with --train and --valid, or with --data"
         )
     if request.data and (request.train or request.valid):
-        raise HeadwayError("--data names text that is prepared already: omit --train and --valid")
+        raise UsageError("--data names text that is prepared already: omit --train and --valid")
     if directory.started and request.init:
         raise HeadwayError(
             f"--init {request.init}: {directory.path} has started already: give another RUN"
         )
     text_settings = [name for name in request.overrides if name.startswith("text.")]
     if request.data and text_settings:
-        raise HeadwayError(
+        raise UsageError(
             f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
         )
     if directory.started:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from headway.cli.options import add_file_form, add_preset, file_form
+from headway.cli.options import add_file_form, add_preset, file_form, language_code
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--languages",
         nargs=2,
         metavar="CODE",
+        type=language_code,
         help="language codes of source and target (default: from the file names)",
     )
     add_file_form(parser)
