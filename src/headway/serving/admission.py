@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.serving.keys import Keys
+from headway.serving.keys import Keys, given_key
 from headway.serving.metrics import Metrics
 from headway.serving.queue import TranslationQueue
 from headway.serving.rate_limit import RateLimit
@@ -18,6 +18,7 @@ from headway.serving.rejection import Rejection, overloaded
 from headway.serving.requests import read_fields
 
 log = logging.getLogger("headway.serving")
+WRONG_KEYS_A_MINUTE = 10  # of one address
 
 
 class Admission:
@@ -35,6 +36,7 @@ class Admission:
     ) -> None:
         self.config, self.keys, self.queue, self.metrics = config, keys, queue, metrics
         self.rates = RateLimit(config.req_limit)
+        self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
         self.pending = 0  # requests that were admitted and have no answer yet
 
     @asynccontextmanager
@@ -51,7 +53,7 @@ class Admission:
                 fields = await read_fields(request, self.config)
                 client = request.client.host if request.client else "?"
                 if self.keys is not None:
-                    client = self.keys.check(fields.get("api_key"))
+                    client = self._check_key(self.keys, client, given_key(fields, request.headers))
                 q = fields.get("q")
                 self.rates.take(client, max(1, len(q)) if isinstance(q, list) else 1)
                 yield fields
@@ -63,6 +65,16 @@ class Admission:
             raise Rejection(500, str(error).splitlines()[0]) from None
         finally:
             self.pending -= 1
+
+    def _check_key(self, keys: Keys, address: str, key: object) -> str:
+        """Return the name of a key's owner; after many wrong keys an address has to wait."""
+        self.wrong_keys.check(address)
+        try:
+            return keys.check(key)
+        except Rejection:
+            if key:
+                self.wrong_keys.take(address)
+            raise
 
     def check_load(self) -> None:
         """Reject a request, of which nothing has been read, if the server is overloaded.
