@@ -120,9 +120,3 @@ def _is_other_process(process: int) -> bool:
     except OSError:  # it belongs to another user
         return True
     return True
-
-
-def hash_file(path: Path) -> str:
-    """Return the sha256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
