@@ -20,12 +20,14 @@ from headway.training import ranks
 from headway.training.fine_tuning import check_shape, check_vocabulary
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import cores_per_rank
+from headway.training.model_writer import list_damaged_models
 from headway.training.record import hash_files
 from headway.training.resume_check import (
     MAY_CHANGE,
     list_changes,
     list_other_files,
     list_other_validation,
+    read_settings,
 )
 from headway.training.run import Run
 from headway.training.run_builder import resume, start
@@ -105,7 +107,7 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
             f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
         )
     if directory.started:
-        _changed_settings(request, read_config(directory.path)[0])
+        _changed_settings(request, read_settings(directory.path, directory.record()))
     elif not request.init:
         _new_settings(request)
     elif Path(request.init).is_dir():  # not the name of a model that is not downloaded yet
@@ -162,11 +164,11 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
 
 
 def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
-    stored, _ = read_config(directory.path)
     record = directory.record()
+    stored = read_settings(directory.path, record)
     settings = _with_stored_vocabulary(_changed_settings(request, stored), stored)
     differences = list_changes(stored, settings)
-    differences += list_other_files(record.files["train"], request.train)
+    differences += list_other_files(record.files.get("train", {}), request.train)
     differences += list_other_validation(record, request.valid)
     place = request.data or record.data.directory or directory.data
     if differences:
@@ -178,15 +180,25 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     data = PreparedData.open(place)
     lengths = [(c.training.max_steps, c.training.patience) for c in (stored, settings)]
     if record.finished and lengths[0] == lengths[1]:
+        notices = [
+            f"{directory.path / name}: missing, or changed since the run wrote it: restore the file, or"
+            " train more steps"
+            for name in list_damaged_models(directory, record)
+        ]
         file = directory.path / shortlist.FILE
         if wants_shortlist(settings) and not file.exists():
             write_shortlist(directory, data)
-            return OpenedRun(None, [f"{file}: learned"])
-        return OpenedRun(None, [])
+            notices.append(f"{file}: learned")
+        return OpenedRun(None, notices)
     threads = None
     if settings.training.threads != stored.training.threads:
         threads = settings.training.threads or cores_per_rank()
     run, notices = resume(directory, data, settings, threads)
+    if record.settings is None:
+        notices.append(
+            f"{directory.path / 'run.json'}: was written without digests, so config.json, the validation"
+            " text and the models cannot be checked"
+        )
     if threads not in (None, record.machine.threads):
         notices.append(
             f"{threads} threads instead of {record.machine.threads}: the last bits of results may differ"
