@@ -18,7 +18,7 @@ Changes = dict[str, dict[str, Setting]]
 
 
 def load(
-    preset: str = "base",
+    preset: str | Config = "base",
     files: Sequence[str | Path] = (),
     overrides: Mapping[str, str] | None = None,
     *,
@@ -29,7 +29,7 @@ def load(
     """Resolve a preset, TOML files, the environment and the command line, later ones winning.
 
     Args:
-        preset: A name in `PRESETS`.
+        preset: A name in `PRESETS`, or the settings to begin with.
         files: TOML files; their tables are ``sections``.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
         shape: Settings whose sections text and model replace those of the preset.
@@ -39,8 +39,10 @@ def load(
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
     """
-    check_preset(preset)
-    config = PRESETS[preset]
+    if isinstance(preset, str):
+        check_preset(preset)
+        preset = PRESETS[preset]
+    config = preset
     if shape is not None:
         config = replace(config, text=shape.text, model=shape.model)
     problems: list[str] = []

@@ -13,11 +13,18 @@ from headway.files import remove
 from headway.inference import shortlist
 from headway.inference.directory import load_model, read_config
 from headway.kernels.build import build_id
-from headway.text.prepare import prepare
+from headway.text.prepare import languages_from_names, prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import UTF8, FileForm, describe_layout
 from headway.training import ranks
-from headway.training.fine_tuning import check_shape, check_vocabulary
+from headway.training.fine_tuning import (
+    check_languages,
+    check_shape,
+    check_vocabulary,
+    describe_regime,
+    fine_tuning_regime,
+    fine_tuning_steps,
+)
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import cores_per_rank
 from headway.training.model_writer import list_damaged_models
@@ -49,7 +56,9 @@ class RunRequest:
         languages: Codes of source and target; None: from the names of the files.
         form: The encoding of files that are not UTF-8, and the columns of tables.
         init: The directory of a model whose weights and vocabulary the run starts from.
-        preset: A name in `headway.config.PRESETS`; None: "base", or the run's own settings.
+        other_languages: Whether the text may be of other languages than the model of ``init``.
+        preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
+            or of the model that it starts from.
         config_file: A TOML file that changes the preset.
         overrides: ``{"training.max-steps": "500"}``: settings that change both.
         command: The user's command line, which the run records.
@@ -61,6 +70,7 @@ class RunRequest:
     languages: tuple[str, str] | None = None
     form: FileForm = UTF8
     init: str | Path | None = None
+    other_languages: bool = False
     preset: str | None = None
     config_file: str | Path | None = None
     overrides: Mapping[str, str] = field(default_factory=dict)
@@ -111,7 +121,7 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     elif not request.init:
         _new_settings(request)
     elif Path(request.init).is_dir():  # not the name of a model that is not downloaded yet
-        _new_settings(request, shape=read_config(Path(request.init))[0])
+        _new_settings(request, read_config(Path(request.init))[0])
 
 
 def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
@@ -129,9 +139,11 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         return _resume(directory, request)
     notices = []
     model = load_model(request.init) if request.init else None
-    settings = _new_settings(request, shape=model.config if model else None)
+    settings = _new_settings(request, model.config if model else None)
     if model:
         check_shape(settings, model)
+    if model and not request.data and not request.other_languages:
+        check_languages(request.languages or languages_from_names(request.train), model)
     if not request.data and ranks.rank() == 0:
         remove(directory.data)  # files of an interrupted start
         prepare(
@@ -151,6 +163,11 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     data = PreparedData.open(request.data or directory.data)
     if model:
         check_vocabulary(data, model)
+        if not request.other_languages:
+            check_languages(data.languages, model)
+        settings = _new_settings(request, model.config, data)
+        if not request.preset:
+            notices.append(describe_regime(settings.training, model))
     run = start(
         directory,
         data,
@@ -225,11 +242,31 @@ def _precision_notices(run: Run) -> list[str]:
     ]
 
 
-def _new_settings(request: RunRequest, shape: Config | None = None) -> Config:
-    """Return the settings that a request asks for; text and model are those of ``shape``, if given."""
+def _new_settings(
+    request: RunRequest, initial: Config | None = None, data: PreparedData | None = None
+) -> Config:
+    """Return the settings that a request asks for.
+
+    Args:
+        request: The request.
+        initial: The settings of the model that the run starts from. The run has its text and model
+            sections; without a preset, it has all of them, with the regime of fine-tuning.
+        data: The prepared data, by whose size the regime is shortened.
+    """
     files = [request.config_file] if request.config_file else []
     try:
-        return config.load(request.preset or "base", files, request.overrides, shape=shape)
+        if initial is None or request.preset:
+            return config.load(request.preset or "base", files, request.overrides, shape=initial)
+        own = initial.training
+        steps = own.max_steps
+        if data is not None:
+            steps = fine_tuning_steps(own, max(data.train.source_tokens, data.train.target_tokens))
+        while True:
+            inherited = replace(initial, training=fine_tuning_regime(own, steps))
+            settings = config.load(inherited, files, request.overrides)
+            if settings.training.max_steps == steps:
+                return settings
+            steps = settings.training.max_steps  # the request sets it; the warm-up follows
     except HeadwayError as error:
         raise SettingsError(str(error)) from None
 

@@ -38,7 +38,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--init",
         metavar="MODEL",
-        help="fine-tune: start from the weights and the vocabulary of this model",
+        help="fine-tune: start from the weights and the vocabulary of this model; without --preset,"
+        " also its training regime, shortened",
+    )
+    parser.add_argument(
+        "--other-languages",
+        action="store_true",
+        help="with --init: the text may be of other languages than the model",
     )
     add_preset(parser)
     parser.add_argument("--quiet", action="store_true", help="print errors only")
@@ -59,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
         languages=tuple(args.languages) if args.languages else None,
         form=file_form(args),
         init=args.init,
+        other_languages=args.other_languages,
         preset=args.preset,
         config_file=args.config,
         overrides=args.overrides,
