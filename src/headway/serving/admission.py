@@ -1,4 +1,9 @@
-"""Which requests the server accepts."""
+"""Which requests the server accepts: every 429 and 403 starts here.
+
+Before anything of a request is read, `Admission.check_load` asks the queue whether there is room. After
+the fields are read, `Admission.admit` checks the key (`keys.py`) and the client's rate (`rate_limit.py`).
+When the number of tokens is known, the queue is asked once more (`TranslationQueue.check_room`).
+"""
 
 import asyncio
 import logging
@@ -86,7 +91,7 @@ class Admission:
             Rejection: 429.
         """
         reading = max(0, self.pending - self.queue.texts)
-        self.queue.check_load(round(reading * self.queue.typical_text))
+        self.queue.reject_if_full(round(reading * self.queue.typical_text))
         if self.pending >= self.config.queue_texts:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))
