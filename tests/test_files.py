@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway.files import (
+    add_path_to_errors,
     remove,
     remove_leftovers,
     replace_bytes,
@@ -140,3 +141,15 @@ def test_the_next_writer_removes_what_a_killed_process_left(kind: str, tmp_path:
     replace_bytes(tmp_path / "a", b"new")
     assert not left.exists()
     assert all(path.exists() for path in others)  # of a running process, and of another file
+
+
+def test_an_error_names_the_file_that_the_user_gave(tmp_path: Path) -> None:
+    path, input_file = tmp_path / "out", tmp_path / "in"
+    for named, expected in (
+        (temporary_path(path) / "weights", path),
+        (None, path),
+        (input_file, input_file),
+    ):
+        with pytest.raises(OSError, match="No space") as caught, add_path_to_errors(path):
+            raise OSError(errno.ENOSPC, "No space left on device", named and str(named))
+        assert caught.value.filename == str(expected)

@@ -65,10 +65,12 @@ def replace_text(path: Path, text: str) -> None:
 
 @contextmanager
 def add_path_to_errors(path: Path) -> Iterator[None]:
-    """Put ``path`` into an `OSError` of the body: a full disk does not name the file."""
+    """Name ``path`` in an `OSError` of the body that names no file, as of a full disk, or an unfinished one."""
     try:
         yield
     except OSError as error:
+        if error.filename is not None and TEMPORARY not in str(error.filename):
+            raise
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 

@@ -7,10 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 
+from headway.config import ModelConfig
+from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.inference.directory import load_model
+from headway.inference.weights import read_network
 
 
 def test_loading_draws_no_random_number(model_directory: Path) -> None:
@@ -60,3 +64,8 @@ def test_a_translation_does_not_import_the_compiler_of_torch(model_directory: Pa
     assert [
         name for name in parts_of_torch.split() if "_dynamo" in name or "_inductor" in name
     ] == []
+
+
+def test_weights_that_cannot_be_opened_give_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match="Is a directory"):
+        read_network(tmp_path, ModelConfig())

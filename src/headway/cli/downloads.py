@@ -5,8 +5,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from headway.errors import HeadwayError, suggest
-
 MODELS = ("model", "models", "init", "vocabulary")  # the arguments that take a MODEL
 
 
@@ -40,23 +38,18 @@ def fetch_models(args: argparse.Namespace) -> None:
     for option in MODELS:
         given = getattr(args, option, None)
         if isinstance(given, str):
-            setattr(args, option, _directory(given, takes_preset="takes_preset" in args))
+            setattr(args, option, _directory(given))
         elif given:
             setattr(args, option, [_directory(word) for word in given])
 
 
-def _directory(word: str, *, takes_preset: bool = False) -> str:
+def _directory(word: str) -> str:
     from headway import hub
     from headway.config import PRESETS
 
-    if Path(word).is_dir() or (takes_preset and word in PRESETS):
+    if Path(word).is_dir() or word in PRESETS:  # `headway info` takes a preset too
         return word
-    try:
-        hub.parse_name(word)  # reports a mistyped path before torch is imported
-    except HeadwayError as error:
-        if takes_preset and (meant := suggest(word, PRESETS)):
-            raise HeadwayError(f"{error}, or a preset{meant}") from None
-        raise
+    hub.parse_name(word)  # reports a mistyped path before torch is imported
     from headway.exchange.hub import download_and_import
 
     return str(download_and_import(word, print_notice))

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.files import write_atomically
+from headway.files import add_path_to_errors, write_atomically
 
 
 @contextmanager
@@ -17,11 +17,12 @@ def create_atomically(out: Path) -> Iterator[Path]:
 
     Raises:
         HeadwayError: If ``out`` exists.
+        OSError: If it cannot be written; the error names ``out``.
     """
     if out.exists() or out.is_symlink():
         raise HeadwayError(f"{out}: exists already: give another name, or remove it")
     out.parent.mkdir(parents=True, exist_ok=True)
-    with write_atomically(out) as temporary:
+    with add_path_to_errors(out), write_atomically(out) as temporary:
         yield temporary
 
 

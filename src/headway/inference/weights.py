@@ -34,6 +34,7 @@ def read_network(file: Path, config: ModelConfig) -> Network:
         HeadwayError: If the weights do not fit the configuration, or are not all finite.
     """
     try:
+        file.open("rb").close()  # safetensors calls any failure to open "No such file"
         with safe_open(file, framework="pt") as weights:
             names = set(weights.keys())
             shapes = {name: tuple(weights.get_slice(name).get_shape()) for name in names}

@@ -148,6 +148,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         HeadwayError: If it is missing or damaged.
     """
     try:
+        path.open("rb").close()  # safetensors calls any failure to open "No such file"
         return load_file(path)
     except (OSError, SafetensorError) as error:
         raise HeadwayError(f"{path}: not a readable safetensors file ({error})") from None

@@ -3,8 +3,6 @@
 import argparse
 import sys
 
-from headway.cli.options import language_code
-
 EXAMPLE = (
     "headway import opus-mt-en-de runs/opus-en-de\n"
     "headway import translate-en_es.argosmodel runs/en-es\n"
@@ -22,7 +20,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--languages",
         nargs=2,
         metavar="CODE",
-        type=language_code,
         help="language codes of source and target, if the model has none",
     )
 

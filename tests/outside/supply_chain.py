@@ -1,0 +1,141 @@
+"""Look up known holes of the packages that Headway needs at run time, and check their licenses.
+
+    python tests/outside/supply_chain.py [--pip-audit PROGRAM]
+
+Covers the packages of Headway and of all its extras but ``dev``, and what those need in turn, in the versions
+that are installed. No license may be the GPL or AGPL. ``pip-audit`` asks a database on the network; without
+the program or the network this part is skipped, and the output says so. The exit code is 1 if a promise is
+broken.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+COPYLEFT = re.compile(r"\bA?GPL|Affero|(?<!Lesser )General Public License")
+AUDIT_SECONDS = 300
+# An answer without this hole (code execution while loading) comes from a database without holes.
+HOLE = ("torch", "2.5.1")
+
+
+def runtime_packages() -> dict[str, metadata.Distribution]:
+    """Return the installed packages that Headway needs at run time, by their canonical names."""
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    own = [text for name, texts in extras.items() if name != "dev" for text in texts]
+    pending = list(required_by([*project["dependencies"], *own], ""))
+    found: dict[str, metadata.Distribution] = {}
+    seen: set[tuple[str, str]] = set()
+    while pending:
+        name, extra = pending.pop()
+        if (name, extra) in seen:
+            continue
+        seen.add((name, extra))
+        try:
+            found[name] = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            print(f"{name}: not installed, not examined")
+            continue
+        pending += required_by(found[name].requires or (), extra)
+    return dict(sorted(found.items()))
+
+
+def required_by(requirements: Iterable[str], extra: str) -> Iterator[tuple[str, str]]:
+    """Yield each required package with each required extra; "" stands for the package itself."""
+    for text in requirements:
+        requirement = Requirement(text)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+            for more in ("", *requirement.extras):
+                yield canonicalize_name(requirement.name), more
+
+
+def license_of(package: metadata.Distribution) -> str:
+    """Return a package's license in one line: its expression, or else its classifiers or its text."""
+    values = package.metadata
+    if "License-Expression" in values:
+        return values["License-Expression"]
+    classifiers = [
+        str(line).rpartition(" :: ")[2]
+        for line in values.get_all("Classifier") or ()
+        if str(line).startswith("License :: ")
+    ]
+    text = " ".join(values["License"].split())[:80] if "License" in values else ""
+    return "; ".join(classifiers) or text or "unknown"
+
+
+def is_copyleft(name: str) -> bool:
+    """Whether a license is the GPL or AGPL; of a choice ("OR") all must be, exceptions are no GPL."""
+    choices = re.split(r"\bOR\b", name)
+    return all(COPYLEFT.search(choice) and "exception" not in choice for choice in choices)
+
+
+def known_holes(program: str, packages: Mapping[str, str]) -> list[str] | None:
+    """Ask ``pip-audit`` for known holes; None if the program, the network or the database is missing.
+
+    Args:
+        program: The program ``pip-audit``.
+        packages: Name -> version.
+    """
+    try:
+        reference = audit(program, dict([HOLE]))
+        found = audit(program, packages)
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        print(f"known holes: skipped, pip-audit gives no answer ({error})")
+        return None
+    if not reference:
+        print(f"known holes: skipped, the database does not know those of {' '.join(HOLE)}")
+        return None
+    return found
+
+
+def audit(program: str, packages: Mapping[str, str]) -> list[str]:
+    """Return the known holes of packages, a line each."""
+    with tempfile.TemporaryDirectory() as folder:
+        pins = Path(folder) / "requirements.txt"
+        pins.write_text("".join(f"{name}=={version}\n" for name, version in packages.items()))
+        words = [program, "--requirement", str(pins), "--no-deps", "--disable-pip"]
+        words += ["--format", "json", "--progress-spinner", "off"]
+        result = subprocess.run(
+            words, capture_output=True, text=True, timeout=AUDIT_SECONDS, check=False
+        )
+    if not result.stdout:
+        raise ValueError((result.stderr.strip().splitlines() or ["no output"])[-1][:200])
+    return [
+        f"{entry['name']} {entry['version']}: {hole['id']}, fixed in {hole['fix_versions'] or '?'}"
+        for entry in json.loads(result.stdout)["dependencies"]
+        for hole in entry.get("vulns", ())
+    ]
+
+
+def main() -> int:
+    """Print all packages with their licenses, and what is wrong with them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--pip-audit", default="pip-audit", help="the program pip-audit")
+    options = parser.parse_args()
+    packages = runtime_packages()
+    licenses = {name: license_of(package) for name, package in packages.items()}
+    for name, package in packages.items():
+        print(f"{name:<28} {package.version:<16} {licenses[name]}")
+    copyleft = [name for name, license in licenses.items() if is_copyleft(license)]
+    print(f"packages: {len(packages)}; under the GPL or AGPL: {len(copyleft)} {copyleft or ''}")
+    # The database does not have local versions, such as 2.13.0+cpu.
+    versions = {name: package.version.partition("+")[0] for name, package in packages.items()}
+    holes = known_holes(options.pip_audit, versions)
+    if holes is not None:
+        print(f"known holes: {len(holes)}", *holes, sep="\n")
+    return bool(copyleft or holes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
