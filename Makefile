@@ -34,11 +34,12 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash processes server texts files network libretranslate fuzz browser slots exchange
+PARTS := crash processes server texts files network libretranslate fuzz browser slots exchange supply disk training
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
 PACKAGES_playwright := "playwright==1.65.2"
+PACKAGES_audit := "pip-audit==2.10.1"
 PACKAGES_argos := "argos-translate-lt==1.12.1"
 PACKAGES_optimum := "optimum-onnx[onnxruntime]==0.1.0" "transformers==4.57.6" sentencepiece "$(TORCH)"
 PACKAGES_transformers4 := "transformers==4.57.6" sentencepiece "$(TORCH)"
@@ -51,6 +52,15 @@ outside-crash: $(VENV)/.installed
 
 outside-processes: $(VENV)/.installed
 	$(BIN)/python tests/outside/killed_processes.py
+
+outside-disk: $(VENV)/.installed
+	$(BIN)/python tests/outside/disk_failures.py
+
+outside-training: $(VENV)/.installed
+	for name in nan writers seed; do $(BIN)/python tests/outside/training_campaigns.py $$name || exit 1; done
+
+outside-supply: $(VENV)/.installed $(TOOLS)/audit/.installed
+	$(BIN)/python tests/outside/supply_chain.py --pip-audit $(TOOLS)/audit/bin/pip-audit
 
 outside-server: $(VENV)/.installed
 	$(BIN)/python tests/outside/serving_campaigns.py $(MODEL)

@@ -1,6 +1,7 @@
 """The structure of the package: packages import only from packages above them, and help loads nothing."""
 
 import ast
+import re
 import subprocess
 from pathlib import Path
 
@@ -135,3 +136,13 @@ def test_no_large_or_binary_files_are_tracked() -> None:
     for name in filter(None, listed.stdout.split("\0")):
         path = ROOT / name
         assert not path.exists() or path.stat().st_size < 1 << 20, name
+
+
+def test_durations_are_measured_with_a_clock_that_does_not_jump() -> None:
+    users = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        if re.search(r"\btime\.time\(|datetime\.now\(", path.read_text(encoding="utf-8"))
+    }
+    # The first records when a step was, and the second compares with the times of files.
+    assert users == {"training/run.py", "kernels/build.py"}

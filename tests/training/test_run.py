@@ -1,7 +1,9 @@
 """A run of the smallest model: the files it leaves, and the model it chooses."""
 
+import itertools
 import json
 import shutil
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -114,3 +116,10 @@ def test_tensorboard_gets_the_curves(corpus, uninterrupted_run, tmp_path):
     steps = [line for line in metrics(path) if line["event"] == "step"]
     assert losses == [(line["step"], pytest.approx(line["loss"])) for line in steps]
     assert [e.step for e in events.Scalars("validation/bleu")] == [5, 10, 15, 17]
+
+
+def test_a_clock_that_jumps_changes_nothing(corpus, uninterrupted_run, tmp_path, monkeypatch):
+    jumps = itertools.cycle([0.0, 1e9, -1e9, 86_400.0])
+    monkeypatch.setattr(time, "time", lambda: 1.7e9 + next(jumps))
+    assert dispatch(command(tmp_path / "run", corpus)) == 0
+    assert_equal_runs(tmp_path / "run", uninterrupted_run)

@@ -1,0 +1,154 @@
+"""Promises of training that no crash is needed for; each campaign prints a figure.
+
+    python tests/outside/training_campaigns.py nan|writers|seed [--count N] [--seed 1]
+
+nan        NaN or infinity in the gradients of 50 random steps: each is skipped, and no checkpoint has it
+writers    100 second trainings of one run: all are refused; after kill -9 the lock is free
+seed       10 trainings with random PYTHONHASHSEED in other directories: one model, one vocabulary
+
+The exit code is 1 if a promise is broken. Nothing but headway is needed.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from headway.errors import HeadwayError
+from headway.training.loop import run_to_end
+from headway.training.run_directory import RunDirectory
+from headway.training.trainer import StepReport
+from support.runs import command, opened, write_corpus
+
+BROKEN: list[str] = []
+
+
+def expect(holds: bool, otherwise: str) -> None:
+    """Note a broken promise."""
+    if not holds:
+        BROKEN.append(otherwise)
+        print(otherwise, flush=True)
+
+
+def nan_campaign(folder: Path, count: int, luck: random.Random) -> str:
+    """Write a number that is not finite into a gradient at random steps of a training."""
+    steps = 4 * count
+    path = folder / "run"
+    poisoned = set(luck.sample(range(1, steps + 1), count))
+    run = opened(path, command(path, write_corpus(folder), training__max_steps=steps))
+    assert run is not None
+    accumulate = run.trainer.workers.accumulate
+
+    def poison(micro_batches, tokens):
+        sums = accumulate(micro_batches, tokens)
+        if run.trainer.steps in poisoned:
+            parameter = luck.choice(
+                [p for p in run.trainer.model.parameters() if p.grad is not None]
+            )
+            position = luck.randrange(parameter.numel())
+            assert parameter.grad is not None
+            parameter.grad.view(-1)[position] = float(luck.choice(["nan", "inf", "-inf"]))
+        return sums
+
+    run.trainer.workers.accumulate = poison
+    skipped: set[int] = set()
+    read: set[int] = set()
+    for event in run_to_end(run):
+        if isinstance(event, StepReport) and event.skipped:
+            skipped.add(event.step)
+        for step in set(run.directory.steps()) - read:
+            read.add(step)
+            tensors, _ = run.directory.load(step)
+            finite = all(t.isfinite().all() for t in tensors["model"].values())
+            expect(finite, f"the checkpoint of step {step} is not finite")
+    run.directory.unlock()
+    expect(skipped == poisoned, f"skipped {sorted(skipped)}, not {sorted(poisoned)}")
+    return f"{count} steps were not finite, {len(skipped)} skipped; {len(read)} checkpoints read"
+
+
+def writers_campaign(folder: Path, count: int, _: random.Random) -> str:
+    """Start second trainings in the directory of a training that goes on."""
+    path, other = folder / "run", f"{os.getpid()}"
+    run = opened(path, command(path, write_corpus(folder)))
+    assert run is not None
+    next(iter(run_to_end(run)))
+    refused = Counter[str]()
+    hold = "import sys, time; from headway.training.run_directory import RunDirectory"
+    for number in range(count):
+        try:
+            RunDirectory(path).lock()
+        except HeadwayError as error:
+            refused["in time" if other in str(error) else str(error)] += 1
+        if number == 0:
+            words = [sys.executable, "-m", "headway", "train", str(path)]
+            second = subprocess.run(words, capture_output=True, text=True, check=False)
+            named = f"process {other} is training here already" in second.stderr
+            expect(second.returncode == 1 and named, f"the command: {second.stderr}")
+    run.directory.unlock()
+    expect(refused["in time"] == count, f"refused: {refused}")
+    for _number in range(max(1, count // 10)):
+        words = [
+            sys.executable,
+            "-c",
+            f"{hold}; RunDirectory(sys.argv[1]).lock(); print(1, flush=True); time.sleep(60)",
+        ]
+        holder = subprocess.Popen([*words, str(path)], stdout=subprocess.PIPE)
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        holder.kill()
+        holder.wait()
+        directory = RunDirectory(path)
+        directory.lock()  # raises, and so ends the campaign, if kill -9 left it locked
+        directory.unlock()
+    return (
+        f"{refused['in time']} of {count} second trainings refused; the lock is free after kill -9"
+    )
+
+
+def seed_campaign(folder: Path, count: int, luck: random.Random) -> str:
+    """Train the same run in several processes."""
+    corpus = write_corpus(folder)
+    models, vocabularies = set[str](), set[str]()
+    for number in range(count):
+        path = folder / f"run-{luck.randrange(10**6)}-{number}"
+        subprocess.run(
+            [sys.executable, "-m", "headway", *command(path, corpus)],
+            env=os.environ | {"PYTHONHASHSEED": str(luck.randrange(2**32))},
+            check=True,
+        )
+        models.add(hashlib.sha256((path / "model.safetensors").read_bytes()).hexdigest())
+        vocabularies.add(hashlib.sha256((path / "tokenizer.model").read_bytes()).hexdigest())
+        assert json.loads((path / "run.json").read_text())["finished"]
+    expect(len(models) == len(vocabularies) == 1, f"{len(models)} models")
+    return f"{count} trainings: {len(models)} model, {len(vocabularies)} vocabulary"
+
+
+def main() -> int:
+    """Run the campaign that the arguments name."""
+    campaigns = {
+        "nan": (nan_campaign, 50),
+        "writers": (writers_campaign, 100),
+        "seed": (seed_campaign, 10),
+    }
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("campaign", choices=campaigns)
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    work, count = campaigns[options.campaign]
+    with tempfile.TemporaryDirectory() as folder:
+        print(work(Path(folder), options.count or count, random.Random(options.seed)))
+    print(f"{len(BROKEN)} promises broken")
+    return bool(BROKEN)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""A quick slice of the campaigns in ``tests/outside`` that no other test runs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OUTSIDE = Path(__file__).parent / "outside"
+
+
+def run_campaign(script: str, *words: str) -> str:
+    result = subprocess.run(
+        [sys.executable, OUTSIDE / script, *words],
+        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_no_package_of_the_run_time_is_under_the_gpl() -> None:
+    assert "under the GPL or AGPL: 0" in run_campaign("supply_chain.py", "--pip-audit", "/nowhere")
+
+
+@pytest.mark.slow
+def test_commands_name_a_disk_that_cannot_be_written() -> None:
+    said = run_campaign("disk_failures.py", "--count", "12")
+    if "skipped" in said:
+        pytest.skip(said)
+    assert "0 promises broken" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nan", "writers", "seed"])
+def test_promises_of_training(name: str) -> None:
+    run_campaign("training_campaigns.py", name, "--count", "2")
