@@ -72,7 +72,7 @@ def damaged_corpora(directory: Path, seed: int, rounds: int = 5) -> Iterator[Cas
         *(bad_utf8, crlf, byte_order_mark, separators, control, no_last_newline, unequal),
         *(truncated_gz, truncated_xz, truncated_zst, trailing_garbage, flipped_bit, wrong_suffix),
         *(entity_bomb, external_entity, malformed_tmx, sound_tmx, empty, a_directory, missing),
-        *(huge_line, broken_jsonl, wrong_columns, utf16),
+        *(huge_line, broken_jsonl, wrong_columns, broken_csv, utf16),
     )
     for kind in kinds:
         for number in range(rounds):
@@ -475,6 +475,18 @@ def wrong_columns(folder: Path, random: Random) -> Outcome:
     rows = [f"{source}\t{target}" for source, target in pairs]
     rows[line - 1] = random.choice(["", "one side", "a\tb\tc", "\t\t", rows[line - 1] + "\t"])
     path = folder / "corpus.tsv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8", newline="\n")
+    return [path], path, Readable(without(pairs, line), unreadable=(line,))
+
+
+def broken_csv(folder: Path, random: Random) -> Outcome:
+    pairs = sentences(random)
+    line = random.randint(1, len(pairs))
+    rows = [",".join('"' + side.replace('"', '""') + '"' for side in pair) for pair in pairs]
+    rows[line - 1] = random.choice(
+        ['"only one side"', "a,b,c", '"a" b,c', rows[line - 1] + ",", rows[line - 1] + ' "']
+    )
+    path = folder / "corpus.csv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8", newline="\n")
     return [path], path, Readable(without(pairs, line), unreadable=(line,))
 
