@@ -12,6 +12,10 @@ class HeadwayError(ValueError):
     """
 
 
+class UsageError(HeadwayError):
+    """A `HeadwayError` in an argument or setting itself; the command exits with 2."""
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Return whether memory ran out; on a processor torch raises a plain `RuntimeError` then."""
     words = ("allocate memory", "not enough memory", "out of memory")
@@ -27,6 +31,11 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 def find_closest(name: str, known: Iterable[str]) -> str:
-    """Return the known name closest to ``name``, or an empty string if none is similar."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    """Return the known name closest to ``name``, or an empty string if none is similar.
+
+    Names that begin with ``name`` are preferred: it is probably an abbreviation.
+    """
+    names = list(known)
+    longer = [other for other in names if name and other.startswith(name)]
+    close = difflib.get_close_matches(name, longer or names, n=1, cutoff=0.0 if longer else 0.5)
     return close[0] if close else ""

@@ -59,7 +59,9 @@ def test_help_imports_nothing_heavy(verb: str) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["tran"], 2, "did you mean 'train'"),
+        (["tran"], 2, "did you mean 'translate'"),
+        (["trans"], 2, "did you mean 'translate'"),
+        (["trian"], 2, "did you mean 'train'"),
         (["translate"], 2, "MODEL"),
         (["translate", "m", "--alignmnt"], 2, "did you mean '--alignment'"),
         (["translate", "m", "--beam", "2"], 2, "did you mean '--search.beam'"),
@@ -73,7 +75,7 @@ def test_help_imports_nothing_heavy(verb: str) -> None:
         (["config", "--config", "nowhere.toml"], 1, "nowhere.toml"),
         (["translate", "nowhere"], 1, "nowhere: no such directory"),
         (["info", "/"], 1, "config.json"),
-        (["bench", "tran"], 2, "tran: must be train or translate (did you mean 'train'?)"),
+        (["bench", "trian"], 2, "trian: must be train or translate (did you mean 'train'?)"),
         (["bench", "train", "--text", "x"], 2, "--text x: must be captions or news;"),
         (["train", "x", "--trainin.seed", "5"], 2, "did you mean '--training.seed'?"),
         (
@@ -85,12 +87,31 @@ def test_help_imports_nothing_heavy(verb: str) -> None:
         (["average", "nowhere", "out"], 1, "nowhere: no run.json: give a run directory"),
         (["translate", "m", "--threads", "two"], 2, "--threads two: must be a whole number;"),
         (["translate", "m", "a.en"], 2, "a.en: one argument too many (text is read from"),
-        (["train", "x", "--languages", "en", "de", "fr"], 2, "fr: one argument too many;"),
+        (
+            ["train", "x", "--languages", "en", "de", "fr"],
+            2,
+            "fr: one argument too many (--languages takes 2);",
+        ),
+        (["train", "x", "--languages", "english", "deutsch"], 2, "two letters (english is en);"),
+        (["prepare", "x", "--train", "a", "--languages", "de", "deutsch"], 2, "such as en, de or"),
+        (["train", "x", "--train", "a"], 2, "--train needs --valid too"),
+        (["translate", "MODEL", "--device", "gpu"], 2, "'gpu' must be auto, cpu, cuda or cuda:N"),
+        (["translate", "MODEL", "--search.beam", "0"], 2, "--search.beam 0 must be more than 0"),
+        (["export", "MODEL", "out", "--to", "onx"], 2, "did you mean 'onnx'"),
+        (["export", "MODEL", "out", "--to", "onnx", "--precision", "int9"], 2, "supports float32"),
+        (["score", __file__, __file__, "--only", "bleuu", "--language", "en"], 2, "mean 'bleu'"),
+        (["score", "a.de", "a.de", "--language", "zz"], 2, "zz: no language that is known here"),
+        (["compare", "a", "b", "c", "--language", "german"], 2, "two letters (german is de);"),
+        (["info", "tinny"], 1, "or a preset (did you mean 'tiny'?)"),
+        (["translate", "tinny"], 1, "give a run or model directory\n"),
+        (["reproduce", "table3", "--scale", "hours"], 2, "--scale hours needs text"),
         (["config", "--only", "modl"], 2, "must be text, model, training, search or server (did"),
     ],
 )
-def test_a_mistake_gives_an_error_of_one_line(words: list[str], code: int, says: str) -> None:
-    result = headway(*words)
+def test_a_mistake_gives_an_error_of_one_line(
+    words: list[str], code: int, says: str, model_directory: Path
+) -> None:
+    result = headway(*(str(model_directory) if word == "MODEL" else word for word in words))
     assert result.returncode == code, result.stderr
     assert says in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
@@ -136,7 +157,7 @@ def test_an_impossible_setting_is_reported_before_anything_is_compiled(tmp_path:
         HEADWAY_CACHE=str(tmp_path / "cache"),
     )  # fmt: skip
     assert result.returncode == 2
-    assert result.stderr == ("headway: command line: training.max_steps = 0 must be more than 0\n")
+    assert result.stderr == "headway: --training.max-steps 0 must be more than 0\n"
     assert not (tmp_path / "cache").exists()
 
 

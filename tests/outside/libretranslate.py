@@ -52,6 +52,7 @@ LISTED = {
     r"/translate raw: (not a number|UTF-16)": "JSON knows no NaN, and is UTF-8",
     r"GET /spec": "OpenAPI 3.0, with this server's facts, instead of Swagger 2.0",
     r"\w+ /download_file/x": "no files are translated, so none has an address",
+    r"GET /health": "ours also names the models, their versions and the queue",
     r"/translate query: far too long": "a header, with the address, holds at most 16 KiB",
     r"OPTIONS .*": "OPTIONS is answered before addresses are looked at",
     r"\w+ //translate": "addresses are taken as they are written",

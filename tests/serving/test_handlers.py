@@ -1,6 +1,7 @@
 """The server's addresses: the requests of LibreTranslate's clients and the answers they expect."""
 
 import asyncio
+import hashlib
 import json
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from headway import __version__
 from headway.config import Config, ServerConfig, load
 from headway.errors import HeadwayError
 from headway.pictures.maps import AttentionMaps
@@ -258,7 +260,7 @@ def test_line_ends_of_forms_count_once(client: TestClient) -> None:
 
 
 def test_addresses_and_methods(client: TestClient) -> None:
-    assert client.get("/health").json() == {"status": "ok"}
+    assert client.get("/health").json()["status"] == "ok"
     for method, path, status in [
         ("GET", "/detect", 405), ("GET", "/translate", 405), ("POST", "/languages", 405),
         ("GET", "/nothing", 404), ("POST", "/translate_file", 403), ("POST", "/suggest", 403),
@@ -401,6 +403,50 @@ def test_keys(models: Models, tmp_path: Path) -> None:
     file.write_text("# none\n", encoding="utf-8")
     with pytest.raises(HeadwayError, match="holds no key; write one a line"):
         Keys(file)
+
+
+def test_health_names_models_their_weights_and_the_queue(model_directory: Path) -> None:
+    models = load_models([model_directory])
+    [(source, target)] = models.pairs
+    with started(models, ServerConfig(queue_texts=7)) as client:
+        health = client.get("/health").json()
+    weights = (model_directory / "model.safetensors").read_bytes()
+    assert health["models"] == [
+        {"source": source, "target": target, "version": hashlib.sha256(weights).hexdigest()[:12]}
+    ]
+    assert (health["status"], health["version"]) == ("ok", __version__)
+    assert health["queue"] == {"texts": 0, "textsLimit": 7, "tokens": 0, "tokensLimit": 50_000}
+
+
+def test_a_key_may_come_as_a_bearer_token(models: Models, tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("first-key\n")
+    with started(models, keys=Keys(file)) as client:
+        for header, status in [
+            ("Bearer first-key", 200), ("bearer  first-key", 200), ("Bearer other", 403),
+            ("Basic first-key", 400), ("Bearer", 400),
+        ]:  # fmt: skip
+            client.headers["Authorization"] = header
+            assert ask(client, q="the cat").status_code == status, header
+        assert ask(client, q="the cat", api_key="first-key").is_success  # the field counts first
+
+
+def test_an_address_that_tries_keys_has_to_wait(
+    models: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("headway.serving.rate_limit.monotonic", lambda: now[0])
+    file = tmp_path / "keys"
+    file.write_text("right\n")
+    with started(models, keys=Keys(file)) as client:
+        for _ in range(30):
+            assert ask(client, q="a", api_key="right").is_success
+        statuses = [ask(client, q="a", api_key=f"guess {n}").status_code for n in range(12)]
+        assert statuses == [403] * 10 + [429] * 2
+        refused = ask(client, q="a", api_key="right")  # it might be a guess, too
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "6")
+        now[0] += 6
+        assert ask(client, q="a", api_key="right").is_success
 
 
 def test_rates_count_texts_and_refill(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:

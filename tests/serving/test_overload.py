@@ -267,6 +267,6 @@ def test_requests_in_a_row_are_answered_in_their_order(server: Running) -> None:
                     break
                 found.append(json.loads(data[match.end() : match.end() + length]))
                 data = data[match.end() + length :]
-        assert found[0] == {"status": "ok"}
+        assert found[0]["status"] == "ok"
         assert isinstance(found[1], list)
         assert "error" in found[2]

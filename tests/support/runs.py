@@ -73,6 +73,7 @@ def opening(path, arguments):
         valid=args.valid or (),
         data=args.data,
         init=args.init,
+        other_languages=args.other_languages,
         preset=args.preset,
         overrides=args.overrides,
     )

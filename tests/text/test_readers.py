@@ -172,6 +172,30 @@ def test_without_languages_tmx_is_read_in_the_order_of_its_first_unit(
         list(read_pairs([path]))
 
 
+ENGLISH = '<tuv xml:lang="en"><seg>a</seg></tuv>'
+GERMAN = '<tuv xml:lang="de"><seg>A</seg></tuv>'
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"),
+    [
+        (f"<tu>{ENGLISH}\n<tu>{ENGLISH}{GERMAN}</tu>{GERMAN}</tu>", "<tu> inside <tu>"),
+        ('<tu><tuv lang="en"><seg>a\n<seg>b</seg> c</seg></tuv></tu>', "<seg> inside <seg>"),
+        ('<tu><tuv lang="en"><seg><ph>\n<seg>b</seg></ph></seg></tuv></tu>', "<seg> inside <ph>"),
+        ('<tu><tuv lang="en"><seg>a</seg>\n<seg>b</seg></tuv></tu>', "a second <seg> in a <tuv>"),
+        (f'<tu><tuv lang="en">\n{GERMAN}<seg>a</seg></tuv></tu>', "<tuv> inside <tuv>"),
+        (f"<tu/>\n{ENGLISH}{GERMAN}", "<tuv> inside <body>"),
+    ],
+)
+def test_tmx_whose_elements_stand_in_the_wrong_place_is_refused(
+    unit: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "corpus.tmx"
+    path.write_text(f"<tmx><body>{unit}</body></tmx>", encoding="utf-8")
+    with pytest.raises(HeadwayError, match=rf"corpus\.tmx:2: {said}"):
+        list(read_pairs([path], ("en", "de")))
+
+
 def test_tmx_keeps_text_inside_tags_and_omits_formatting_codes(tmp_path: Path) -> None:
     source = 'a<bpt i="1">{\\b <sub>x</sub></bpt> <hi>b<hi>c</hi></hi>d<ept i="1">}</ept><ph/> &lt;'
     path = tmx_of(tmp_path, {"en": source, "de": "<![CDATA[1 < 2]]>\n   \r\n und\tso "})
@@ -244,6 +268,22 @@ def peak(path: Path, read: Callable[[Path], int]) -> tuple[int, int]:
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
+def test_a_compression_bomb_is_refused_and_a_large_honest_file_is_read(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "FREELY", 1_000_000)
+    bomb, honest = tmp_path / f"bomb{suffix}", tmp_path / f"honest{suffix}"
+    bomb.write_bytes(PACK[suffix](b"a line\n" * 3_000_000))
+    with pytest.raises(HeadwayError, match=r"bomb.*:\d+: it unpacks to more than 200 times"):
+        for _ in read_lines(bomb):
+            pass
+    draw = random.Random(3)
+    text = "".join(f"ein Satz {draw.random()} ein Satz\n" for _ in range(80_000))  # 3 MB
+    honest.write_bytes(PACK[suffix](text.encode()))
+    assert sum(1 for _ in read_lines(honest)) == text.count("\n")
+
+
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     def text(size: int) -> Path:
         path = tmp_path / f"{size}.tsv.gz"
@@ -275,7 +315,7 @@ def test_memory_does_not_grow_with_a_compression_bomb(tmp_path: Path) -> None:
         f"<tu><!--{'x' * 3_000_000}--></tu>",
         f"<tu a='{'x' * 3_000_000}'/>",
         f"<tu><tuv xml:lang='en'><seg>{'x ' * 1_500_000}</seg></tuv></tu>",
-        "<tu>" * 1_000_000,
+        "<prop>" * 1_000_000,
     ],
 )
 def test_tmx_of_unreasonable_size_is_rejected(tmp_path: Path, bomb: str) -> None:

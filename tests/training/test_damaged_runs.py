@@ -1,12 +1,14 @@
 """A resume of a run whose files are damaged is the same run, or says in one line why it is not."""
 
 import contextlib
+import json
 import shutil
 
 import pytest
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
+from headway.inference.directory import load_model
 from headway.training.loop import run_to_end
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
@@ -154,6 +156,99 @@ def test_damaged_metrics_are_named_and_can_be_deleted(damage, path, uninterrupte
     assert metrics(path) == metrics(uninterrupted_run)[-len(metrics(path)) :]
     name = "model.safetensors"
     assert (path / name).read_bytes() == (uninterrupted_run / name).read_bytes()
+
+
+def assert_one_line(path, match, *more):
+    """Check that a resume is rejected in one line."""
+    with pytest.raises(HeadwayError, match=match) as raised:
+        dispatch(["train", str(path), "--quiet", *more])
+    assert "\n" not in str(raised.value)
+
+
+def edit_settings(path, **changes):
+    values = json.loads((path / "config.json").read_text())
+    values["settings"]["training"].update(changes)
+    (path / "config.json").write_text(json.dumps(values))
+
+
+def test_a_setting_that_was_edited_in_the_run_is_named(path, uninterrupted_run):
+    edit_settings(path, rate_scale=0.5)
+    assert_one_line(
+        path, r"config.json: .*: training.rate_scale is 1.0, not 0.5: delete the file, which"
+    )
+    edit_settings(path, rate_scale=1.0, max_steps=16)
+    assert_one_line(path, "training.max_steps is 17, not 16")
+    (path / "config.json").write_text("[")
+    assert_one_line(path, r"config.json: not JSON.*: delete the file, which")
+    (path / "config.json").unlink()
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert_equal_runs(path, uninterrupted_run)
+    name = "config.json"
+    assert (path / name).read_bytes() == (uninterrupted_run / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda values: {"format": 1},
+        lambda values: [1],
+        lambda values: values | {"processes": 2},
+        lambda values: {**values, "files": 3, "sha256": None},
+        lambda values: {n: v for n, v in values.items() if n != "sha256"} | {"machine": []},
+        lambda values: values | {"format": 2},
+    ],
+)
+def test_a_damaged_record_is_named(change, path):
+    file = path / "run.json"
+    file.write_text(json.dumps(change(json.loads(file.read_text()))))
+    assert_one_line(path, r"run.json: (not the record of a run .* restore the file|format 2)")
+
+
+def test_validation_text_and_languages_are_compared(path):
+    flip(path / "data" / "valid.target", at=1)
+    assert_one_line(path, "valid.source or valid.target has changed")
+    flip(path / "data" / "valid.target", at=1)
+    facts = (path / "data" / "data.json").read_text()
+    (path / "data" / "data.json").write_text(facts.replace('"en"', '"el"'))
+    assert_one_line(path, "data.json: languages are el and de, but were en and de")
+
+
+@pytest.mark.parametrize("folder", ["", "best/"])
+def test_a_damaged_model_is_named_and_replaced(folder, path, capsys):
+    flip(path / f"{folder}model.safetensors")
+    (path / f"{folder}tokenizer.model").write_bytes(b"")
+    assert dispatch(["train", str(path)]) == 0
+    message = capsys.readouterr().err
+    assert f"run/{folder}model.safetensors: missing, or changed" in message
+    load_model(path / folder)
+
+
+def test_a_damaged_model_of_a_finished_run_is_named(uninterrupted_run, tmp_path, capsys):
+    path = shutil.copytree(uninterrupted_run, tmp_path / "run")
+    (path / "averaged" / "model.safetensors").unlink()
+    assert dispatch(["train", str(path)]) == 0
+    message = capsys.readouterr().err
+    assert "averaged/model.safetensors: missing, or changed since the run wrote it" in message
+
+
+def test_a_run_of_version_0_1_resumes_and_is_said_to_be_unchecked(path, uninterrupted_run, capsys):
+    file = path / "run.json"
+    values = json.loads(file.read_text())
+    for name in ("sha256", "settings", "models"):
+        del values[name]
+    del values["data"]["validation_text"]
+    file.write_text(json.dumps(values))
+    for step in (6, 9, 10):
+        checkpoint_file(path, step, "SHA256SUMS").unlink()
+        state = json.loads(checkpoint_file(path, step, "state.json").read_text())
+        for name in ("series", "metrics_sha256"):
+            del state[name]
+        checkpoint_file(path, step, "state.json").write_text(json.dumps(state))
+    assert dispatch(["train", str(path)]) == 0
+    assert capsys.readouterr().err.count("written without digests") == 2  # record and checkpoint
+    assert_equal_runs(path, uninterrupted_run)
+    assert dispatch(["train", str(path), "--training.max-steps", "18"]) == 0
+    assert "digests" not in capsys.readouterr().err
 
 
 def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path):

@@ -8,11 +8,14 @@ import pytest
 import torch
 
 from headway.cli.main import dispatch
+from headway.config import PRESETS
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
 from headway.text.prepared import PreparedData
+from headway.training.fine_tuning import check_languages, fine_tuning_regime, fine_tuning_steps
 from headway.training.run_directory import RunDirectory
-from support.runs import SETTINGS, command, opened, words, write_corpus
+from headway.training.schedule import learning_rate, warn_if_too_short
+from support.runs import SETTINGS, command, opened, opening, words, write_corpus
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +123,76 @@ def test_a_run_that_has_started_does_not_accept_an_initial_model(model, tmp_path
     path = Path(shutil.copytree(model, tmp_path / "run"))
     with pytest.raises(HeadwayError, match="has started already"):
         dispatch(["train", str(path), "--init", str(model)])
+
+
+def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_text, tmp_path):
+    own = load_model(model).config.training
+    result = opening(
+        tmp_path / "run", ["train", str(tmp_path / "run"), *other_text, "--init", str(model)]
+    )
+    result.run.directory.unlock()
+    regime = result.run.config.training
+    kept = (
+        "batch_tokens",
+        "micro_batch_tokens",
+        "packed",
+        "adam_beta2",
+        "label_smoothing",
+        "average",
+    )
+    assert all(getattr(regime, name) == getattr(own, name) for name in kept)
+    assert (regime.max_steps, regime.warmup_steps, regime.cool_steps) == (8, 1, 7)
+    # The peak is the rate of the model's last step.
+    rates = [
+        learning_rate(step, d_model=22, warmup_steps=c.warmup_steps, scale=c.rate_scale)
+        for step, c in ((own.max_steps, own), (1, regime))
+    ]
+    assert rates[0] == pytest.approx(rates[1], rel=0.01)
+    assert result.run.config.search == load_model(model).config.search
+    notice = next(line for line in result.notices if "fine-tuning" in line)
+    assert f"regime of {model}: 8 instead of 17 steps of 140 tokens" in notice
+
+
+def test_settings_and_presets_replace_the_inherited_regime(model, other_text, tmp_path):
+    line = ["train", str(tmp_path / "run"), *other_text, "--init", str(model)]
+    run = opened(tmp_path / "run", [*line, "--training.max-steps", "30", "--training.seed", "5"])
+    run.directory.unlock()
+    regime = run.config.training
+    assert (regime.max_steps, regime.warmup_steps, regime.cool_steps, regime.seed) == (30, 3, 27, 5)
+    result = opening(tmp_path / "other", [*line, "--preset", "tiny"])
+    result.run.directory.unlock()
+    assert result.run.config.training == PRESETS["tiny"].training
+    assert not any("fine-tuning" in notice for notice in result.notices)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "steps"), [(100, 200), (50_000, 400), (10**6, 4000), (10**12, 4000)]
+)
+def test_the_length_of_fine_tuning_follows_the_text(tokens, steps):
+    assert fine_tuning_steps(PRESETS["quick"].training, tokens) == steps
+
+
+@pytest.mark.parametrize("own", [PRESETS[name].training for name in PRESETS])
+def test_a_shortened_regime_reaches_its_peak_and_falls_to_zero(own):
+    for steps in (1, 7, 200, own.max_steps // 2):
+        assert not warn_if_too_short(fine_tuning_regime(own, steps))
+
+
+def test_a_model_of_other_languages_is_rejected(model, tmp_path):
+    files = write_corpus(tmp_path)
+    for word in [word for word in files if word.endswith(".de")]:
+        path = Path(word)
+        files[files.index(word)] = str(path.rename(path.with_suffix(".nl")))
+    line = fine_tune(tmp_path / "run", files, model)
+    message = "translates from en to de, and the text is from en to nl: .* --other-languages"
+    with pytest.raises(HeadwayError, match=message):
+        dispatch(line)
+    assert not (tmp_path / "run" / "data").exists()
+    assert dispatch(["prepare", str(tmp_path / "data"), *files, "--vocabulary", str(model)]) == 0
+    with pytest.raises(HeadwayError, match=message):
+        dispatch(fine_tune(tmp_path / "run", ["--data", str(tmp_path / "data")], model))
+    assert dispatch([*line, "--other-languages"]) == 0
+
+
+def test_a_variety_of_a_language_is_not_another_language(model):
+    check_languages(("en_GB", "de-AT"), load_model(model))

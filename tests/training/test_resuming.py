@@ -1,7 +1,6 @@
 """A resumed run has the same result as one that was never interrupted, bit by bit."""
 
 import contextlib
-import json
 import shutil
 from dataclasses import replace
 
@@ -219,9 +218,10 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_r
 def test_resuming_keeps_the_number_of_threads(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
-    facts = json.loads((path / "run.json").read_text())
-    facts["machine"]["threads"] = 3  # as if the run had started on a machine with three cores
-    (path / "run.json").write_text(json.dumps(facts))
+    record = RunDirectory(path).record()
+    # As if the run had started on a machine with three cores.
+    record.machine = replace(record.machine, threads=3)
+    RunDirectory(path).write_record(record)
     torch.set_num_threads(1)
     run = opened(path, ["train", str(path), "--training.max-steps", "18"])
     run.directory.unlock()

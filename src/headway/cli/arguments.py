@@ -31,7 +31,7 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
         allow_abbrev=False,
     )
     module.configure(parser)
-    parser.sections = settings
+    parser.sections, parser.words = settings, rest
     namespace = parser.parse_args(rest)
     if settings:
         namespace.overrides = overrides
@@ -61,9 +61,11 @@ class Parser(argparse.ArgumentParser):
 
     Attributes:
         sections: Sections of settings that the verb takes besides its options.
+        words: The arguments that are parsed, for messages.
     """
 
     sections: tuple[str, ...] = ()
+    words: Sequence[str] = ()
 
     def error(self, message: str) -> NoReturn:
         """Print the mistake and exit with 2."""
@@ -75,6 +77,7 @@ class Parser(argparse.ArgumentParser):
             message = f"{option}{word}: must be {choices}{suggest(word, names)}"
         if number := re.fullmatch(NO_INTEGER, message):
             message = f"{number[1]} {number[2]}: must be a whole number"
+        message = message.removeprefix("argument ")
         unknown, _, words = message.partition("unrecognized arguments: ")
         if not unknown and words:
             word = words.split()[0].partition("=")[0]
@@ -82,7 +85,7 @@ class Parser(argparse.ArgumentParser):
             if not word.startswith("-"):
                 hint = " (text is read from standard input: < FILE)"
                 reads_text = self.prog.split()[-1] in ("translate", "classify", "encode", "parse")
-                message = f"{word}: one argument too many{hint if reads_text else ''}"
+                message = f"{word}: one argument too many{self._option_before(word) or (hint if reads_text else '')}"
         print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
 
@@ -90,6 +93,13 @@ class Parser(argparse.ArgumentParser):
         """Print the help; unlike `argparse`, report it if standard output cannot be written."""
         print(self.format_help(), end="", file=file)
         sys.stdout.flush()
+
+    def _option_before(self, word: str) -> str:
+        """Name the option that a superfluous argument follows, if it takes a fixed number."""
+        before = [w for w in self.words[: self.words.index(word)] if w.startswith("--")]
+        action = self._option_string_actions.get(before[-1]) if before else None
+        count = action.nargs if action else None
+        return f" ({before[-1]} takes {count})" if isinstance(count, int) else ""
 
     def _suggest(self, word: str) -> str:
         """Suggest an option, or a setting whose section was left out."""

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from headway.errors import HeadwayError, suggest
+
 MODELS = ("model", "models", "init", "vocabulary")  # the arguments that take a MODEL
 
 
@@ -38,18 +40,23 @@ def fetch_models(args: argparse.Namespace) -> None:
     for option in MODELS:
         given = getattr(args, option, None)
         if isinstance(given, str):
-            setattr(args, option, _directory(given))
+            setattr(args, option, _directory(given, takes_preset="takes_preset" in args))
         elif given:
             setattr(args, option, [_directory(word) for word in given])
 
 
-def _directory(word: str) -> str:
+def _directory(word: str, *, takes_preset: bool = False) -> str:
     from headway import hub
     from headway.config import PRESETS
 
-    if Path(word).is_dir() or word in PRESETS:  # `headway info` takes a preset too
+    if Path(word).is_dir() or (takes_preset and word in PRESETS):
         return word
-    hub.parse_name(word)  # reports a mistyped path before torch is imported
+    try:
+        hub.parse_name(word)  # reports a mistyped path before torch is imported
+    except HeadwayError as error:
+        if takes_preset and (meant := suggest(word, PRESETS)):
+            raise HeadwayError(f"{error}, or a preset{meant}") from None
+        raise
     from headway.exchange.hub import download_and_import
 
     return str(download_and_import(word, print_notice))

@@ -16,7 +16,7 @@ from headway.cli.downloads import fetch_models
 from headway.cli.process import set_training_environment
 from headway.cli.standard_output import NAME, discard_output, name_standard_output
 from headway.cli.verbs import TRAINING, VERBS, overview
-from headway.errors import HeadwayError, is_out_of_memory, suggest
+from headway.errors import HeadwayError, UsageError, is_out_of_memory, suggest
 
 INTERRUPTED = 128 + signal.SIGINT
 
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except HeadwayError as error:
         for line in str(error).splitlines():
             print(f"headway: {line}", file=sys.stderr)
-        code = 1
+        code = 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         # The reader of our output has ended, as `head` does: this is no error.
         discard_output()

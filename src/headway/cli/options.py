@@ -1,6 +1,7 @@
 """The options that several verbs have."""
 
 import argparse
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,3 +52,28 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     """Add ``--device`` and ``--threads``."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+
+
+def language_code(word: str) -> str:
+    """Return a language code from the command line; the name of a language is no code."""
+    from headway.text.languages import NAMES
+
+    if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*", word):
+        known = [code for code, name in NAMES.items() if name.lower() == word.lower()]
+        example = f"{word} is {known[0]}" if known else "such as en, de or pt-BR"
+        raise argparse.ArgumentTypeError(
+            f"{word}: must be a language code of two letters ({example})"
+        )
+    return word
+
+
+def known_language(word: str) -> str:
+    """Return the code of a language whose words and punctuation a metric must know."""
+    from headway.text.languages import NAMES
+
+    code = language_code(word)
+    if re.split("[-_]", code)[0].lower() not in NAMES:
+        raise argparse.ArgumentTypeError(
+            f"{word}: no language that is known here: give the code of one with similar punctuation"
+        )
+    return code

@@ -25,9 +25,12 @@ class StandardOutput(io.FileIO):
 def name_standard_output() -> None:
     """Let `sys.stdout` write UTF-8 in any locale, and name itself in errors."""
     if not isinstance(sys.stdout, io.TextIOWrapper):
-        return  # it is closed, or a test has replaced it
+        return  # it is closed
+    try:
+        raw = StandardOutput(sys.stdout.fileno(), "wb", closefd=False)
+    except io.UnsupportedOperation:
+        return  # a test has replaced it
     sys.stdout.flush()
-    raw = StandardOutput(sys.stdout.fileno(), "wb", closefd=False)
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding="utf-8",

@@ -12,12 +12,13 @@ from headway.config.setting import check_setting, parse_setting, setting_types
 from headway.config.toml import read_toml
 from headway.errors import HeadwayError, suggest
 
+COMMAND_LINE = "command line"
 # Settings that change, section -> name -> value.
 Changes = dict[str, dict[str, Setting]]
 
 
 def load(
-    preset: str = "base",
+    preset: str | Config = "base",
     files: Sequence[str | Path] = (),
     overrides: Mapping[str, str] | None = None,
     *,
@@ -28,7 +29,7 @@ def load(
     """Resolve a preset, TOML files, the environment and the command line, later ones winning.
 
     Args:
-        preset: A name in `PRESETS`.
+        preset: A name in `PRESETS`, or the settings to begin with.
         files: TOML files; their tables are ``sections``.
         overrides: ``{"model.d-model": "256"}``; dashes and underscores are the same.
         shape: Settings whose sections text and model replace those of the preset.
@@ -38,8 +39,10 @@ def load(
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
     """
-    check_preset(preset)
-    config = PRESETS[preset]
+    if isinstance(preset, str):
+        check_preset(preset)
+        preset = PRESETS[preset]
+    config = preset
     if shape is not None:
         config = replace(config, text=shape.text, model=shape.model)
     problems: list[str] = []
@@ -49,7 +52,7 @@ def load(
         except HeadwayError as error:
             problems += str(error).splitlines()
     texts = [(variable, key, text) for key, (variable, text) in (variables or {}).items()]
-    for given, where in ((texts, "environment"), (_named(overrides or {}), "command line")):
+    for given, where in ((texts, "environment"), (_named(overrides or {}), COMMAND_LINE)):
         try:
             config = _rebuild(config, _parse_texts(given), where)
         except HeadwayError as error:
@@ -82,7 +85,7 @@ def check_overrides(overrides: Mapping[str, str]) -> None:
 
 def merge_overrides(config: Config, overrides: Mapping[str, str]) -> Config:
     """Return ``config`` with ``{"section.name": "text"}`` set, as written on a command line."""
-    return _rebuild(config, _parse_texts(_named(overrides)), "command line")
+    return _rebuild(config, _parse_texts(_named(overrides)), COMMAND_LINE)
 
 
 def merge_tables(
@@ -157,6 +160,15 @@ def _rebuild(config: Config, changes: Changes, where: str) -> Config:
         try:
             rebuilt[section] = replace(getattr(config, section), **values)
         except HeadwayError as error:
-            problems += [f"{where}: {section}.{line}" for line in str(error).splitlines()]
+            lines = str(error).splitlines()
+            problems += [_locate(line, section, values, where) for line in lines]
     raise_all(problems)
     return replace(config, **rebuilt)
+
+
+def _locate(line: str, section: str, values: Mapping[str, Setting], where: str) -> str:
+    """Put the origin of a value before a message such as ``beam = 0 must be more than 0``."""
+    name, _, rest = line.partition(" = ")
+    if where == COMMAND_LINE and name in values:
+        return f"--{section}.{name.replace('_', '-')} {rest}"
+    return f"{where}: {section}.{line}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from headway.errors import HeadwayError, suggest
+from headway.errors import UsageError, suggest
 from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
 from headway.evaluation.text_warnings import check_lines
@@ -116,12 +116,12 @@ def pick_metrics(keys: Sequence[str]) -> tuple[Metric, ...]:
     """Return the metrics of these keys, in the sheet's order.
 
     Raises:
-        HeadwayError: If a key is unknown.
+        UsageError: If a key is unknown.
     """
     known = [metric.key for metric in METRICS]
     for key in keys:
         if key not in known:
-            raise HeadwayError(
+            raise UsageError(
                 f"'{key}' is not a metric{suggest(key, known)}; the metrics are {', '.join(known)}"
             )
     return tuple(metric for metric in METRICS if metric.key in keys)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.exchange.certificate import Certificate, certify
 from headway.exchange.formats import load_runner, load_writer
 from headway.exchange.output import create_atomically
@@ -60,9 +60,9 @@ def export_model(
     """
     out, writer = Path(out), load_writer(to)
     if precision not in writer.PRECISIONS:
-        raise HeadwayError(f"--precision {precision}: {to} supports {', '.join(writer.PRECISIONS)}")
+        raise UsageError(f"--precision {precision}: {to} supports {', '.join(writer.PRECISIONS)}")
     if licence and not LICENSE.fullmatch(licence):
-        raise HeadwayError(f"--licence {licence!r}: must be a name such as apache-2.0")
+        raise UsageError(f"--licence {licence!r}: must be a name such as apache-2.0")
     if references and len(references) != len(lines):
         raise HeadwayError(f"{len(lines)} lines, but {len(references)} references")
     reasons = writer.find_refusals(model.config.model)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from headway.config import ModelConfig
-from headway.errors import HeadwayError, suggest
+from headway.errors import HeadwayError, UsageError, suggest
 from headway.exchange.json_file import read_json_object
 from headway.inference.directory import MAX_CONFIG_BYTES, Model
 
@@ -64,10 +64,10 @@ def load_writer(name: str) -> Writer:
     """Return the module that writes a format.
 
     Raises:
-        HeadwayError: If there is no format of that name.
+        UsageError: If there is no format of that name.
     """
     if name not in FORMATS:
-        raise HeadwayError(
+        raise UsageError(
             f"{name}: no such format{suggest(name, FORMATS)}; there are {', '.join(FORMATS)}"
         )
     return cast("Writer", importlib.import_module(f"headway.exchange.{name}.writer"))

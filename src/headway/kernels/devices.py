@@ -4,7 +4,7 @@ import re
 
 import torch
 
-from headway.errors import HeadwayError
+from headway.errors import UsageError
 from headway.kernels.torch_private import has_bf16_instructions
 
 
@@ -17,16 +17,16 @@ def resolve_device(name: str, setting: str = "device", advice: str = "use cpu") 
         advice: What the error message tells the user to do instead.
 
     Raises:
-        HeadwayError: If the name is malformed or torch does not see the device.
+        UsageError: If the name is malformed or torch does not see the device.
     """
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", name):
-        raise HeadwayError(f"{setting} = '{name}' must be auto, cpu, cuda or cuda:N")
+        raise UsageError(f"{setting} = '{name}' must be auto, cpu, cuda or cuda:N")
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if name == "auto":
         name = "cuda" if count else "cpu"
     if name.startswith("cuda") and int(name[5:] or 0) >= count:
         available = f"cuda:0 to cuda:{count - 1}" if count else "no CUDA device"
-        raise HeadwayError(f"{setting} = '{name}', but torch sees {available} here: {advice}")
+        raise UsageError(f"{setting} = '{name}', but torch sees {available} here: {advice}")
     return torch.device(name)
 
 

@@ -1,4 +1,9 @@
-"""Which requests the server accepts."""
+"""Which requests the server accepts: every 429 and 403 starts here.
+
+Before anything of a request is read, `Admission.check_load` asks the queue whether there is room. After
+the fields are read, `Admission.admit` checks the key (`keys.py`) and the client's rate (`rate_limit.py`).
+When the number of tokens is known, the queue is asked once more (`TranslationQueue.check_room`).
+"""
 
 import asyncio
 import logging
@@ -10,7 +15,7 @@ from starlette.requests import Request
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.serving.keys import Keys
+from headway.serving.keys import Keys, given_key
 from headway.serving.metrics import Metrics
 from headway.serving.queue import TranslationQueue
 from headway.serving.rate_limit import RateLimit
@@ -18,6 +23,7 @@ from headway.serving.rejection import Rejection, overloaded
 from headway.serving.requests import read_fields
 
 log = logging.getLogger("headway.serving")
+WRONG_KEYS_A_MINUTE = 10  # of one address
 
 
 class Admission:
@@ -35,6 +41,7 @@ class Admission:
     ) -> None:
         self.config, self.keys, self.queue, self.metrics = config, keys, queue, metrics
         self.rates = RateLimit(config.req_limit)
+        self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
         self.pending = 0  # requests that were admitted and have no answer yet
 
     @asynccontextmanager
@@ -51,7 +58,7 @@ class Admission:
                 fields = await read_fields(request, self.config)
                 client = request.client.host if request.client else "?"
                 if self.keys is not None:
-                    client = self.keys.check(fields.get("api_key"))
+                    client = self._check_key(self.keys, client, given_key(fields, request.headers))
                 q = fields.get("q")
                 self.rates.take(client, max(1, len(q)) if isinstance(q, list) else 1)
                 yield fields
@@ -64,6 +71,16 @@ class Admission:
         finally:
             self.pending -= 1
 
+    def _check_key(self, keys: Keys, address: str, key: object) -> str:
+        """Return the name of a key's owner; after many wrong keys an address has to wait."""
+        self.wrong_keys.check(address)
+        try:
+            return keys.check(key)
+        except Rejection:
+            if key:
+                self.wrong_keys.take(address)
+            raise
+
     def check_load(self) -> None:
         """Reject a request, of which nothing has been read, if the server is overloaded.
 
@@ -74,7 +91,7 @@ class Admission:
             Rejection: 429.
         """
         reading = max(0, self.pending - self.queue.texts)
-        self.queue.check_load(round(reading * self.queue.typical_text))
+        self.queue.reject_if_full(round(reading * self.queue.typical_text))
         if self.pending >= self.config.queue_texts:
             self.metrics.rejected.inc()
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))

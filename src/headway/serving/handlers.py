@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from headway import __version__
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
@@ -185,8 +186,20 @@ def frontend_settings(context: Context) -> FrontendSettings:
 
 
 def health(context: Context) -> Health:
-    """Return that the server answers."""
-    return {"status": "ok"}
+    """Return that the server answers, which models it serves, and how full its queue is."""
+    models, queue, config = context.models, context.queue, context.config
+    return {
+        "status": "ok",
+        "version": __version__,
+        "models": [
+            {"source": source, "target": target, "version": models.versions[source, target]}
+            for source, target in models.pairs
+        ],
+        "queue": {
+            "texts": queue.texts, "textsLimit": config.queue_texts,
+            "tokens": queue.tokens, "tokensLimit": config.queue_tokens,
+        },
+    }  # fmt: skip
 
 
 async def _find_direction(

@@ -1,19 +1,12 @@
-"""HTML split into block tags and blocks of text with inline elements.
-
-Nothing is validated: what is not a tag is text.
-"""
+"""HTML split into block tags and blocks of text with inline elements. Nothing is validated."""
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-# A tag; an unclosed quote ends it. Possessive repeats keep the time linear.
-_TAG = re.compile(r"""<(/?)([a-zA-Z][\w:-]*+)((?:[^<>"']|"[^"]*+"|'[^']*+')*+)>""")
-# An attribute with or without a value. Quotes without a name are not an attribute.
-_ATTRIBUTE = re.compile(
-    r""""[^"]*"|'[^']*'|([^\s"'=/]++)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+)))?"""
-)
+from headway.serving.html_tokens import Token, tokenize
+
 _NUMBER = re.compile(
     r"&#0*([0-9]{1,8})[0-9]*"
 )  # a character reference; no character has eight digits
@@ -67,63 +60,40 @@ class Block:
 def scan(source: str) -> list[tuple[str, str, str]]:
     """Split HTML into (kind, name, text): kinds are text, open, close, void, kept and block."""
     found: list[tuple[str, str, str]] = []
-    at = 0
-    closed = source.rfind("-->")
-    while at < len(source):
-        start = source.find("<", at)
-        if start < 0:
-            found.append(("text", "", source[at:]))
-            break
-        if start > at:
-            found.append(("text", "", source[at:start]))
-        if source.startswith("<!--", start) and closed >= start + 4:
-            at = source.index("-->", start + 4) + 3
-            found.append(("kept", "", source[start:at]))
-            continue
-        end = source.find(">", start)
-        if source.startswith(("<!", "<?"), start) and end > 0:
-            at = end + 1
-            found.append(("block", "", source[start:at]))
-            continue
-        tag = _TAG.match(source, start)
-        if tag is None:
-            at = start + 1
-            found.append(("text", "", "<"))
-            continue
-        at, name = tag.end(), tag[2].lower()
-        void = name in VOID or tag[3].endswith("/")
-        if not (tag[1] or void) and (name in KEPT or _is_untranslated(tag[3])):
-            at = _find_end(source, at, name)
-            found.append(("kept", name, source[start:at]))
+    tokens = tokenize(source)
+    for token in tokens:
+        name, is_void = token.name, token.name in VOID or token.is_closed
+        if token.kind == "other":
+            kind = "block" if token.text[:9].lower() == "<!doctype" else "kept"
+            found.append((kind, "", token.text))
+        elif token.kind == "open" and not is_void and (name in KEPT or _is_untranslated(token)):
+            found.append(("kept", name, token.text + _take_element(tokens, name)))
         elif name in BLOCKS:
-            found.append(("block", name, source[start:at]))
-        elif tag[1]:
-            found.append(("close", name, source[start:at]))
+            found.append(("block", name, token.text))
+        elif token.kind == "open" and is_void:
+            found.append(("void", name, token.text))
         else:
-            found.append(("void" if void else "open", name, source[start:at]))
+            found.append((token.kind, name, token.text))
     return found
 
 
-def _is_untranslated(attributes: str) -> bool:
-    """Return whether a tag has the attribute ``translate="no"`` or ``class="notranslate"``."""
-    for name, *values in _ATTRIBUTE.findall(attributes):
-        name, value = name.lower(), "".join(values)
-        if name == "translate" and value.lower() == "no":
-            return True
-        if name == "class" and "notranslate" in value.split():
-            return True
-    return False
+def _is_untranslated(token: Token) -> bool:
+    """Return whether a tag has the attribute ``translate="no"`` or the class ``notranslate``."""
+    if token.attributes.get("translate", "").lower() == "no":
+        return True
+    return "notranslate" in token.attributes.get("class", "").split()
 
 
-def _find_end(source: str, at: int, name: str) -> int:
-    """Return where the element ends whose opening tag ends at ``at``; an unclosed one: at the end."""
-    depth = 1
-    same = re.compile(rf"<(/?){re.escape(name)}(?![\w:-])[^<>]*+>", re.IGNORECASE)
-    for tag in same.finditer(source, at):
-        depth += -1 if tag[1] else 0 if tag[0].endswith("/>") else 1
-        if depth == 0:
-            return tag.end()
-    return len(source)
+def _take_element(tokens: Iterator[Token], name: str) -> str:
+    """Return the rest of an element whose opening tag has been read; without an end: all the rest."""
+    depth, texts = 1, []
+    for token in tokens:
+        texts.append(token.text)
+        if token.name == name:
+            depth += -1 if token.kind == "close" else 0 if token.is_closed else 1
+            if depth == 0:
+                break
+    return "".join(texts)
 
 
 def parse_html(source: str) -> list[str | Block]:

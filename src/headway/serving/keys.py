@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from pathlib import Path
 
 from headway.errors import HeadwayError
@@ -57,6 +58,12 @@ class Keys:
         if not is_valid:
             raise Rejection(403, "Invalid API key")
         return f"key {given.hex()}"  # the name stays the same when the file is read again
+
+
+def given_key(fields: Mapping[str, object], headers: Mapping[str, str]) -> object:
+    """Return the key of a request: the field ``api_key``, or ``Authorization: Bearer KEY``."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return fields.get("api_key") or (token.strip() if scheme.lower() == "bearer" else "")
 
 
 def _hash(key: str) -> bytes:

@@ -176,7 +176,27 @@ class FrontendSettings(TypedDict):
     supportedFilesFormat: list[str]
 
 
+class ServedModel(TypedDict):
+    """A model: its languages, and the first digits of its weights' SHA-256."""
+
+    source: str
+    target: str
+    version: str
+
+
+class QueueState(TypedDict):
+    """Texts that wait or are being translated, tokens that wait, and the limits of both."""
+
+    texts: int
+    textsLimit: int
+    tokens: int
+    tokensLimit: int
+
+
 class Health(TypedDict):
-    """The server answers."""
+    """The server answers; ``version`` is Headway's."""
 
     status: Literal["ok"]
+    version: str
+    models: list[ServedModel]
+    queue: QueueState

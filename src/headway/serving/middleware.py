@@ -64,6 +64,7 @@ class ServerMiddleware:
             await send(message)
 
         try:
+            _check_host(scope)
             if scope["method"] == "OPTIONS":
                 await Response(status_code=200)(scope, receive, send_with_headers)
             else:
@@ -95,6 +96,18 @@ class ServerMiddleware:
         if now > self._last_line + 1:
             log.info("%d requests rejected: too many at once", self._rejected)
             self._rejected, self._last_line = 0, now
+
+
+def _check_host(scope: Scope) -> None:
+    """Require one Host header, as HTTP/1.1 does: proxies and servers may read two differently.
+
+    Raises:
+        Rejection: 400.
+    """
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    # Granian adds an empty one to a request without any.
+    if len(hosts) > 1 or (not any(hosts) and scope.get("http_version") == "1.1"):
+        raise Rejection(400, "Invalid request: it needs one Host header")
 
 
 def _place(error: Exception) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headway.config import merge_overrides
 from headway.errors import HeadwayError
+from headway.files import hash_file
 from headway.inference import Translator, load_model
 from headway.serving.languages import LanguageDetector, normalize_code
 from headway.serving.rejection import Rejection
@@ -41,6 +42,7 @@ class Models:
                     " give one model for each direction"
                 )
             self.pairs[translator.languages] = translator
+        self.versions = {pair: _version(t.directory) for pair, t in self.pairs.items()}
         self.codes = list(dict.fromkeys(code for pair in self.pairs for code in pair))
         if pivot and pivot not in self.codes:
             known = ", ".join(self.codes)
@@ -137,6 +139,12 @@ def load_models(
     models = Models(translators, pivot)
     models.detector.rank("a")  # loads the tables of the detector
     return models
+
+
+def _version(directory: Path | None) -> str:
+    """Return the first digits of the SHA-256 of a model's weights; empty without a file."""
+    weights = directory / "model.safetensors" if directory is not None else None
+    return hash_file(weights)[:12] if weights is not None and weights.is_file() else ""
 
 
 def file_versions(paths: Sequence[str | Path]) -> FileVersions:

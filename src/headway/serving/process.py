@@ -92,7 +92,8 @@ def run_server(server: Server, reserved: socket.socket, reloader: Reloader) -> N
         reloader: Reads models and keys again on SIGHUP.
     """
     caught = asyncio.run(_run(server, reserved, reloader))
-    signal.raise_signal(caught)  # the exit code tells which signal ended the process
+    if caught != signal.SIGTERM:  # SIGTERM is how a service is stopped: the command has succeeded
+        signal.raise_signal(caught)
 
 
 async def _run(server: Server, reserved: socket.socket, reloader: Reloader) -> signal.Signals:

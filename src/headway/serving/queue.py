@@ -131,9 +131,9 @@ class TranslationQueue:
         """
         if tokens > self.config.queue_tokens:
             raise too_long(tokens, self.config.queue_tokens)
-        self.check_load(tokens)
+        self.reject_if_full(tokens)
 
-    def check_load(self, tokens: int = 0) -> None:
+    def reject_if_full(self, tokens: int = 0) -> None:
         """Reject a request if so many tokens find no room in the queue now, or no time.
 
         Raises:

@@ -25,6 +25,9 @@ from headway.text.file_kinds import name_by_content, name_by_suffix
 
 LONGEST = 1_000_000  # bytes of a line; a longer line means that the file is not text
 PACKED = 2048  # bytes decompressed at once: zstd makes at most 64 MB of them
+# Text packs to a third or a tenth of its size, rarely to a thirtieth. A file that unpacks to more than
+# FREELY bytes and to EXPANSION times its size is a bomb, which would be read for hours.
+FREELY, EXPANSION = 100_000_000, 200
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: JSON can express it, UTF-8 cannot
 
 
@@ -169,9 +172,15 @@ _FORMATS: tuple[tuple[str, bytes, Callable[[], _Decoder]], ...] = (
 
 
 def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
-    """Yield the contents of the compressed members of a file, one after the other."""
+    """Yield the contents of the compressed members of a file, one after the other.
+
+    Raises:
+        OSError: If they are damaged or cut off, or a bomb.
+    """
     decoder = new()
+    read = made = 0
     while packed := file.read(PACKED):
+        read += len(packed)
         while packed:
             if decoder.eof:
                 packed = packed.lstrip(b"\0")  # both gzip and xz allow padding with zeros
@@ -183,6 +192,12 @@ def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
             except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as problem:
                 raise OSError(f"the compressed data is damaged here ({problem})") from None
             packed = decoder.unused_data
+            made += len(data)
+            if made > max(FREELY, EXPANSION * read):
+                raise OSError(
+                    f"it unpacks to more than {EXPANSION} times its size, which is no text: give the"
+                    " text unpacked if it is right"
+                )
             yield data
     if not decoder.eof:
         raise OSError("the compressed data is cut off here")

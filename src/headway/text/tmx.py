@@ -13,6 +13,7 @@ DEEPEST = 100  # nested elements
 
 # Elements that hold formatting codes of word processors. (The content of <hi> is text.)
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
+PARENT = {"tuv": "tu", "seg": "tuv"}  # the only elements that these may stand in
 
 
 class Unit(NamedTuple):
@@ -91,7 +92,8 @@ class _Units:
         self.parser.CharacterDataHandler = self._characters
         self.parser.EntityDeclHandler = self._entity
         self.parser.SkippedEntityHandler = self._skipped
-        self._depth = self._codes = self._length = 0
+        self._open: list[str] = []  # the elements that have begun and not ended
+        self._codes = self._length = self._segments = 0
         self._unit = Unit(1, {})
         self._language = ""
         self._segment: list[str] | None = None
@@ -100,22 +102,34 @@ class _Units:
         """Return an error that names the file and the parser's present line."""
         return HeadwayError(f"{self.path}:{self.parser.CurrentLineNumber}: {reason}")
 
+    def _check_place(self, name: str) -> None:
+        """Check that an element stands where TMX allows it: elsewhere its texts would form wrong pairs."""
+        around = self._open[-1] if self._open else ""
+        if (name == "tu" and name in self._open) or (name in PARENT and PARENT[name] != around):
+            place = f"directly in a <{PARENT[name]}>" if name in PARENT else "outside other units"
+            raise self.error(f"<{name}> inside <{around}>: it must stand {place}")
+        if name == "seg" and self._segments:
+            raise self.error("a second <seg> in a <tuv>: there must be one")
+
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self._depth and name != "tmx":
+        if not self._open and name != "tmx":
             raise self.error(f"not TMX: its root element is <{name[:40]}>, not <tmx>")
-        self._depth += 1
-        if self._depth > DEEPEST:
+        if len(self._open) == DEEPEST:
             raise self.error(f"more than {DEEPEST} nested elements")
+        self._check_place(name)
+        self._open.append(name)
         if name == "tu":
             self._unit = Unit(self.parser.CurrentLineNumber, {})
         elif name == "tuv":
+            self._segments = 0
             self._language = _code(attributes.get("xml:lang") or attributes.get("lang", ""))
         elif name == "seg":
             self._segment, self._length = [], 0
+            self._segments += 1
         self._codes += name in CODES
 
     def _end(self, name: str) -> None:
-        self._depth -= 1
+        self._open.pop()
         self._codes -= name in CODES
         if name == "seg" and self._segment is not None:
             self._unit.texts.setdefault(self._language, "".join(self._segment))

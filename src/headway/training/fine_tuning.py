@@ -1,16 +1,20 @@
 """Training that starts from a model's weights instead of random ones: fine-tuning.
 
-The weights mean nothing in another shape or vocabulary, so both are kept. What is no weight (dropout,
-cleaning, the training regime) is the new run's own.
+The weights mean nothing in another shape or vocabulary, so both are kept. Dropout, cleaning and the
+training regime belong to the new run. Without a preset, the regime is the model's own, shortened.
 """
 
-from headway.config import Config
+import math
+from dataclasses import replace
+
+from headway.config import Config, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
 from headway.model import Network
 from headway.text.prepared import PreparedData
 from headway.training.record import InitialModel
 from headway.training.resume_check import list_changes
+from headway.training.schedule import learning_rate
 
 # Settings of the model section that are no part of a shape.
 FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}
@@ -19,6 +23,88 @@ LEARNED = {
     "text.vocab_size", "text.joint_vocab", "text.subwords", "text.character_coverage",
     "text.split_digits",
 }  # fmt: skip
+
+EPOCHS = 20  # passes over the text, if the model's own training was long enough
+FEWEST_STEPS = 200  # of fine-tuning with little text, again if it was long enough
+
+
+def fine_tuning_steps(own: TrainingConfig, epoch_tokens: int) -> int:
+    """Return for how many steps to fine-tune: 20 passes over the text, at most half of the model's own.
+
+    Args:
+        own: The regime that the model was trained with.
+        epoch_tokens: The tokens of the longer side of the training text.
+    """
+    passes = -(-EPOCHS * epoch_tokens // own.batch_tokens)
+    return max(1, min(own.max_steps // 2, max(FEWEST_STEPS, passes)))
+
+
+def fine_tuning_regime(own: TrainingConfig, steps: int) -> TrainingConfig:
+    """Return a model's training regime, shortened and cooled.
+
+    The learning rate rises in a tenth of the steps to the rate that the model's own schedule reaches at
+    its last step, without cooling. Then it falls to 0. Settings of the machine have their defaults.
+
+    Args:
+        own: The regime that the model was trained with.
+        steps: The steps of the new run.
+    """
+    default = TrainingConfig()
+    warmup = max(1, steps // 10)
+    peak = learning_rate(
+        own.max_steps, d_model=1, warmup_steps=own.warmup_steps, scale=own.rate_scale
+    )
+    return replace(
+        own,
+        max_steps=steps,
+        warmup_steps=warmup,
+        cool_steps=steps - warmup,
+        rate_scale=float(f"{peak * math.sqrt(warmup):.3g}"),
+        validate_every=max(1, steps // 8),
+        checkpoint_every=max(1, steps // 40),
+        seed=default.seed,
+        precision=default.precision,
+        device=default.device,
+        threads=default.threads,
+        tensorboard=default.tensorboard,
+    )
+
+
+def describe_regime(regime: TrainingConfig, initial: Model) -> str:
+    """Return in one line what a run inherits from the model that it starts from."""
+    own = initial.config.training
+    peak = learning_rate(
+        regime.warmup_steps,
+        d_model=initial.config.model.d_model,
+        warmup_steps=regime.warmup_steps,
+        scale=regime.rate_scale,
+    )
+    origin = f"{initial.path}"
+    if own == TrainingConfig():
+        origin = f"the preset base, because {initial.path} records none"
+    return (
+        f"fine-tuning with the training regime of {origin}: {regime.max_steps:,} instead of"
+        f" {own.max_steps:,} steps of {regime.batch_tokens:,} tokens, the learning rate falls from"
+        f" {peak:.2g} to 0; for another regime give --preset or --training settings"
+    )
+
+
+def check_languages(languages: tuple[str, str], model: Model) -> None:
+    """Check that text has the languages of a model; en and en-GB are one language.
+
+    Raises:
+        HeadwayError: If it has not, with the option that allows it.
+    """
+    text, own = (
+        [code.lower().replace("_", "-").partition("-")[0] for code in codes]
+        for codes in (languages, model.languages)
+    )
+    if text != own:
+        raise HeadwayError(
+            f"--init {model.path}: translates from {model.languages[0]} to {model.languages[1]}, and the"
+            f" text is from {languages[0]} to {languages[1]}: give a model of these languages, or"
+            " --other-languages to use its weights all the same"
+        )
 
 
 def check_shape(wanted: Config, model: Model) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from headway.config import Config
+from headway.files import hash_file, remove, sync, temporary_path
 from headway.inference.directory import save_model
 from headway.model import Network
 from headway.text.prepared import PreparedData
@@ -12,6 +13,8 @@ from headway.training.checkpoint import explain_write_errors
 from headway.training.record import RunRecord
 from headway.training.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
+
+WEIGHTS = "model.safetensors"
 
 
 class ModelWriter:
@@ -44,10 +47,35 @@ class ModelWriter:
         which = f"average of {report.averaged} checkpoints" if report.averaged > 1 else "weights"
         which += f" at step {report.step}"
         card = model_card(self.config, self.record, languages, which, report)
+        # The record has the digest of the weights before they get their name, so that a kill between
+        # the two leaves weights that the record knows.
+        unfinished = temporary_path(self.directory.path / "model")
         with explain_write_errors(path, sum(w.nbytes for w in model.state_dict().values())):
-            save_model(path, model, self.data.tokenizer, self.config, languages, card)
+            unfinished.mkdir()
+            try:
+                save_model(unfinished, model, self.data.tokenizer, self.config, languages, card)
+                files = [file for file in (path / WEIGHTS, unfinished / WEIGHTS) if file.exists()]
+                name = (path / WEIGHTS).relative_to(self.directory.path).as_posix()
+                self.record.models[name] = [hash_file(file) for file in files]
+                self.write_record()
+                path.mkdir(exist_ok=True)
+                for file in sorted(unfinished.iterdir(), key=lambda file: file.name == WEIGHTS):
+                    file.replace(path / file.name)
+                sync(path)
+            finally:
+                remove(unfinished)
 
     def write_record(self) -> None:
         """Write ``run.json``."""
         if ranks.rank() == 0:
             self.directory.write_record(self.record)
+
+
+def list_damaged_models(directory: RunDirectory, record: RunRecord) -> list[str]:
+    """Return the names of files with a model's weights that are missing or changed."""
+    damaged = []
+    for name, digests in record.models.items():
+        file = directory.path / name
+        if not file.is_file() or hash_file(file) not in digests:
+            damaged.append(name)
+    return damaged

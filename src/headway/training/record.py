@@ -1,14 +1,17 @@
 """What ``run.json`` records of a training run: where it came from and what it computes with."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
+from headway.config.sections import Setting
 from headway.files import hash_file
 from headway.text.origins import Manifest
 from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
+from headway.training.stored_values import build
 from headway.training.validation import ValidationReport
 
 
@@ -24,6 +27,7 @@ class DataRecord:
         training_pairs: Number of training pairs.
         validation_pairs: Number of validation pairs.
         origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
+        validation_text: A hash of the raw validation text; empty: version 0.1 did not record it.
     """
 
     directory: str | None
@@ -33,6 +37,7 @@ class DataRecord:
     training_pairs: int
     validation_pairs: int
     origins: list[Manifest] = field(default_factory=list)
+    validation_text: str = ""
 
     @classmethod
     def describe(cls, data: PreparedData, run_directory: Path) -> "DataRecord":
@@ -47,6 +52,7 @@ class DataRecord:
             training_pairs=len(data.train),
             validation_pairs=len(data.valid),
             origins=data.origins,
+            validation_text=hash_lines([*data.valid_source, *data.valid_target]),
         )
 
 
@@ -85,6 +91,9 @@ class RunRecord:
         processes: Number of ranks.
         installed: The scores of the model in the run directory.
         finished: Whether the run has taken all its steps and averaged its checkpoints.
+        settings: The settings, as ``config.json`` has them; None: version 0.1 did not record them.
+        models: Name of a file with weights -> the sha256 that it may have: until it is replaced, and
+            afterwards.
     """
 
     headway: str
@@ -98,28 +107,30 @@ class RunRecord:
     processes: int
     installed: ValidationReport | None = None
     finished: bool = False
+    settings: dict[str, dict[str, Setting]] | None = None
+    models: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "RunRecord":
-        """Read what `to_dict` returned.
+    def from_dict(cls, values: Mapping[str, object]) -> "RunRecord":
+        """Read what `to_dict` returned; version 0.1 wrote no digest.
 
         Raises:
-            KeyError, TypeError: If a field is missing or unknown.
+            ValueError: If a value is missing, unknown, of another type, or changed.
         """
-        init, installed = values["init"], values["installed"]
-        return cls(
-            **{
-                **values,
-                "data": DataRecord(**values["data"]),
-                "init": InitialModel(**init) if init else None,
-                "machine": Machine(**values["machine"]),
-                "installed": ValidationReport(**installed) if installed else None,
-            }
-        )
+        own = {name: value for name, value in values.items() if name != "sha256"}
+        if "sha256" in values and values["sha256"] != hash_lines([json.dumps(own, sort_keys=True)]):
+            raise ValueError("changed since it was written")
+        return build(cls, own)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the record as plain values for JSON."""
-        return asdict(self)
+        """Return the record as plain values for JSON, with a digest of all of them."""
+        values = asdict(self)
+        return {**values, "sha256": hash_lines([json.dumps(values, sort_keys=True)])}
+
+
+def hash_lines(lines: Iterable[str]) -> str:
+    """Return the sha256 of lines of text."""
+    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
 def hash_files(paths: Iterable[str]) -> dict[str, str]:

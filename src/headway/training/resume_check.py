@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from headway import config
 from headway.config import Config
 from headway.errors import HeadwayError
+from headway.inference.directory import CONFIG, read_config
 from headway.text.prepared import PreparedData
 from headway.training.record import DataRecord, RunRecord, hash_files
 
@@ -16,15 +18,52 @@ MAY_CHANGE = (
 )  # fmt: skip
 
 
+def read_settings(path: Path, record: RunRecord) -> Config:
+    """Return the settings of a run, after comparing ``config.json`` with what ``run.json`` records.
+
+    Args:
+        path: The run directory. If it has no ``config.json``, a resume writes the file again.
+        record: The run's record; that of version 0.1 has no settings.
+
+    Raises:
+        HeadwayError: If ``config.json`` is damaged or changed; it names what differs.
+    """
+    file = path / CONFIG
+    if record.settings is None:
+        return read_config(path)[0]
+    recorded = config.from_dict(record.settings, str(path / "run.json"))
+    if not file.exists():
+        return recorded
+    way_out = "delete the file, which the next resume writes again, and give new settings on the command line"
+    try:
+        found, _ = read_config(path)
+    except HeadwayError as error:
+        raise HeadwayError(f"{str(error).splitlines()[0]}: {way_out}") from None
+    changes = list_differences(recorded, found)
+    if changes:
+        raise HeadwayError(
+            f"{file}: changed since the run wrote it: {'; '.join(changes)}: {way_out}"
+        )
+    return recorded
+
+
+def list_differences(stored: Config, wanted: Config) -> list[str]:
+    """Return a phrase for each setting that differs."""
+    return [
+        f"{section}.{name} is {getattr(getattr(stored, section), name)}, not {value}"
+        for section, values in wanted.to_dict().items()
+        for name, value in values.items()
+        if value != getattr(getattr(stored, section), name)
+    ]
+
+
 def list_changes(stored: Config, wanted: Config) -> list[str]:
     """Return a phrase for each setting that differs and may not."""
-    changes = []
-    for section, values in wanted.to_dict().items():
-        for name, value in values.items():
-            old = getattr(getattr(stored, section), name)
-            if value != old and not {section, f"{section}.{name}"} & set(MAY_CHANGE):
-                changes.append(f"{section}.{name} is {old}, not {value}")
-    return changes
+    return [
+        change
+        for change in list_differences(stored, wanted)
+        if not {change.split(".")[0], change.split()[0]} & set(MAY_CHANGE)
+    ]
 
 
 def list_other_files(recorded: Mapping[str, str], paths: Sequence[str]) -> list[str]:
@@ -47,7 +86,7 @@ def list_other_validation(record: RunRecord, valid: Sequence[str] | int) -> list
         record: The run's record.
         valid: The files given now, or the number of pairs to hold out; none: nothing to compare.
     """
-    recorded = record.files["valid"]
+    recorded = record.files.get("valid", {})
     if not isinstance(valid, int):
         return list_other_files(recorded, valid)
     if recorded:
@@ -74,3 +113,13 @@ def check_data(run_directory: Path, data: PreparedData, recorded: DataRecord) ->
                 f" {data.directory} ({new[:12]}): resume the run with the data it was started with,"
                 " or start a run in another directory"
             )
+    if recorded.validation_text not in ("", given.validation_text):
+        raise HeadwayError(
+            f"{data.directory}: valid.source or valid.target has changed since the run was started:"
+            " restore the files, or start a run in another directory"
+        )
+    if recorded.languages != given.languages:
+        raise HeadwayError(
+            f"{data.directory / 'data.json'}: languages are {' and '.join(given.languages)}, but were"
+            f" {' and '.join(recorded.languages)} when the run was started: restore the file"
+        )

@@ -17,6 +17,7 @@ from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.fine_tuning import load_initial_weights
 from headway.training.machine import Machine
+from headway.training.model_writer import WEIGHTS, list_damaged_models
 from headway.training.record import DataRecord, InitialModel, RunRecord
 from headway.training.restoring import restore_newest
 from headway.training.resume_check import check_data
@@ -58,6 +59,7 @@ def start(
         init=InitialModel.describe(init) if init else None,
         machine=Machine.resolve(config.training),
         processes=ranks.world_size(),
+        settings=config.to_dict(),
     )
     run = Run(directory, data, config, record)
     if record.init:
@@ -110,16 +112,29 @@ def resume(
         raise HeadwayError(
             f"training.max_steps = {last}: {directory.path} is at step {newest} already"
         )
+    record.settings = config.to_dict()
     run = Run(directory, data, config, record)
     with run.random:
         logs, notices = restore_newest(run)
         if newest is None and record.init:
             load_initial_weights(run.trainer.model, record.init)
+    for name in list_damaged_models(directory, record):
+        notices.append(
+            f"{directory.path / name}: missing, or changed since the run wrote it: its model is lost, and the"
+            " next validation writes another"
+        )
+        if name == WEIGHTS:
+            record.installed = None
+        elif name == f"best/{WEIGHTS}":
+            run.state.best = None
     ranks.wait()
     if ranks.rank() == 0:
         directory.cut_logs(logs)
-        write_config(directory.path, config, data.languages)
         directory.write_record(record)
+        for folder in (directory.path, directory.best, directory.averaged):
+            if folder == directory.path or (folder / WEIGHTS).exists():
+                data.tokenizer.save(folder)
+                write_config(folder, config, data.languages)
     return run, notices
 
 

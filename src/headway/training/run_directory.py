@@ -138,17 +138,24 @@ class RunDirectory:
         """
         path = self.path / "run.json"
         try:
-            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(values, dict):
+                raise ValueError("not an object")
             found = values.pop("format", None)
-            if found == FORMAT:
-                return RunRecord.from_dict(values)
+            if found != FORMAT:
+                raise HeadwayError(
+                    f"{path}: format {found}, but this Headway reads format {FORMAT}"
+                )
+            return RunRecord.from_dict(values)
         except FileNotFoundError:
             raise HeadwayError(f"{self.path}: no run.json: give a run directory") from None
-        except (OSError, ValueError) as error:
-            raise HeadwayError(f"{path}: cannot be read ({error})") from None
-        except (KeyError, TypeError, AttributeError) as error:
-            raise HeadwayError(f"{path}: not the record of a run ({error})") from None
-        raise HeadwayError(f"{path}: format {found}, but this Headway reads format {FORMAT}")
+        except HeadwayError:
+            raise
+        except (OSError, ValueError, RecursionError) as error:
+            raise HeadwayError(
+                f"{path}: not the record of a run ({error}): restore the file, or start another RUN; the"
+                f" prepared text is in {self.data}"
+            ) from None
 
     def write_record(self, record: RunRecord) -> None:
         """Write ``run.json``."""

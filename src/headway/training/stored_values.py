@@ -47,6 +47,8 @@ def _has_type(value: object, hint: Any) -> bool:
     origin, options = get_origin(hint), get_args(hint)
     if origin is Literal:
         return value in options
+    if isinstance(hint, UnionType):
+        return any(_has_type(value, option) for option in options)
     if origin is list:
         return isinstance(value, list) and all(_has_type(item, options[0]) for item in value)
     if origin is dict:
@@ -55,4 +57,4 @@ def _has_type(value: object, hint: Any) -> bool:
         return type(value) in (int, float)
     if is_typeddict(hint):
         return isinstance(value, dict)
-    return hint is object or type(value) is hint
+    return type(value) is hint

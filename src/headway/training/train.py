@@ -25,6 +25,7 @@ def train(
     encoding: str | None = None,
     columns: tuple[str, str] | None = None,
     init: str | Path | None = None,
+    other_languages: bool = False,
 ) -> Translator:
     """Train a translation model on parallel text, and return it.
 
@@ -36,13 +37,15 @@ def train(
         run: Run directory; the run in it is resumed if there is one.
         train: Training text: two files, or one that holds both languages.
         valid: Validation text, likewise; or the number of pairs to hold out of the training text.
-        preset: quick, tiny, small, base or big; None: base, or the settings of the resumed run.
+        preset: quick, tiny, small, base or big; None: base, or the settings of the resumed run
+            or of the model that it starts from.
         settings: Settings that differ from the preset, such as ``{"training.max-steps": "500"}``.
         languages: Codes of source and target; None: from the names of the files.
         encoding: The encoding of lines that are not UTF-8, such as "cp1252".
         columns: The columns of source and target in a table, as names in its first row or numbers
             from 1; None: recognized.
         init: The directory of a model whose weights and vocabulary the run starts from.
+        other_languages: Whether the text may be of other languages than the model of ``init``.
 
     Returns:
         The best model of the run.
@@ -61,6 +64,7 @@ def train(
         languages=languages,
         form=FileForm(encoding, columns),
         init=init,
+        other_languages=other_languages,
         preset=preset,
         overrides=settings,
     )

@@ -4,7 +4,7 @@ import argparse
 import shutil
 import sys
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 
 EXAMPLE = (
     "headway average runs/mine runs/mine-average --last 5\n"
@@ -81,7 +81,7 @@ def choose_steps(
     trained = [step for step in available if step]
     if last is not None and not 0 < last <= len(trained):
         names = ", ".join(map(str, trained)) or "none"
-        raise HeadwayError(
+        raise UsageError(
             f"--last {last}: {run} has {len(trained)} checkpoints of trained weights ({names})"
         )
     steps = sorted(set(wanted)) if wanted else trained[-last:] if last else trained

@@ -4,6 +4,8 @@ import argparse
 import json
 import sys
 
+from headway.cli.options import known_language
+
 EXAMPLE = (
     "headway compare old.de new.de test.de --source test.en\n"
     "headway compare old.de new.de test.de --train train.de.gz --json"
@@ -22,7 +24,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="target side of the training text, by which rare words are found",
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="target language (default: the suffix of REFERENCE)"
+        "--language",
+        metavar="CODE",
+        type=known_language,
+        help="target language (default: the suffix of REFERENCE)",
     )
     parser.add_argument(
         "--only",

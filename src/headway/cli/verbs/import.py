@@ -3,6 +3,8 @@
 import argparse
 import sys
 
+from headway.cli.options import language_code
+
 EXAMPLE = (
     "headway import opus-mt-en-de runs/opus-en-de\n"
     "headway import translate-en_es.argosmodel runs/en-es\n"
@@ -20,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--languages",
         nargs=2,
         metavar="CODE",
+        type=language_code,
         help="language codes of source and target, if the model has none",
     )
 

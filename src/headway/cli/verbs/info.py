@@ -20,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model", metavar="MODEL", help="run or model directory, hub name, or preset"
     )
+    parser.set_defaults(takes_preset=True)
     parser.add_argument("--settings", action="store_true", help="also print all settings as TOML")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headway.cli.options import add_file_form, add_preset, file_form
+from headway.cli.options import add_file_form, add_preset, file_form, language_code
 
 EXAMPLE = (
     "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--languages",
         metavar="CODE",
+        type=language_code,
         nargs=2,
         help="language codes of source and target (default: from the file names)",
     )

@@ -86,6 +86,8 @@ def run(args: argparse.Namespace) -> int:
             usage_error(f"{name}: no such experiment{suggest(name, EXPERIMENTS)}; see --list")
     if bool(args.train) != bool(args.valid) or (args.test and not args.train):
         usage_error("--train needs --valid, --valid needs --train, and --test needs both")
+    if args.scale == "hours" and not args.train:
+        usage_error("--scale hours needs text: give --train and --valid")
     if min((*args.seeds, args.processes)) < 0 or len(set(args.seeds)) < len(args.seeds):
         usage_error("--seeds and --processes must be 0 or more, and all seeds must differ")
     rows = args.rows.split(",") if args.rows else []

@@ -4,6 +4,8 @@ import argparse
 import json
 import sys
 
+from headway.cli.options import known_language
+
 EXAMPLE = (
     "headway score output.de test.de --source test.en\nheadway score output.de.gz test.de.gz --json"
 )
@@ -19,7 +21,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--source", metavar="FILE", help="source text, by which untranslated lines are found"
     )
     parser.add_argument(
-        "--language", metavar="CODE", help="target language (default: the suffix of REFERENCE)"
+        "--language",
+        metavar="CODE",
+        type=known_language,
+        help="target language (default: the suffix of REFERENCE)",
     )
     parser.add_argument(
         "--only",

@@ -4,7 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from headway.cli.options import add_file_form, add_preset, file_form
+from headway.cli.options import add_file_form, add_preset, file_form, language_code
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
@@ -31,13 +31,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--languages",
         nargs=2,
         metavar="CODE",
+        type=language_code,
         help="language codes of source and target (default: from the file names)",
     )
     add_file_form(parser)
     parser.add_argument(
         "--init",
         metavar="MODEL",
-        help="fine-tune: start from the weights and the vocabulary of this model",
+        help="fine-tune: start from the weights and the vocabulary of this model; without --preset,"
+        " also its training regime, shortened",
+    )
+    parser.add_argument(
+        "--other-languages",
+        action="store_true",
+        help="with --init: the text may be of other languages than the model",
     )
     add_preset(parser)
     parser.add_argument("--quiet", action="store_true", help="print errors only")
@@ -58,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
         languages=tuple(args.languages) if args.languages else None,
         form=file_form(args),
         init=args.init,
+        other_languages=args.other_languages,
         preset=args.preset,
         config_file=args.config,
         overrides=args.overrides,

@@ -1,0 +1,130 @@
+"""The tokens of HTML: tags, comments and text, by the rules of the HTML standard (13.2.5, Tokenization).
+
+Every character of the source belongs to one token, so that the tokens together are the source again.
+Where a browser drops markup that never ends, it stays one token here.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+_NAME = re.compile(r"[a-zA-Z][^\t\n\f\r />]*+")
+_BETWEEN = re.compile(r"[\t\n\f\r /]*+")  # attributes
+_ATTRIBUTE = re.compile(r"=?[^\t\n\f\r />=]*+")
+_EQUALS = re.compile(r"[\t\n\f\r ]*+=[\t\n\f\r ]*+")
+_BARE_VALUE = re.compile(r"[^\t\n\f\r >]++")
+_COMMENT_END = re.compile(r"--!?>")
+_SCRIPT_MARK = re.compile(r"<!--|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
+RAW_TEXT = frozenset({
+    "iframe", "noembed", "noframes", "noscript", "script", "style", "textarea", "title", "xmp",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of HTML.
+
+    Attributes:
+        kind: ``other`` is a comment, a declaration, or markup that never ends.
+        text: As it stands in the source.
+        name: Of a tag, in lower case.
+        attributes: Of an opening tag, by their names in lower case; the first of two counts.
+        is_closed: Whether an opening tag ends in ``/>``.
+    """
+
+    kind: Literal["text", "open", "close", "other"]
+    text: str
+    name: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
+    is_closed: bool = False
+
+
+def tokenize(source: str) -> Iterator[Token]:
+    """Yield the tokens of a document or a fragment, in linear time."""
+    at = text_start = 0
+    while (at := source.find("<", at)) >= 0:
+        token = _read_markup(source, at)
+        if token is None:
+            at += 1
+            continue
+        if text_start < at:
+            yield Token("text", source[text_start:at])
+        yield token
+        at = text_start = at + len(token.text)
+        if token.kind == "open" and token.name in RAW_TEXT and not token.is_closed:
+            at = _find_raw_text_end(source, at, token.name)
+    if text_start < len(source):
+        yield Token("text", source[text_start:])
+
+
+def _read_markup(source: str, start: int) -> Token | None:
+    """Return the token that begins with the ``<`` at start; None if it is text."""
+    if tag := _NAME.match(source, start + 1):
+        return _read_tag(source, start, "open", tag.end())
+    if tag := _NAME.match(source, start + 2) if source.startswith("</", start) else None:
+        return _read_tag(source, start, "close", tag.end())
+    if source.startswith("<!--", start):
+        if source.startswith((">", "->"), start + 4):  # an empty comment
+            end = source.index(">", start + 4) + 1
+        else:
+            found = _COMMENT_END.search(source, start + 4)
+            end = found.end() if found else len(source)
+        return Token("other", source[start:end])
+    if source.startswith(("<!", "<?", "</"), start) and start + 2 < len(source):
+        end = source.find(">", start + 2)
+        return Token("other", source[start : end + 1 if end >= 0 else len(source)])
+    return None
+
+
+def _read_tag(source: str, start: int, kind: Literal["open", "close"], at: int) -> Token:
+    """Return a tag whose name ends at ``at``."""
+    name = source[start + (1 if kind == "open" else 2) : at].lower()
+    attributes: dict[str, str] = {}
+    while True:
+        between = _BETWEEN.match(source, at)
+        assert between is not None  # it also matches nothing
+        is_closed, at = between[0].endswith("/"), between.end()
+        if source.startswith(">", at):
+            return Token(kind, source[start : at + 1], name, attributes, is_closed)
+        attribute = _ATTRIBUTE.match(source, at)
+        assert attribute is not None
+        at, value = attribute.end(), ""
+        if equals := _EQUALS.match(source, at):
+            at = equals.end()
+            quote = source[at : at + 1]
+            if quote and quote in "\"'":
+                end = source.find(quote, at + 1)
+                value, at = source[at + 1 : end], end + 1
+                if end < 0:
+                    at = len(source)
+            elif bare := _BARE_VALUE.match(source, at):
+                value, at = bare[0], bare.end()
+        if at >= len(source):
+            return Token("other", source[start:])
+        attributes.setdefault(attribute[0].lower(), value)
+
+
+def _find_raw_text_end(source: str, at: int, name: str) -> int:
+    """Return where the closing tag of an element begins that holds text only; tags in it are text."""
+    if name == "script":
+        return _find_script_end(source, at)
+    found = re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE).search(source, at)
+    return found.start() if found else len(source)
+
+
+def _find_script_end(source: str, at: int) -> int:
+    """Return where a script ends: ``<!-- <script>`` hides the next ``</script>``."""
+    is_comment = is_hidden = False
+    for mark in _SCRIPT_MARK.finditer(source, at):
+        if mark[0] == "<!--":
+            is_comment = True
+        elif mark[0] == "-->":
+            is_comment = is_hidden = False
+        elif not mark[1]:
+            is_hidden = is_comment
+        elif not is_hidden:
+            return mark.start()
+        else:
+            is_hidden = False
+    return len(source)

@@ -1,0 +1,87 @@
+"""The tokens of HTML are those of the HTML standard."""
+
+import random
+
+import pytest
+
+from headway.serving.html_parsing import parse_html
+from headway.serving.html_tokens import tokenize
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a < b and <3 c", ["text"]),
+        ("<a href=x title=it's>one</a>", ["open a", "text", "close a"]),
+        ("<a href=x/>", ["open a"]),  # the slash belongs to the value
+        ("<img src='x'/>", ["open img /"]),
+        ("<b a=\">\" c='>' d>x", ["open b", "text"]),
+        ("<b =x>y", ["open b", "text"]),
+        ("<B\nID = x\tCLASS=y>", ["open b"]),
+        ("<br/ >", ["open br"]),
+        ("</p x='>'>y", ["close p", "text"]),
+        ("<!-- <b> --> x", ["other", "text"]),
+        ("<!--> x --> y", ["other", "text"]),
+        ("<!---> x", ["other", "text"]),
+        ("<!-- a --!> x", ["other", "text"]),
+        ("<!-- a -- > x", ["other"]),
+        ("<!DOCTYPE html>x", ["other", "text"]),
+        ("<![CDATA[ a ]]>x", ["other", "text"]),
+        ("<?php x ?>y", ["other", "text"]),
+        ("a</>b</ c>d", ["text", "other", "text", "other", "text"]),
+        ("x<", ["text"]),
+        ("x</", ["text"]),
+        ("x<b y='z>", ["text", "other"]),
+        ("<title>a <b></title >x", ["open title", "text", "close title", "text"]),
+        ("<style>a</styles></STYLE>x", ["open style", "text", "close style", "text"]),
+        ("<textarea><p></textarea>", ["open textarea", "text", "close textarea"]),
+        ("<script>if (a</b) '<script>'</script>x", ["open script", "text", "close script", "text"]),
+        ("<script><!-- <script> </script> --></script>x",
+         ["open script", "text", "close script", "text"]),
+        ("<script><!-- </script>x", ["open script", "text", "close script", "text"]),
+        ("<script></script>x", ["open script", "close script", "text"]),
+        ("<script>x", ["open script", "text"]),
+    ],
+)  # fmt: skip
+def test_tokens_are_those_of_the_standard(source: str, expected: list[str]) -> None:
+    tokens = list(tokenize(source))
+    found = [f"{t.kind} {t.name}{' /' if t.is_closed else ''}".strip() for t in tokens]
+    assert found == expected
+    assert "".join(token.text for token in tokens) == source
+
+
+def test_attributes_are_read_with_any_quotes_and_without() -> None:
+    [token] = tokenize("<a B=1 c='2\"' d=\"3'\" e f= 4 b=5 g=it's =h=6>")
+    assert token.attributes == {
+        "b": "1", "c": "2\"", "d": "3'", "e": "", "f": "4", "g": "it's", "=h": "6",
+    }  # fmt: skip
+
+
+def test_no_character_is_lost_in_random_markup() -> None:
+    chooser = random.Random(3)
+    bits = [
+        "<",
+        ">",
+        "/",
+        "!",
+        "--",
+        "-",
+        "=",
+        "'",
+        '"',
+        " ",
+        "a",
+        "b",
+        "script",
+        "title",
+        "?",
+        "\n",
+    ]
+    for _ in range(5_000):
+        source = "".join(chooser.choices(bits, k=chooser.randrange(1, 30)))
+        assert "".join(token.text for token in tokenize(source)) == source
+
+
+def test_tags_inside_a_script_do_not_hide_the_rest_of_the_page() -> None:
+    page = """<script>document.write("<script src='x.js'><\\/script>")</script><p>one</p>"""
+    assert [node.text for node in parse_html(page) if not isinstance(node, str)] == ["one"]
