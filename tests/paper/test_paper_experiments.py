@@ -9,9 +9,11 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.cli.main import dispatch
+from headway.errors import HeadwayError
 from headway.paper import reproduction
 from headway.paper.reproduction import EXPERIMENTS, reproduce, write_report
 from headway.paper.results import Claim, Result, Table
+from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
 
 # The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
@@ -140,14 +142,14 @@ def test_the_report_contains_its_figures(tmp_path: Path) -> None:
     from headway.paper import charts, report
 
     figure = charts.curves("Curve", {"a": [(1, 1.0), (2, float("nan")), (3, 2.0)]}, "x", "y")
-    page = report.html([Result(figures=(figure,))], "toy")
+    page = report.html([Result(figures=(figure,))], "toy", Table("", (), ()))
     found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     assert found
     assert base64.b64decode(found[1]).decode() == figure.svg
 
 
 def test_the_command_runs_experiments_and_rejects_wrong_options(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert dispatch(["reproduce", "--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
@@ -168,15 +170,39 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     assert sorted(reproduction.ALL) == sorted(EXPERIMENTS)
     assert reproduction.ALL[-1] == "table2"
     out = tmp_path / "out"
+
     # One experiment that fails does not stop the next.
-    words = ["reproduce", "smoothing", "tying", "--out", str(out)]
-    assert dispatch([*words, "--scale", "hours"]) == 1
+    def fail(work: Work) -> Result:
+        raise HeadwayError("it fails")
+
+    words = ["reproduce", "smoothing", "tying", "--out", str(out), "--scale", "paper"]
+    with monkeypatch.context() as patch:
+        patch.setattr("headway.paper.experiments.smoothing.run", fail)
+        assert dispatch(words) == 1
     captured = capsys.readouterr()
-    assert captured.err.count("needs text: give --train") == 2
+    assert "headway: smoothing: it fails\n" in captured.err
     assert captured.out == f"{out / 'report.html'}\n"
-    assert dispatch(["reproduce", "tying", "--scale", "paper", "--out", str(out)]) == 0
-    assert capsys.readouterr().out == f"{out / 'report.html'}\n"
     assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_an_interrupted_experiment_leaves_its_finished_trainings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_trials = Work.run_trials
+
+    def run_one(work: Work, planned: list[PlannedTrial]) -> None:
+        run_trials(work, planned[:1])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Work, "run_trials", run_one)
+    with pytest.raises(KeyboardInterrupt):
+        dispatch(["reproduce", "smoothing", "--scale", "toy", "--out", str(tmp_path)])
+    page = tmp_path / "report.html"
+    assert f"{page}: holds what is finished" in capsys.readouterr().err
+    text = page.read_text(encoding="utf-8")
+    assert "Finished trainings" in text
+    assert "bleu " in text
+    assert "perplexity " in text
 
 
 def test_the_document_names_existing_files_and_commands() -> None:

@@ -22,7 +22,7 @@ from headway.paper.measuring.parameters import (
     vocabulary_range,
     with_joint_vocabulary,
 )
-from headway.paper.results import Result
+from headway.paper.results import Result, Table
 from headway.paper.running.scales import SMALL, paper_settings
 from headway.paper.running.scoring import score_predictions
 from headway.paper.running.trial import Group, Trial
@@ -231,7 +231,7 @@ def test_without_matplotlib_a_chart_has_no_picture(monkeypatch: pytest.MonkeyPat
         charts.intervals("drawn intervals", [("a", [1.0, 2.0])], "x"),
     )
     assert [figure.svg for figure in figures] == ["", ""]
-    page = report.html([Result(figures=figures)], "toy")
+    page = report.html([Result(figures=figures)], "toy", Table("", (), ()))
     assert "<img" not in page
     for figure in figures:
         assert re.search(rf"{figure.caption}.* headway\[pictures\]", page)

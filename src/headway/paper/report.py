@@ -58,8 +58,14 @@ _PAGE = """<!doctype html>
 """
 
 
-def html(results: Sequence[Result], scale: str) -> str:
-    """Return the page; its content security policy allows no script and no connection."""
+def html(results: Sequence[Result], scale: str, trainings: Table) -> str:
+    """Return the page; its content security policy allows no script and no connection.
+
+    Args:
+        results: Of the finished experiments.
+        scale: Of all of them.
+        trainings: Every finished training, also those of experiments that are not finished.
+    """
     seconds = sum(result.seconds for result in results)
     footer = (
         f"Headway {__version__}, torch {torch.__version__}, Python {platform.python_version()},"
@@ -73,7 +79,7 @@ def html(results: Sequence[Result], scale: str) -> str:
         style=STYLE,
         paper=escape(PAPER),
         overview=_overview(results),
-        sections="\n".join(map(_section, results)),
+        sections="\n".join([*map(_section, results), _table(trainings) if trainings.rows else ""]),
         footer=escape(footer),
     )
 

@@ -69,11 +69,11 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
 
 
 def write_report(work: Work) -> Path:
-    """Write ``report.html`` of all results so far at this scale; returns its path."""
+    """Write ``report.html`` of all results and trainings so far at this scale; returns its path."""
     found = [_read(work.directory / f"{name}.json") for name in EXPERIMENTS]
     results = [r for r in found if r is not None and r.settings.get("work") == _key(work)]
     path = work.directory / "report.html"
-    replace_file(path, report.html(results, work.scale).encode())
+    replace_file(path, report.html(results, work.scale, work.finished_trials()).encode())
     return path
 
 

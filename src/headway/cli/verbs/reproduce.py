@@ -28,7 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("toy", "minutes", "hours", "paper"),
         default="minutes",
         help="toy: tries the code in seconds; minutes (default): all take an hour on two cores; hours:"
-        " trains on your text (--train); paper: only writes the paper's own settings",
+        " trains on your text (--train); paper: counts and measures what needs no training, and"
+        " writes the paper's own settings",
     )
     parser.add_argument(
         "--train", nargs="+", metavar="FILE", help="training text, as for headway train"
@@ -115,6 +116,9 @@ def run(args: argparse.Namespace) -> int:
         except HeadwayError as error:  # the other experiments still run
             show(f"headway: {name}: {error}")
             failed = 1
+        except KeyboardInterrupt:
+            show(f"{write_report(work)}: holds what is finished; the same command goes on")
+            raise
         page = write_report(work)
     print(page)
     return failed

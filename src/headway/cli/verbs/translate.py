@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scores",
         action="store_true",
-        help="print SCORE TAB TRANSLATION; the score is log-probability / length penalty",
+        help="print SCORE TAB TRANSLATION: log-probability / length penalty; far below 0: a bad line",
     )
     parser.add_argument(
         "--alignment",

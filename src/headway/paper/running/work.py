@@ -148,6 +148,24 @@ class Work:
         wanted = (replace(plan, seed=seed) for plan in planned for seed in self.seeds)
         return all(read_trial(self._trial_directory(plan)) is not None for plan in wanted)
 
+    def finished_trials(self) -> Table:
+        """Return the scores of every training that was finished in this directory."""
+        found = map(read_trial, sorted((self.directory / "trials").glob("*/")))
+        trials = sorted((t for t in found if t is not None), key=lambda t: (t.name, t.seed))
+        rows = tuple(
+            (
+                t.name, t.seed, t.config.model.d_model, t.steps, f"{t.seconds:.0f} s",
+                ", ".join(f"{name} {value:.4g}" for name, value in t.scores.items()),
+            )
+            for t in trials
+        )  # fmt: skip
+        return Table(
+            "Finished trainings",
+            ("training", "seed", "d_model", "steps", "processor time", "scores"),
+            rows,
+            "Also of experiments that were interrupted: the same command goes on with the others.",
+        )
+
     def write_settings(
         self, planned: Sequence[PlannedTrial], verb: str = "train", text: str = TEXT
     ) -> Table:
