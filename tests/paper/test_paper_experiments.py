@@ -11,10 +11,11 @@ import pytest
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.paper import reproduction
-from headway.paper.reproduction import EXPERIMENTS, reproduce, write_report
+from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
+from headway.paper.table3_rows import TABLE3
 
 # The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
 TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
@@ -154,6 +155,10 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     assert dispatch(["reproduce", "--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
+    assert [line for line in listed if "no training" in line] == [listed[2]]
+    assert all(" trainings, " in line for line in listed if line != listed[2])
+    assert list(TRAININGS) == list(EXPERIMENTS)
+    assert TRAININGS["table3"][0] == 3 * len(TABLE3)
     for words, message in (
         (["table33"], "table3"),
         ([], "--list"),

@@ -19,6 +19,14 @@ EXPERIMENTS = (
     "arguments", "scaling", "feed_forward", "tying", "positions", "table1", "schedule", "smoothing",
     "table2", "table3", "table4", "classification", "figures3to5",
 )  # fmt: skip
+# The trainings of an experiment at the scale "minutes" with three seeds, and about how many minutes they
+# take on one core by the forecast of `Work`. Trainings that several experiments share count for each.
+TRAININGS = {
+    "arguments": (18, 15), "scaling": (18, 23), "feed_forward": (0, 0), "tying": (15, 12),
+    "positions": (15, 13), "table1": (18, 15), "schedule": (9, 8), "smoothing": (9, 8),
+    "table2": (6, 28), "table3": (60, 75), "table4": (6, 11), "classification": (6, 11),
+    "figures3to5": (1, 1),
+}  # fmt: skip
 # Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
 
@@ -35,9 +43,10 @@ class Experiment(Protocol):
 
 
 def describe(name: str) -> str:
-    """Return one line about an experiment."""
-    experiment = _load(name)
-    return f"{experiment.TITLE} (section {experiment.SECTION})"
+    """Return one line about an experiment: its title, section, and time at the scale "minutes"."""
+    experiment, (count, minutes) = _load(name), TRAININGS[name]
+    trainings = f"{count} trainings, {minutes} min of one core" if count else "no training"
+    return f"{experiment.TITLE} (section {experiment.SECTION}; {trainings})"
 
 
 def reproduce(name: str, work: Work, *, again: bool = False) -> Result:

@@ -135,7 +135,11 @@ class OpenAPI:
         if kind is int:
             schema = {**schema, "minimum": 0, "maximum": limit}
         elif name == "q":
-            text = {"type": "string", "minLength": 1, "example": "Has David already painted the wall?"}
+            text = {
+                "type": "string",
+                "minLength": 1,
+                "example": "Has David already painted the wall?",
+            }
             item = dict(PLAIN[str])
             if limit is not None:
                 text["maxLength"] = item["maxLength"] = limit

@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "what", metavar="WHAT", nargs="*", help="experiments (--list names them), or all"
     )
     parser.add_argument(
-        "--list", action="store_true", help="print names and titles of the experiments"
+        "--list", action="store_true", help="print names, titles and times of the experiments"
     )
     parser.add_argument(
         "--out",
