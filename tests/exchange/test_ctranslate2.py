@@ -12,12 +12,14 @@ from headway.errors import HeadwayError
 from headway.exchange.certificate import certify, random_lines
 from headway.exchange.ctranslate2 import spec
 from headway.exchange.ctranslate2.binary import read_variables
+from headway.exchange.ctranslate2.entries import read_entries
 from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.runner import Runner
 from headway.exchange.ctranslate2.writer import find_refusals, write
 from headway.inference.directory import Model
 from headway.model.positions import sinusoids
 from headway.text.tokenizer import Tokenizer
+from support.bounds import bounded
 from support.ctranslate2_models import write_variables
 from support.exchange_models import SHAPES, SMALL, random_model
 from support.toy_models import sentences, translate_words
@@ -292,3 +294,14 @@ def test_other_models_are_rejected_in_one_line(
         read(tmp_path / "out")
     assert "\n" not in str(refused.value)
     assert str(tmp_path) in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["json", "txt"])
+def test_an_excessive_vocabulary_is_rejected_before_python_walks_it(
+    kind: str, tmp_path: Path
+) -> None:
+    content = "[" + '"",' * 8_000_000 + '""]' if kind == "json" else "\n" * 20_000_000
+    (tmp_path / f"shared_vocabulary.{kind}").write_text(content)
+    del content
+    with pytest.raises(HeadwayError, match="has more than"), bounded():
+        read_entries(tmp_path, "source")

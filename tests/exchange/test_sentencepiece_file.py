@@ -31,10 +31,15 @@ def test_another_order_splits_text_in_the_same_way(algorithm: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (bytes(60 << 20), "not a sentencepiece model"),
+        (b"", "it is empty"),
+        (bytes(60 << 20), "not a sentencepiece model: it has more than"),
+        (bytes(1 << 20), "not a sentencepiece model: it is damaged"),
+        (b"\x0a\x00" * (5 << 20), "more than 500,000 pieces"),
+        (b"\x12\x81\x80\x80\x02" + bytes((4 << 20) + 1), "its settings have more than"),
         (b"\x0a\x05\x0a\x03\xff\xfe\xfd", "not UTF-8"),
         (b"\x0a\xff\xff\xff\xff\x0f", "not a sentencepiece model"),
-        (b"\x12\x02\x18\x04", "unigrams or of BPE"),  # model_type: characters
+        (b"\x12\x02\x18\x04", "it has no pieces"),
+        (b"\x0a\x03\x0a\x01a\x12\x02\x18\x04", "unigrams or of BPE"),  # model_type: characters
     ],
 )
 def test_a_damaged_file_is_rejected_at_once(content: bytes, message: str, tmp_path: Path) -> None:

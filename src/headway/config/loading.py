@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from headway.config.bounds import raise_all
+from headway.config.bounds import list_broken_bounds, raise_all
 from headway.config.presets import PRESETS
 from headway.config.sections import RUN_SECTIONS, SECTIONS, Config, Setting
 from headway.config.setting import check_setting, parse_setting, setting_types
@@ -124,8 +124,15 @@ def merge_tables(
 
 
 def from_dict(values: Mapping[str, object], where: str) -> Config:
-    """Return the `Config` stored in a run's ``config.json``."""
-    return merge_tables(Config(), values, where)
+    """Return the `Config` stored in the ``config.json`` of a run or model.
+
+    Raises:
+        HeadwayError: If a value is wrong, or above the limit for files.
+    """
+    config = merge_tables(Config(), values, where)
+    problems = list_broken_bounds(config.search, is_for_files=True)
+    raise_all([f"{where}: search.{problem}" for problem in problems])
+    return config
 
 
 def _named(overrides: Mapping[str, str]) -> list[tuple[str, str, str]]:

@@ -9,6 +9,7 @@ from headway.config.bounds import (
     SHARE,
     at_least,
     at_most,
+    in_file_at_most,
     list_broken_bounds,
     raise_all,
 )
@@ -18,12 +19,16 @@ from headway.config.bounds import (
 class SearchConfig:
     """How the search finds translations (paper: section 6.1)."""
 
-    beam: Annotated[int, "hypotheses kept; 1: greedy", POSITIVE] = 4
+    beam: Annotated[int, "hypotheses kept; 1: greedy", POSITIVE, in_file_at_most(64)] = 4
     alpha: Annotated[
         float, "length penalty ((5 + |Y|) / 6)^alpha; 0: none", NOT_NEGATIVE, at_most(10)
     ] = 0.6
-    max_extra: Annotated[int, "longest output: source tokens + this", NOT_NEGATIVE] = 50
-    n_best: Annotated[int, "translations of each line, the best first", POSITIVE] = 1
+    max_extra: Annotated[
+        int, "longest output: source tokens + this", NOT_NEGATIVE, in_file_at_most(1000)
+    ] = 50
+    n_best: Annotated[
+        int, "translations of each line, the best first", POSITIVE, in_file_at_most(64)
+    ] = 1
     sample: Annotated[bool, "sample from the model instead of searching"] = False
     temperature: Annotated[float, "of sampling; below 1: sharper", at_least(0.01)] = 1.0
     top_k: Annotated[int, "sample among the k likeliest tokens; 0: all", NOT_NEGATIVE] = 0
@@ -32,12 +37,17 @@ class SearchConfig:
     ] = 1.0
     seed: Annotated[int, "seed of sampling", NOT_NEGATIVE] = 1
     max_tokens: Annotated[
-        int, "longer lines are split, at sentence ends if possible, and joined again", POSITIVE
+        int,
+        "longer lines are split, at sentence ends if possible, and joined again",
+        POSITIVE,
+        in_file_at_most(10_000),
     ] = 200
     split_sentences: Annotated[
         bool, "translate each sentence of a line alone: for models trained on sentences"
     ] = False
-    batch_tokens: Annotated[int, "padded source tokens translated at once", POSITIVE] = 2000
+    batch_tokens: Annotated[
+        int, "padded source tokens translated at once", POSITIVE, in_file_at_most(100_000)
+    ] = 2000
     precision: Annotated[
         Literal["auto", "fp32", "bf16", "int8"], "of matrix products; auto: fp32, bf16 on a GPU"
     ] = "auto"

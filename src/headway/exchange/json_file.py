@@ -1,4 +1,4 @@
-"""Reading a foreign JSON file within a limit of size."""
+"""Reading a foreign JSON file within limits of its size and of its number of values."""
 
 import json
 from pathlib import Path
@@ -6,21 +6,26 @@ from typing import Any
 
 from headway.errors import HeadwayError
 
-MAX_JSON_BYTES = 1 << 26
+MAX_JSON_BYTES = 1 << 25
+MAX_COMMAS = 600_000  # a value of three bytes takes up to a hundred once it is parsed
 
 
 def read_json(file: Path, max_bytes: int = MAX_JSON_BYTES) -> Any:
     """Read a JSON file.
 
     Raises:
-        HeadwayError: If the file is missing, larger than ``max_bytes``, or not JSON.
+        HeadwayError: If the file is missing, larger than ``max_bytes``, has too many values, or is
+            not JSON.
     """
     if not file.is_file():
         raise HeadwayError(f"{file.parent}: no {file.name}")
     if file.stat().st_size > max_bytes:
         raise HeadwayError(f"{file}: larger than {max_bytes} bytes")
+    content = file.read_bytes()
+    if content.count(b",") > MAX_COMMAS:
+        raise HeadwayError(f"{file}: has more than {MAX_COMMAS:,} values")
     try:
-        return json.loads(file.read_bytes().decode("utf-8"))
+        return json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise HeadwayError(f"{file}: not JSON: {str(error).splitlines()[0]}") from None
 

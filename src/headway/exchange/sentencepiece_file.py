@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from headway.errors import HeadwayError
-
-MAX_BYTES = 1 << 26
+from headway.text.sentencepiece_bounds import MAX_BYTES, find_excess
 
 
 class SentencePieceFile:
@@ -38,12 +37,11 @@ class SentencePieceFile:
 
         if not path.is_file():
             raise HeadwayError(f"{path.parent}: no {path.name}")
-        if path.stat().st_size > MAX_BYTES:
-            raise HeadwayError(
-                f"{path}: larger than a sentencepiece model can be ({MAX_BYTES} bytes)"
-            )
         self.path = path
-        self.content = path.read_bytes()
+        with path.open("rb") as opened:
+            self.content = opened.read(MAX_BYTES + 1)
+        if excess := find_excess(self.content):
+            raise HeadwayError(f"{path}: not a sentencepiece model: {excess}")
         try:
             self._proto = ModelProto.FromString(self.content)
         except DecodeError as error:

@@ -21,6 +21,7 @@ from sentencepiece import SentencePieceProcessor
 
 from headway.errors import HeadwayError
 from headway.text.merging import merge
+from headway.text.sentencepiece_bounds import MAX_BYTES, find_excess
 
 UNK, EOS = 0, 1
 PAD = "<pad>"
@@ -193,20 +194,22 @@ def read_model(file: Path) -> bytes:
     """Read a serialized sentencepiece model.
 
     Raises:
-        HeadwayError: If the file cannot be read, is no such model, or has a piece that is not UTF-8.
+        HeadwayError: If the file cannot be read, is too large or no such model, or has a piece that
+            is not UTF-8.
     """
     try:
-        model = file.read_bytes()
+        with file.open("rb") as opened:
+            model = opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise HeadwayError(f"{file}: {error.strerror or error}") from None
+    if excess := find_excess(model):
+        raise HeadwayError(f"{file}: not a sentencepiece model, or damaged: {excess}")
     if not _is_sound(model):
         raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
     return model
 
 
 def _is_sound(model: bytes) -> bool:
-    if not model:  # sentencepiece would load it as a model without pieces
-        return False
     try:
         processor = SentencePieceProcessor(model_proto=model)
         pieces = processor.id_to_piece(list(range(processor.vocab_size())))

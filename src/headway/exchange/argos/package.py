@@ -14,14 +14,14 @@ from headway.errors import HeadwayError
 # from these, so nothing is written elsewhere.
 MAX_BYTES = {
     "metadata.json": 1 << 20,
-    "sentencepiece.model": 1 << 26,
+    "sentencepiece.model": 1 << 24,
     "model/config.json": 1 << 20,
     "model/headway.json": 1 << 20,
     "model/model.bin": 1 << 34,
-    "model/shared_vocabulary.json": 1 << 27,
-    "model/shared_vocabulary.txt": 1 << 27,
-    "model/source_vocabulary.json": 1 << 27,
-    "model/target_vocabulary.json": 1 << 27,
+    "model/shared_vocabulary.json": 1 << 25,
+    "model/shared_vocabulary.txt": 1 << 25,
+    "model/source_vocabulary.json": 1 << 25,
+    "model/target_vocabulary.json": 1 << 25,
 }
 MAX_RATIO = 1032  # deflate cannot compress more
 CHUNK_BYTES = 1 << 20

@@ -22,7 +22,8 @@ from headway.exchange.order import ADDED, Order
 from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.text.vocabulary import PAD
 
-MAX_BYTES = 1 << 27
+MAX_BYTES = 1 << 25
+MAX_ENTRIES = 500_000
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,15 @@ def read_entries(directory: Path, side: str) -> list[str]:
             break
         file = directory / f"{name}_vocabulary.txt"
         if file.is_file() and file.stat().st_size <= MAX_BYTES:
-            entries = file.read_text("utf-8", "replace").removesuffix("\n").split("\n")
+            text = file.read_text("utf-8", "replace").removesuffix("\n")
+            entries = text.split("\n", MAX_ENTRIES)
             break
     else:
         raise HeadwayError(f"{directory}: no shared_vocabulary.json, and no {side}_vocabulary.json")
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         raise HeadwayError(f"{file}: must be a list of strings")
+    if len(entries) > MAX_ENTRIES:
+        raise HeadwayError(f"{file}: has more than {MAX_ENTRIES:,} entries")
     if len(set(entries)) != len(entries):
         raise HeadwayError(f"{file}: holds an entry twice")
     return entries
