@@ -34,7 +34,7 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash processes server texts files network libretranslate fuzz browser slots exchange supply disk training
+PARTS := crash runs processes server texts files network libretranslate fuzz browser slots exchange supply disk training
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -61,6 +61,9 @@ outside-training: $(VENV)/.installed
 
 outside-supply: $(VENV)/.installed $(TOOLS)/audit/.installed
 	$(BIN)/python tests/outside/supply_chain.py --pip-audit $(TOOLS)/audit/bin/pip-audit
+
+outside-runs: $(VENV)/.installed
+	$(BIN)/python tests/outside/damaged_runs.py --count 2000
 
 outside-server: $(VENV)/.installed
 	$(BIN)/python tests/outside/serving_campaigns.py $(MODEL)

@@ -12,6 +12,7 @@ from headway.inference.directory import load_model
 from headway.training.loop import run_to_end
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
+from support.run_damage import resume_damaged
 from support.runs import assert_equal_runs, command, metrics, opened
 
 
@@ -261,3 +262,32 @@ def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path)
     flip(checkpoint_file(path, 9, "model.safetensors"))
     with pytest.raises(HeadwayError, match=r"step-00000009/model.safetensors: changed since"):
         dispatch(["average", str(path), str(tmp_path / "other")])
+
+
+@pytest.mark.parametrize("moment", ["step", "save", "validation"])
+def test_a_run_directory_that_vanishes_ends_the_training(moment, corpus, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus))
+    events = run_to_end(run)
+    next(event for event in events if isinstance(event, StepReport) and event.step == 7)
+    shutil.rmtree(path)
+    actions = {
+        "step": lambda: list(events),
+        "save": events.close,
+        "validation": lambda: list(run.validate()),
+    }
+    with pytest.raises(HeadwayError, match="removed while the run used it: the training") as raised:
+        actions[moment]()
+    assert "\n" not in str(raised.value)
+    with contextlib.suppress(HeadwayError):
+        events.close()
+    run.directory.unlock()
+    assert not path.exists()
+
+
+def test_a_randomly_damaged_run_gives_the_same_weights_or_a_message(
+    uninterrupted_run, stopped_run, tmp_path
+):
+    for number in range(30):
+        case = resume_damaged(number, uninterrupted_run, stopped_run, tmp_path)
+        assert case.is_right, (number, case.damage, case.outcome, case.log)

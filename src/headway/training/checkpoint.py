@@ -179,8 +179,8 @@ def explain_write_errors(path: Path, size: int) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise HeadwayError(
-            f"{path}: removed, or its directory, while the run used it: the training ends, and the steps"
-            " since its last checkpoint are lost"
+            f"{path}: the file or its directory was removed while the run used it: the training ends, and"
+            " its steps since the last checkpoint are lost"
         ) from error
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error)
