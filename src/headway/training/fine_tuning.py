@@ -25,6 +25,7 @@ LEARNED = {
 }  # fmt: skip
 
 EPOCHS = 20  # passes over the text, if the model's own training was long enough
+PEAK = 0.5  # of the highest learning rate of the model's own training
 FEWEST_STEPS = 200  # of fine-tuning with little text, again if it was long enough
 
 
@@ -42,8 +43,8 @@ def fine_tuning_steps(own: TrainingConfig, epoch_tokens: int) -> int:
 def fine_tuning_regime(own: TrainingConfig, steps: int) -> TrainingConfig:
     """Return a model's training regime, shortened and cooled.
 
-    The learning rate rises in a tenth of the steps to the rate that the model's own schedule reaches at
-    its last step, without cooling. Then it falls to 0. Settings of the machine have their defaults.
+    The learning rate rises in a tenth of the steps to half of the highest rate of the model's own
+    schedule. Then it falls to 0. Settings of the machine have their defaults.
 
     Args:
         own: The regime that the model was trained with.
@@ -51,8 +52,8 @@ def fine_tuning_regime(own: TrainingConfig, steps: int) -> TrainingConfig:
     """
     default = TrainingConfig()
     warmup = max(1, steps // 10)
-    peak = learning_rate(
-        own.max_steps, d_model=1, warmup_steps=own.warmup_steps, scale=own.rate_scale
+    peak = PEAK * learning_rate(
+        own.warmup_steps, d_model=1, warmup_steps=own.warmup_steps, scale=own.rate_scale
     )
     return replace(
         own,
