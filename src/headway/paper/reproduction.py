@@ -45,8 +45,9 @@ class Experiment(Protocol):
 def describe(name: str) -> str:
     """Return one line about an experiment: its title, section, and time at the scale "minutes"."""
     experiment, (count, minutes) = _load(name), TRAININGS[name]
-    trainings = f"{count} trainings, {minutes} min of one core" if count else "no training"
-    return f"{experiment.TITLE} (section {experiment.SECTION}; {trainings})"
+    word = "training" if count == 1 else "trainings"
+    cost = f"{count} {word}, {minutes} min of one core" if count else "no training"
+    return f"{experiment.TITLE} (section {experiment.SECTION}; {cost})"
 
 
 def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
