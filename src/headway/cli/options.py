@@ -20,13 +20,13 @@ def add_file_form(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoding",
         metavar="NAME",
-        help="encoding of text that is not UTF-8, such as cp1252 (UTF-16 is recognized)",
+        help="of text that is not UTF-8 or UTF-16, such as cp1252",
     )
     parser.add_argument(
         "--columns",
         nargs=2,
         metavar="COLUMN",
-        help="source and target column of a .csv or .tsv file: names in its first row, or numbers from 1",
+        help="source and target of a table: names, or numbers from 1",
     )
 
 

@@ -26,8 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         required=True,
-        help="validation text, in the same form; or a number: so many pairs of the training text are"
-        " held out",
+        help="validation text; a number holds out so many pairs",
     )
     parser.add_argument(
         "--test",
@@ -40,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         type=language_code,
         nargs=2,
-        help="language codes of source and target (default: from the file names)",
+        help="codes of source and target (default: from the names)",
     )
     add_file_form(parser)
     parser.add_argument(

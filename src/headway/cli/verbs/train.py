@@ -17,34 +17,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="run directory; an existing run is resumed")
     parser.add_argument(
         "--train", nargs="+", metavar="FILE",
-        help="source file and target file; or one .csv, .tsv, .jsonl or .tmx file; or corpora by name:"
-        " hf:NAME, mtdata:ID, sacrebleu:TESTSET",
+        help="source and target file; one .csv, .tsv, .jsonl or .tmx file; or corpora: hf:NAME,"
+        " mtdata:ID, sacrebleu:SET",
     )  # fmt: skip
     parser.add_argument(
-        "--valid", nargs="+", metavar="FILE", help="validation text, in the same form; or a number: so"
-        " many pairs of the training text are held out"
+        "--valid", nargs="+", metavar="FILE", help="validation text; a number holds out so many pairs"
     )  # fmt: skip
     parser.add_argument(
-        "--data", metavar="DIR", help="a directory that headway prepare wrote, instead of text"
+        "--data", metavar="DIR", help="a directory of headway prepare, instead of text"
     )
     parser.add_argument(
         "--languages",
         nargs=2,
         metavar="CODE",
         type=language_code,
-        help="language codes of source and target (default: from the file names)",
+        help="codes of source and target (default: from the names)",
     )
     add_file_form(parser)
     parser.add_argument(
         "--init",
         metavar="MODEL",
-        help="fine-tune: start from the weights and the vocabulary of this model; without --preset,"
-        " also its training regime, shortened",
+        help="fine-tune this model; without --preset also with its training regime, shortened",
     )
     parser.add_argument(
         "--other-languages",
         action="store_true",
-        help="with --init: the text may be of other languages than the model",
+        help="with --init: allow other languages than the model's",
     )
     add_preset(parser)
     parser.add_argument("--quiet", action="store_true", help="print errors only")
