@@ -506,9 +506,9 @@ def test_settings_come_from_file_environment_and_line_and_mistakes_together(
     assert "HEADWAY_BATCH_LIMIT must be a whole number, not 'many'" in lines
     file.write_text("")
     for option, text, problem in [
-        ("char-limit", "0", "server.char_limit = 0 must be more than 0"),
-        ("deadline", "inf", "server.deadline = inf must be at most 1,?000,?000,?000"),
-        ("deadline", "nan", "server.deadline = nan must be"),
+        ("char-limit", "0", "--server.char-limit 0 must be more than 0"),
+        ("deadline", "inf", "--server.deadline inf must be at most 1,?000,?000,?000"),
+        ("deadline", "nan", "--server.deadline nan must be"),
         ("queue-tokens", "5", "server.batch_tokens = 2000 is more than queue_tokens = 5"),
     ]:
         with pytest.raises(HeadwayError, match=problem):

@@ -122,13 +122,14 @@ def test_the_message_on_a_run_of_a_better_machine_names_what_is_missing(
         monkeypatch.setattr(torch.cpu, name, lambda: False)
     monkeypatch.setattr(command_module, "follow", lambda run, display: 0)
     more = ["train", str(path), "--training.max-steps"]
-    record = RunDirectory(path).record()
     for steps, precision in (("18", "fp32"), ("19", "bf16")):
+        record = RunDirectory(path).record()
         record.machine = replace(record.machine, precision=precision)
         RunDirectory(path).write_record(record)
         assert dispatch([*more, steps]) == 0
         said = capsys.readouterr().err
         assert ("takes several times longer" in said) == (precision == "bf16")
+    record = RunDirectory(path).record()
     record.machine = replace(record.machine, device="cuda:1")
     RunDirectory(path).write_record(record)
     with pytest.raises(HeadwayError, match=r"no CUDA device here: resume the run .*--data"):
