@@ -58,7 +58,7 @@ def _one_head(config: ModelConfig) -> tuple[Parts, float]:
 
 
 def _many_heads(config: ModelConfig) -> tuple[Parts, float]:
-    """Draw equation 5 from the bottom up; returns the height."""
+    """Draw multi-head attention (section 3.2.2) from the bottom up; returns the height."""
     d_k, d_v = config.head_widths
     heads, width = config.num_heads, config.d_model
     parts = _titled("Multi-head attention")

@@ -1,7 +1,7 @@
 """The BLEU that a model loses without some of its heads.
 
 A head is switched off in a copy of the model: the rows of W^O that read the head become zero. So the
-forward pass needs no code for it. Paper: section 3.2.2, equation 5.
+forward pass needs no code for it. Paper: section 3.2.2 (multi-head attention).
 """
 
 import copy
