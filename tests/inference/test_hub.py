@@ -14,7 +14,7 @@ from headway.cli.downloads import MODELS
 from headway.cli.main import dispatch
 from headway.cli.verbs import VERBS
 from headway.errors import HeadwayError
-from headway.exchange import hub as exchange_hub
+from headway.exchange import downloading
 from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.exchange.huggingface import writer as huggingface
 from headway.inference import Translator, load_model, read_config
@@ -262,7 +262,7 @@ def test_a_model_of_another_program_is_imported_once(
     (published / "headway.json").unlink(missing_ok=True)
     with pytest.raises(HeadwayError, match="headway import org/opus-mt-sv-fi OUT"):
         Translator.load("org/opus-mt-sv-fi")
-    directory = exchange_hub.download_and_import("org/opus-mt-sv-fi")
+    directory = downloading.download_and_import("org/opus-mt-sv-fi")
     found = Translator.load(directory, "cpu")
     assert found.translate(LINES) == Translator.load(model.path, "cpu").translate(LINES)
     assert found.languages in (
@@ -274,8 +274,8 @@ def test_a_model_of_another_program_is_imported_once(
     assert "`org/opus-mt-sv-fi`" in card
     there = {file.name for file in hub.snapshots("org/opus-mt-sv-fi").rglob("*")}
     assert not there & {"part", *UNSAFE}
-    monkeypatch.setattr(exchange_hub, "import_model", None)
-    assert exchange_hub.download_and_import("hf:org/opus-mt-sv-fi@main") == directory
+    monkeypatch.setattr(downloading, "import_model", None)
+    assert downloading.download_and_import("hf:org/opus-mt-sv-fi@main") == directory
     assert dispatch(["info", "org/opus-mt-sv-fi"]) == 0
 
 
@@ -297,14 +297,14 @@ def test_pickled_weights_are_neither_downloaded_nor_read(
     published = hub.put("org/old", tmp_path / "export")
     (published / "model.safetensors").unlink()
     with pytest.raises(HeadwayError, match=r"no model\.safetensors there; pickled weights"):
-        exchange_hub.download_and_import("org/old")
+        downloading.download_and_import("org/old")
     snapshot = hub.snapshots("org/old")
     assert not (snapshot / "pytorch_model.bin").exists()
     shutil.copy(
         published / "pytorch_model.bin", snapshot
     )  # as if another program had downloaded it
     with pytest.raises(HeadwayError, match="pickled weights"):
-        exchange_hub.download_and_import("org/old")
+        downloading.download_and_import("org/old")
 
 
 def test_weights_that_cannot_be_imported_are_not_downloaded(hub: Hub, tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_weights_that_cannot_be_imported_are_not_downloaded(hub: Hub, tmp_path: 
     (tmp_path / "llm" / "model.safetensors").write_bytes(b"many")
     hub.put("org/llm", tmp_path / "llm")
     with pytest.raises(HeadwayError, match=r"no model that can be imported .model_type 'llama'"):
-        exchange_hub.download_and_import("org/llm")
+        downloading.download_and_import("org/llm")
     assert {file.name for file in hub.snapshots("org/llm").iterdir()} == {"config.json"}
 
 

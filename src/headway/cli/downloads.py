@@ -57,7 +57,7 @@ def _directory(word: str, *, takes_preset: bool = False) -> str:
         if takes_preset and (meant := suggest(word, PRESETS)):
             raise HeadwayError(f"{error}, or a preset{meant}") from None
         raise
-    from headway.exchange.hub import download_and_import
+    from headway.exchange.downloading import download_and_import
 
     return str(download_and_import(word, print_notice))
 

@@ -129,7 +129,7 @@ def load_any_model(path: str | Path) -> Model:
         except ForeignModelError:
             raise HeadwayError(
                 f"{word}: a model of another program: convert it with headway import {word} OUT, or"
-                " with headway.exchange.hub.download_and_import in Python"
+                " with headway.exchange.downloading.download_and_import in Python"
             ) from None
         hub.download_files(word, path, hub.WEIGHTS)
     weights = path / "model.safetensors"

@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from headway.cli.downloads import print_notice
-    from headway.exchange.hub import download, model_name
+    from headway.exchange.downloading import download, model_name
     from headway.exchange.importing import import_model
     from headway.hub import NAME
     from headway.model import parameter_count
