@@ -1,10 +1,11 @@
 import json
+import os
 import re
 import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,15 @@ def read(case: Case, strict: bool) -> tuple[list[Pair | Damaged], HeadwayError |
     return delivered, None
 
 
+def open_files(directory: Path) -> list[str]:
+    """Return the files below a directory that this process has open, where /proc lists them."""
+    found = []
+    for link in Path("/proc/self/fd").glob("*"):
+        with suppress(OSError):
+            found.append(os.readlink(link))
+    return [name for name in found if name.startswith(f"{directory}/")]
+
+
 def assert_names(error: HeadwayError | None, file: Path, line: int | None) -> None:
     assert error is not None
     message = str(error)
@@ -81,6 +91,7 @@ def assert_readable(case: Case, expected: Readable) -> None:
     assert {pair.line for pair in kept} == expected.pairs.keys() - dropped
 
     delivered, error = read(case, strict=True)
+    assert not open_files(case.faulty.parent)  # while the error, with its traceback, exists
     if expected.unreadable:
         assert_names(error, case.faulty, expected.unreadable[0])
     else:
@@ -93,6 +104,7 @@ def assert_refused(case: Case, expected: Refused) -> None:
         began = time.perf_counter()
         delivered, error = read(case, strict)
         assert time.perf_counter() - began < 5
+        assert not open_files(case.faulty.parent)
         assert_names(error, case.faulty, expected.line)
         assert all(word in str(error) for word in expected.words)
         assert expected.secret not in str(error)

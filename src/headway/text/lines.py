@@ -9,7 +9,7 @@ import lzma
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
@@ -66,7 +66,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
         yield line
 
 
-def scan_lines(path: str | Path, encoding: str | None = None) -> Iterator[str | Damaged]:
+def scan_lines(path: str | Path, encoding: str | None = None) -> Generator[str | Damaged]:
     """Read like `read_lines`, but yield a `Damaged` for a line that cannot be read, and continue.
 
     Args:

@@ -1,7 +1,8 @@
 """Parallel text files as pairs of sentences, read in constant memory and never misaligned."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -65,7 +66,7 @@ def read_pairs(
     languages: Languages | None = None,
     strict: Literal[True] = True,
     form: FileForm = UTF8,
-) -> Iterator[Pair]: ...
+) -> Generator[Pair]: ...
 @overload
 def read_pairs(
     paths: Sequence[str | Path],
@@ -73,7 +74,7 @@ def read_pairs(
     *,
     strict: Literal[False],
     form: FileForm = UTF8,
-) -> Iterator[Pair | Damaged]: ...
+) -> Generator[Pair | Damaged]: ...
 
 
 def read_pairs(
@@ -81,8 +82,8 @@ def read_pairs(
     languages: Languages | None = None,
     strict: bool = True,
     form: FileForm = UTF8,
-) -> Iterator[Pair] | Iterator[Pair | Damaged]:
-    """Read parallel text.
+) -> Generator[Pair] | Generator[Pair | Damaged]:
+    """Read parallel text. The files are closed at the end, at an error, and by the generator's ``close``.
 
     Args:
         paths: Two plain text files with one sentence on each line; or one file: .tsv or .csv (a table
@@ -113,16 +114,17 @@ def describe_layout(
     return f"{path}: {recognize_layout(path, _kind(path), languages, form.columns, form.encoding)}"
 
 
-def _undamaged(pairs: Iterator[Pair | Damaged]) -> Iterator[Pair]:
-    for pair in pairs:
-        if isinstance(pair, Damaged):
-            raise pair.error()
-        yield pair
+def _undamaged(pairs: Generator[Pair | Damaged]) -> Generator[Pair]:
+    with closing(pairs):
+        for pair in pairs:
+            if isinstance(pair, Damaged):
+                raise pair.error()
+            yield pair
 
 
 def _scan_pairs(
     paths: list[str], languages: Languages | None, form: FileForm
-) -> Iterator[Pair | Damaged]:
+) -> Generator[Pair | Damaged]:
     kinds = [_kind(path) for path in paths]
     match kinds:
         case ["-"]:
@@ -160,30 +162,33 @@ def _kind(path: str) -> str:
 
 def _two_files(
     source_path: str, target_path: str, encoding: str | None
-) -> Iterator[Pair | Damaged]:
-    sources = targets = 0
-    scanned = scan_lines(source_path, encoding), scan_lines(target_path, encoding)
-    for source, target in zip_longest(*scanned):
-        sources += source is not None
-        targets += target is not None
-        if source is None or target is None:
-            continue  # one file has ended; count the other's remaining lines for the message
-        if isinstance(source, Damaged):
-            yield source
-        elif isinstance(target, Damaged):
-            yield target
-        else:
-            yield Pair(source, target, sources)
-    if sources != targets:
+) -> Generator[Pair | Damaged]:
+    source_count = target_count = 0
+    with (
+        closing(scan_lines(source_path, encoding)) as sources,
+        closing(scan_lines(target_path, encoding)) as targets,
+    ):
+        for source, target in zip_longest(sources, targets):
+            source_count += source is not None
+            target_count += target is not None
+            if source is None or target is None:
+                continue  # one file has ended; count the other's remaining lines for the message
+            if isinstance(source, Damaged):
+                yield source
+            elif isinstance(target, Damaged):
+                yield target
+            else:
+                yield Pair(source, target, source_count)
+    if source_count != target_count:
         raise HeadwayError(
-            f"{source_path} has {sources} lines, but {target_path} has {targets}:"
+            f"{source_path} has {source_count} lines, but {target_path} has {target_count}:"
             " line n of one must translate line n of the other"
         )
 
 
 def _table(
     path: str, suffix: str, languages: Languages | None, form: FileForm
-) -> Iterator[Pair | Damaged]:
+) -> Generator[Pair | Damaged]:
     layout = Layout()  # of standard input, whose beginning cannot be read twice
     if suffix:
         layout = recognize_layout(path, suffix, languages, form.columns, form.encoding)
@@ -199,7 +204,7 @@ def _table(
 
 def _jsonl(
     path: str, languages: Languages | None, encoding: str | None
-) -> Iterator[Pair | Damaged]:
+) -> Generator[Pair | Damaged]:
     for number, line in enumerate(scan_lines(path, encoding), 1):
         if isinstance(line, Damaged):
             yield line
@@ -233,7 +238,7 @@ def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str:
     )
 
 
-def _tmx(path: str, languages: Languages | None) -> Iterator[Pair | Damaged]:
+def _tmx(path: str, languages: Languages | None) -> Generator[Pair | Damaged]:
     for unit in read_units(path):
         if languages is None:
             if len(unit.texts) != 2:

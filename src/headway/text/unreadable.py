@@ -1,6 +1,7 @@
 """Text of which too much cannot be read: the reading stops, and the message says what to do."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 
 from headway.errors import HeadwayError
 from headway.text.encodings import likely_encoding
@@ -12,12 +13,12 @@ INTERVAL = 10_000  # pairs after which their share is compared with the limit ag
 
 
 def require_readable(
-    pairs: Iterable[Pair | Damaged], languages: tuple[str, str], form: FileForm, limit: float
+    pairs: Generator[Pair | Damaged], languages: tuple[str, str], form: FileForm, limit: float
 ) -> Iterator[Pair | Damaged]:
     """Yield pairs, as long as the share of those that cannot be read stays within a limit.
 
     Args:
-        pairs: Pairs as `read_pairs` yields them.
+        pairs: Pairs as `read_pairs` yields them; they are closed.
         languages: Codes of source and target, which suggest an encoding for the message.
         form: How the files were read.
         limit: The largest share of pairs that may be unreadable; 0: the first one is an error.
@@ -27,16 +28,17 @@ def require_readable(
     """
     read = unreadable = 0
     first: Damaged | None = None
-    for pair in pairs:
-        read += 1
-        if isinstance(pair, Damaged):
-            unreadable += 1
-            first = first or pair
-            if not limit:
-                raise HeadwayError(f"{pair.error()}{_advise(pair, languages, form)}")
-        if not read % INTERVAL:
-            _check_share(read, unreadable, first, languages, form, limit)
-        yield pair
+    with closing(pairs):
+        for pair in pairs:
+            read += 1
+            if isinstance(pair, Damaged):
+                unreadable += 1
+                first = first or pair
+                if not limit:
+                    raise HeadwayError(f"{pair.error()}{_advise(pair, languages, form)}")
+            if not read % INTERVAL:
+                _check_share(read, unreadable, first, languages, form, limit)
+            yield pair
     _check_share(read, unreadable, first, languages, form, limit)
 
 
