@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from headway.cli import signals as signals_module
 from headway.cli import training as command_module
 from headway.cli.display import Display
 from headway.cli.main import dispatch, main
@@ -47,18 +46,6 @@ def test_a_signal_saves_and_ends_the_run(
     monkeypatch.undo()
     assert dispatch(["train", str(path), "--quiet"]) == 0
     assert_equal_runs(path, uninterrupted_run)
-
-
-def test_a_second_signal_ends_the_process_at_once(monkeypatch):
-    ends = []
-    monkeypatch.setattr(signals_module.os, "_exit", ends.append)
-    with Signals() as signals:
-        os.kill(os.getpid(), signal.SIGTERM)
-        assert (signals.received, ends) == (signal.SIGTERM, [])
-        os.kill(os.getpid(), signal.SIGHUP)  # as systemd does after SIGTERM
-        assert (signals.received, ends) == (signal.SIGTERM, [])
-        os.kill(os.getpid(), signal.SIGINT)
-        assert ends == [130]
 
 
 def test_a_signal_that_nohup_ignores_stays_ignored():

@@ -14,11 +14,13 @@ from headway import __version__
 from headway.cli.arguments import parse
 from headway.cli.downloads import fetch_models
 from headway.cli.process import set_training_environment
+from headway.cli.signals import ForcedEnd
 from headway.cli.standard_output import NAME, discard_output, name_standard_output
 from headway.cli.verbs import TRAINING, VERBS, overview
 from headway.errors import HeadwayError, UsageError, is_out_of_memory, suggest
 
 INTERRUPTED = 128 + signal.SIGINT
+STOP_LIMIT = 4.0  # seconds from SIGINT or SIGTERM to the end of a command that has nothing to save
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -27,6 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     name_standard_output()
     # SIGTERM ends a verb as Ctrl-C does, so that it removes its unfinished files.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    with ForcedEnd(STOP_LIMIT):
+        code = _run(arguments)
+    sys.exit(code)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit code; errors are reported."""
     try:
         if sys.stdout is None:  # the shell's >&-
             raise HeadwayError("standard output is closed")
@@ -54,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = 1
     except KeyboardInterrupt:
         code = INTERRUPTED
-    sys.exit(code)
+    return code
 
 
 def dispatch(arguments: Sequence[str]) -> int:

@@ -1,11 +1,53 @@
-"""The signals that stop a training."""
+"""The signals that stop a command."""
 
 import os
+import select
 import signal
+import threading
 from collections.abc import Callable
 from types import FrameType
 
 Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+class ForcedEnd:
+    """Ends the process at a second SIGINT or SIGTERM, and if the first one has not ended it in time.
+
+    Python calls the handlers of signals between two operations of its main thread, so never during a long
+    call of native code. Here a thread reads the signals as they arrive. No cleanup is needed, because
+    everything that Headway writes survives kill -9.
+
+    Args:
+        limit: Seconds from the first signal to the end; None: as long as the command needs.
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+
+    def __enter__(self) -> "ForcedEnd":
+        reading, self._writing = os.pipe()
+        os.set_blocking(self._writing, False)
+        self._before = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
+        threading.Thread(target=self._watch, args=(reading,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(self._before)
+        os.close(self._writing)  # this ends the thread
+
+    def _watch(self, reading: int) -> None:
+        first = 0
+        while select.select([reading], [], [], self.limit if first else None)[0]:
+            number = os.read(reading, 1)
+            if not number:
+                os.close(reading)
+                return
+            if number[0] in STOPS:
+                if first:
+                    os._exit(128 + number[0])
+                first = number[0]
+        os._exit(128 + first)
 
 
 class Signals:
@@ -18,20 +60,20 @@ class Signals:
     def __init__(self) -> None:
         self.received = 0
         self._before: dict[int, Handler] = {}
+        self._end = ForcedEnd(limit=None)
 
     def __enter__(self) -> "Signals":
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (*STOPS, signal.SIGHUP):
             self._before[number] = signal.signal(number, self._receive)
         if self._before[signal.SIGHUP] == signal.SIG_IGN:  # nohup started this process
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        self._end.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._end.__exit__()
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
     def _receive(self, number: int, _: FrameType | None) -> None:
-        # A terminal that is closed sends several SIGHUPs: its own, the shell's and the system's.
-        if self.received and number != signal.SIGHUP:
-            os._exit(128 + number)  # no cleanup is needed: a run survives kill -9
         self.received = self.received or number

@@ -38,6 +38,7 @@ def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: b
     """
     import torch
 
+    from headway.kernels.build import compile_native
     from headway.training import ranks
     from headway.training.machine import configure_process
     from headway.training.rehearsal import rehearse
@@ -49,6 +50,7 @@ def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: b
     try:
         if ranks.rank() == 0:
             directory.lock()
+            compile_native()  # now, because a signal during a validation would wait for the compiler
             if not quiet:
                 report_native_code("training", torch.device("cpu"))
         ranks.wait()

@@ -19,7 +19,7 @@ GROUP = 64  # sentences translated between two reports of progress
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How many of the validation sentences have been translated: ``done`` of ``of``."""
+    """How many of the validation sentences have been scored, and then translated: ``done`` of ``of``."""
 
     done: int
     of: int
@@ -76,7 +76,8 @@ def validate(
         sentences: Translate only the first so many sentences; 0: all.
 
     Yields:
-        Progress, after every few sentences.
+        Progress, after every few sentences: a caller that stops then need not wait for the whole
+        validation.
 
     Returns:
         Perplexity, BLEU, chrF2 and accuracy, as `ValidationReport` has them.
@@ -84,7 +85,7 @@ def validate(
     device = next(model.parameters()).device
     model.eval()
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        perplexity, accuracy = _predict(model, data, batch_tokens)
+        perplexity, accuracy = yield from _predict(model, data, batch_tokens)
         if not isinstance(model, Transformer):
             return perplexity, 0.0, 0.0, accuracy
         chosen = slice(sentences or None)
@@ -106,24 +107,27 @@ def validate(
     return perplexity, bleu, chrf, 0.0
 
 
-def _predict(model: Network, data: PreparedData, batch_tokens: int) -> tuple[float, float]:
+def _predict(
+    model: Network, data: PreparedData, batch_tokens: int
+) -> Generator[Progress, None, tuple[float, float]]:
     """Return the perplexity of the target tokens, and a classifier's percentage of correct labels."""
     objective = Objective(model, smoothing=0.0)
     corpus, tokenizer = data.valid, data.tokenizer
     device = next(model.parameters()).device
-    nll, tokens, correct = 0.0, 0, 0
+    nll, tokens, correct, done = 0.0, 0, 0, 0
     # Validation pairs are never dropped, so they may be longer than all training pairs.
     longest = int(max(corpus.source_lengths.max(), corpus.target_lengths.max()))
     budget = max(batch_tokens, longest)
-    plan = plan_batches(corpus.source_lengths, corpus.target_lengths, budget, 0, 0)
-    with torch.no_grad():
-        for rows in plan:
-            batch = make_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad).to(device)
+    for rows in plan_batches(corpus.source_lengths, corpus.target_lengths, budget, 0, 0):
+        yield Progress(done=done, of=len(corpus))
+        batch = make_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad).to(device)
+        with torch.no_grad():
             nll += objective(batch).nll.item()
-            tokens += batch.target_tokens
             if isinstance(model, Classifier):
                 predicted = model(batch.source, batch.source_segments).argmax(1)
                 correct += int((predicted == batch.target[:, 0]).sum())
+        tokens += batch.target_tokens
+        done += len(rows)
     return perplexity_of(nll / tokens), 100 * correct / tokens
 
 
