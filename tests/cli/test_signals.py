@@ -44,7 +44,11 @@ def end_by(numbers: Sequence[signal.Signals], context: str, work: str) -> tuple[
 
 @pytest.mark.parametrize("work", WORK)
 def test_a_second_signal_ends_a_training_at_once(work: str) -> None:
-    numbers = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]  # SIGHUP, as systemd sends, is no second
+    numbers = [
+        signal.SIGTERM,
+        signal.SIGHUP,
+        signal.SIGINT,
+    ]  # SIGHUP, as systemd sends, is no second
     code, seconds = end_by(numbers, "Signals()", WORK[work])
     assert (code, seconds < 1) == (130, True)
 

@@ -82,9 +82,9 @@ def _prepare(
     held_out = digest_held_out(valid_pairs)
     for paths in tests:
         held_out |= digest_held_out(_read_all(paths, languages, codes, form))
-    pairs = read_pairs(train, languages, strict=False, form=form)
     limit = config.max_unreadable if config.drop_unreadable else 0
-    pairs = require_readable(pairs, codes, form, limit)
+    read = read_pairs(train, languages, strict=False, form=form)
+    pairs = require_readable(read, codes, form, limit)
     spool = Spool(out / "train.text")
     count = spool.write(clean(pairs, config, report, held_out))
     if isinstance(valid, int) and count:
