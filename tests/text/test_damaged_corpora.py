@@ -1,5 +1,4 @@
 import json
-import os
 import re
 import signal
 import time
@@ -62,7 +61,7 @@ def open_files(directory: Path) -> list[str]:
     found = []
     for link in Path("/proc/self/fd").glob("*"):
         with suppress(OSError):
-            found.append(os.readlink(link))
+            found.append(str(link.readlink()))
     return [name for name in found if name.startswith(f"{directory}/")]
 
 

@@ -1,7 +1,7 @@
 """Parallel text files as pairs of sentences, read in constant memory and never misaligned."""
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
