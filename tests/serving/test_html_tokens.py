@@ -1,10 +1,11 @@
 """The tokens of HTML are those of the HTML standard."""
 
 import random
+import time
 
 import pytest
 
-from headway.serving.html_parsing import parse_html
+from headway.serving.html_parsing import parse_html, scan
 from headway.serving.html_tokens import tokenize
 
 
@@ -85,3 +86,38 @@ def test_no_character_is_lost_in_random_markup() -> None:
 def test_tags_inside_a_script_do_not_hide_the_rest_of_the_page() -> None:
     page = """<script>document.write("<script src='x.js'><\\/script>")</script><p>one</p>"""
     assert [node.text for node in parse_html(page) if not isinstance(node, str)] == ["one"]
+
+
+def texts(page: str) -> list[str]:
+    """Return the texts of a page that are translated."""
+    return [node.text for node in parse_html(page) if not isinstance(node, str)]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p translate=no>Acme<p>one</p>",
+        "<p translate=no>Acme<ul><li translate=no>B</ul><p>one</p>",
+        "<ul><li class=notranslate>Acme<ul><li>B<li>C</ul>D<li>one</ul>",
+        "<table><tr><td translate=no>Acme<td>one</table>",
+        "<table><tr translate=no><td>Acme<table><tr><td>B</table><tr><td>one</table>",
+        "<dl><dt translate=no>Acme<dd>one</dl>",
+        "<select><option translate=no>Acme<option>one</select>",
+        "<p><code>x = 1</p><p>one</p>",
+        "<div><span translate=no>Acme</div>one",
+        "<xmp><b></xmp><p>one</p>",
+        "<noframes><p>x</noframes><p>one</p>",
+        "<script><!--><script>'</script>one",
+    ],
+)
+def test_an_element_without_a_closing_tag_ends_where_the_standard_ends_it(page: str) -> None:
+    assert texts(page) == ["one"]
+    joined = "".join(text for _, _, text in scan(page))
+    assert joined == page
+
+
+def test_deep_unclosed_elements_are_read_in_linear_time() -> None:
+    page = "<div translate=no>" + "<div>" * 50_000 + "</p>" * 50_000 + "<li translate=no>" * 50_000
+    started = time.monotonic()
+    assert "".join(text for _, _, text in scan(page)) == page
+    assert time.monotonic() - started < 10

@@ -2,32 +2,17 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from headway.serving.html_elements import BLOCKS, KEPT, OpenElements, find_element_end, is_void
 from headway.serving.html_tokens import Token, tokenize
 
 _NUMBER = re.compile(
     r"&#0*([0-9]{1,8})[0-9]*"
 )  # a character reference; no character has eight digits
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
-BLOCKS = frozenset({
-    "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center",
-    "col", "colgroup", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption",
-    "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup",
-    "hr", "html", "legend", "li", "link", "main", "menu", "meta", "nav", "ol", "optgroup",
-    "option", "p", "section", "select", "summary", "table", "tbody", "td", "tfoot", "th", "thead",
-    "title", "tr", "ul",
-})  # fmt: skip
-KEPT = frozenset({
-    "script", "style", "code", "kbd", "samp", "var", "pre", "textarea", "svg", "math", "template",
-    "noscript", "iframe", "object",
-})  # fmt: skip
 MAX_DEPTH = 64  # nested inline elements; deeper tags stay where they are
-VOID = frozenset({
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
-    "wbr",
-})  # fmt: skip
 
 
 @dataclass
@@ -60,20 +45,21 @@ class Block:
 def scan(source: str) -> list[tuple[str, str, str]]:
     """Split HTML into (kind, name, text): kinds are text, open, close, void, kept and block."""
     found: list[tuple[str, str, str]] = []
-    tokens = tokenize(source)
-    for token in tokens:
-        name, is_void = token.name, token.name in VOID or token.is_closed
-        if token.kind == "other":
+    tokens, around, at = list(tokenize(source)), OpenElements(), 0
+    while at < len(tokens):
+        token, end = tokens[at], at + 1
+        name, kind = token.name, str(token.kind)
+        if kind == "other":
             kind = "block" if token.text[:9].lower() == "<!doctype" else "kept"
-            found.append((kind, "", token.text))
-        elif token.kind == "open" and not is_void and (name in KEPT or _is_untranslated(token)):
-            found.append(("kept", name, token.text + _take_element(tokens, name)))
+        elif kind == "open" and not is_void(token) and (name in KEPT or _is_untranslated(token)):
+            kind, end = "kept", find_element_end(tokens, at, around)
         elif name in BLOCKS:
-            found.append(("block", name, token.text))
-        elif token.kind == "open" and is_void:
-            found.append(("void", name, token.text))
-        else:
-            found.append((token.kind, name, token.text))
+            kind = "block"
+            around.follow(token)
+        elif kind == "open" and is_void(token):
+            kind = "void"
+        found.append((kind, name, "".join(part.text for part in tokens[at:end])))
+        at = end
     return found
 
 
@@ -82,18 +68,6 @@ def _is_untranslated(token: Token) -> bool:
     if token.attributes.get("translate", "").lower() == "no":
         return True
     return "notranslate" in token.attributes.get("class", "").split()
-
-
-def _take_element(tokens: Iterator[Token], name: str) -> str:
-    """Return the rest of an element whose opening tag has been read; without an end: all the rest."""
-    depth, texts = 1, []
-    for token in tokens:
-        texts.append(token.text)
-        if token.name == name:
-            depth += -1 if token.kind == "close" else 0 if token.is_closed else 1
-            if depth == 0:
-                break
-    return "".join(texts)
 
 
 def parse_html(source: str) -> list[str | Block]:

@@ -15,7 +15,7 @@ _ATTRIBUTE = re.compile(r"=?[^\t\n\f\r />=]*+")
 _EQUALS = re.compile(r"[\t\n\f\r ]*+=[\t\n\f\r ]*+")
 _BARE_VALUE = re.compile(r"[^\t\n\f\r >]++")
 _COMMENT_END = re.compile(r"--!?>")
-_SCRIPT_MARK = re.compile(r"<!--|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
+_SCRIPT_MARK = re.compile(r"<!--(?!-?>)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
 RAW_TEXT = frozenset({
     "iframe", "noembed", "noframes", "noscript", "script", "style", "textarea", "title", "xmp",
 })  # fmt: skip
@@ -52,7 +52,9 @@ def tokenize(source: str) -> Iterator[Token]:
             yield Token("text", source[text_start:at])
         yield token
         at = text_start = at + len(token.text)
-        if token.kind == "open" and token.name in RAW_TEXT and not token.is_closed:
+        if (
+            token.kind == "open" and token.name in RAW_TEXT and not token.is_closed
+        ):  # closed in XHTML
             at = _find_raw_text_end(source, at, token.name)
     if text_start < len(source):
         yield Token("text", source[text_start:])
