@@ -224,6 +224,8 @@ def test_rejections_are_quick_on_new_and_old_connections_and_end_with_the_load(
         b"\r\n" * 50_000,
         b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 4_000 + b"\r\n",
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n" + b"X: y\r\n" * 20_000,
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n1;" + b"y" * 100_000,
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1;yyyyyyyy\r\n \r\n" * 20_000,
     ],
 )
 @pytest.mark.parametrize("packet", [700, 1_000_000])

@@ -196,6 +196,14 @@ def test_tmx_whose_elements_stand_in_the_wrong_place_is_refused(
         list(read_pairs([path], ("en", "de")))
 
 
+def test_tmx_in_another_encoding_than_it_declares_is_told_how_to_declare_it(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.tmx"
+    unit = '<tu><tuv lang="en"><seg>\nMüller</seg></tuv></tu>'
+    path.write_bytes(f"<tmx><body>{unit}</body></tmx>".encode("cp1252"))
+    with pytest.raises(HeadwayError, match=r'corpus\.tmx:2: byte 0xfc .*encoding="windows-1252"'):
+        list(read_pairs([path], ("en", "de")))
+
+
 def test_tmx_keeps_text_inside_tags_and_omits_formatting_codes(tmp_path: Path) -> None:
     source = 'a<bpt i="1">{\\b <sub>x</sub></bpt> <hi>b<hi>c</hi></hi>d<ept i="1">}</ept><ph/> &lt;'
     path = tmx_of(tmp_path, {"en": source, "de": "<![CDATA[1 < 2]]>\n   \r\n und\tso "})

@@ -13,6 +13,7 @@ DEEPEST = 100  # nested elements
 
 # Elements that hold formatting codes of word processors. (The content of <hi> is text.)
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
+_INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 PARENT = {"tuv": "tu", "seg": "tuv"}  # the only elements that these may stand in
 
 
@@ -62,6 +63,12 @@ def read_units(path: str | Path) -> Iterator[Unit]:
             parser.Parse(b"", True)
         except expat.ExpatError as problem:
             what = f"not well-formed XML: {expat.ErrorString(problem.code)}"
+            byte = chunk[parser.ErrorByteIndex - fed :][:1]
+            if problem.code == _INVALID and byte >= b"\x80":
+                what = (
+                    f"byte 0x{byte.hex()} is not a character of the file's encoding: declare the right"
+                    ' one in its first line, such as <?xml version="1.0" encoding="windows-1252"?>'
+                )
             raise HeadwayError(f"{path}:{problem.lineno}: {what}") from None
         except HeadwayError:
             raise
