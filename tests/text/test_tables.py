@@ -74,7 +74,8 @@ def test_quotes_of_a_corpus_are_text(tmp_path: Path, lines: list[str]) -> None:
     "header",
     [
         ("id", "en", "de", "note"), ("id", "English", "German", ""), ("Nr.", "en-US", "de_AT", "x"),
-        ("ID", "source", "target", "x"), ("", "SRC", "tgt", ""),
+        ("ID", "source", "target", "x"), ("", "SRC", "tgt", ""), ("", "Source text", "Target text", ""),
+        ("x", "source_sentence", "target_sentence", "x"), ("x", "English (source)", "German text", "x"),
     ],
 )  # fmt: skip
 def test_columns_are_found_by_the_header(tmp_path: Path, header: tuple[str, ...]) -> None:
@@ -91,8 +92,21 @@ def test_the_order_of_the_columns_is_that_of_the_languages(tmp_path: Path) -> No
 
 
 def test_a_first_row_that_is_a_pair_of_words_is_no_header(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", [("it", "es"), ("is", "ist")], ",")
-    assert read(path) == [("it", "es"), ("is", "ist")]
+    for first in (
+        ("it", "es"),
+        ("The source of the text", "Die Quelle"),
+        ("In English", "In German"),
+    ):
+        path = write(tmp_path / "a.csv", [first, ("is", "ist")], ",")
+        assert read(path) == [first, ("is", "ist")]
+    assert "no header (if there is one: --columns)" in describe_layout([path], LANGUAGES)
+
+
+def test_rows_that_end_as_on_an_old_mac_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"en,de\rthe cat,die Katze\r")
+    with pytest.raises(HeadwayError, match=r"a\.csv:1: a carriage return in a row"):
+        list(read_pairs([path], LANGUAGES))
 
 
 def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:

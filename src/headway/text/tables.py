@@ -20,10 +20,13 @@ from headway.text.lines import Damaged, scan_lines
 SAMPLE = 200  # lines by which the layout is recognized
 MOST_LINES = 100  # lines of a row; where a cell seems longer, a quote is not closed
 DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
-NAMES = ({"source", "src"}, {"target", "tgt", "translation"})  # of columns, besides languages
+# Words that name a column, besides languages, and words that may stand beside them.
+NAMES = ({"source", "src", "original"}, {"target", "tgt", "translation"})
+BESIDE = {"column", "language", "segment", "sentence", "text"}
 
 _QUOTED = re.compile(r'(?<![^\t\n])"((?:[^"]|"")*+)"(?![^\t\n])')
 _UNCLOSED = re.compile(r'(?<![^\t\n])"(?:[^"]|"")*+\Z')
+_WORD = re.compile(r"[^\W_]+")
 _NEEDS_QUOTES = re.compile(r'["\t\n,;]')
 
 
@@ -50,7 +53,7 @@ class Layout:
         return (
             f"{self.width} columns separated by {DELIMITERS[self.delimiter]},"
             f" {'cells may be in quotes' if self.is_quoted else 'quotes are text'},"
-            f" {'the first row is a header' if self.header else 'no header'};"
+            f" {'the first row is a header' if self.header else 'no header (if there is one: --columns)'};"
             f" source: {source}, target: {target}"
         )
 
@@ -176,6 +179,10 @@ def _split(path: str, number: int, text: str, delimiter: str) -> Row | Damaged |
     except csv.Error as problem:
         if str(problem) == "unexpected end of data":
             return None
+        if "\r" in text:
+            return Damaged(
+                path, number, "a carriage return in a row: its lines must end with \\n or \\r\\n"
+            )
         return Damaged(path, number, f"quotes are not as in CSV: {problem}")
 
 
@@ -208,19 +215,23 @@ def _find_named_columns(
     first: Sequence[str], languages: tuple[str, str] | None
 ) -> tuple[int, int] | None:
     """Return the columns that a header names by language, or as source and target."""
-    names = [cell.strip().casefold().replace("_", "-") for cell in first]
     places = []
     for code, words in zip(languages or ("", ""), NAMES, strict=True):
-        code = code.casefold().replace("_", "-")
-        wanted = words | {code, name_of(code).casefold()} - {""}
+        wanted = words | {*_words(code)[:1], *_words(name_of(code))}
+        prefix = code.casefold().replace("_", "-") + "-"
         found = (
             i
-            for i, name in enumerate(names)
-            if name in wanted or (code and name.startswith(f"{code}-"))
+            for i, cell in enumerate(first)
+            if (code and cell.strip().casefold().replace("_", "-").startswith(prefix))
+            or (not wanted.isdisjoint(_words(cell)) and wanted | BESIDE >= {*_words(cell)})
         )
         places.append(next(found, -1))
     source, target = places
     return None if -1 in places or source == target else (source, target)
+
+
+def _words(name: str) -> list[str]:
+    return _WORD.findall(name.casefold())
 
 
 def _place(path: str, name: str, first: Sequence[str]) -> int:
