@@ -129,11 +129,12 @@ def long_text(random: Random, length: int) -> str:
 
 
 def shapes(length: int) -> dict[str, str]:
-    """Return texts of a length whose time could grow faster than it does."""
+    """Return texts of about a length whose time could grow faster than it does; each repeats one unit."""
     made = {
         "one letter": "a", "one ideograph": "日", "spaces": " ", "U+2581": "\u2581", "marks": "\u0301",
         "words": "the cat sees a dog ", "sentences": "The cat sees. ", "dots": ".", "tags": "<b>", "opened": "<",
         "quotes": '<a b="', "entities": "&amp", "control": "</s>", "no space": "dieKatzesiehtdenHund", "faces": "🎉",
         "line ends": "\n", "halves": "\ud800", "commas": "a,", "bidi": "\u202e",
     }  # fmt: skip
-    return {name: (unit * length)[:length] for name, unit in made.items()}
+    # A unit that is cut in two would be other work: half a tag is text.
+    return {name: unit * max(1, length // len(unit)) for name, unit in made.items()}
