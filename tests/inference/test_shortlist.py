@@ -12,7 +12,7 @@ from headway.inference import Hypothesis, Translator, beam_search, save_model
 from headway.inference.beam_search import Ids
 from headway.inference.engine import Engine, PlainEngine
 from headway.inference.native_engine import NativeEngine
-from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, learn_shortlist
+from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, ShortlistLearner
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.engines import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
@@ -90,7 +90,10 @@ def test_a_shortlist_is_learned_from_attention(
         source = generator.integers(5, 40, 1 + number % 7)
         target = source + (90 if number % 5 == 0 else 50)
         pairs.append(([*source.tolist(), EOS], [*target.tolist(), EOS]))
-    found = learn_shortlist(model, pairs)
+    learner = ShortlistLearner(model)
+    for start in range(0, len(pairs), 64):
+        learner.add(pairs[start : start + 64])
+    found = learner.shortlist()
     for token in range(5, 40):
         assert found.candidates[token, :3].tolist() == [token + 50, token + 90, -1]
     assert found.common[0] == EOS

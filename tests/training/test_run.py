@@ -1,5 +1,6 @@
 """A run of the smallest model: the files it leaves, and the model it chooses."""
 
+import contextlib
 import itertools
 import json
 import shutil
@@ -14,9 +15,11 @@ from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
 from headway.inference.shortlist import Shortlist
+from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.run_directory import RunDirectory
-from support.runs import assert_equal_runs, command, metrics
+from headway.training.validation import Progress
+from support.runs import assert_equal_runs, command, metrics, opened
 
 
 def test_a_run_directory_is_a_whole_model(uninterrupted_run, capsys):
@@ -79,6 +82,17 @@ def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
     assert few.translate(text, SearchConfig(shortlist=0)) == whole.translate(text)
     with pytest.raises(HeadwayError, match=r"train RUN --search\.shortlist N"):
         whole.translate(text, SearchConfig(shortlist=9))
+
+
+def test_a_run_that_is_stopped_while_it_learns_a_shortlist_learns_it_when_resumed(corpus, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, corpus, search__shortlist=9))
+    with contextlib.closing(run_to_end(run)) as events:
+        assert any(isinstance(e, Progress) and "shortlist" in e.doing for e in events)
+    run.directory.unlock()
+    assert not (path / "shortlist.safetensors").exists()
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert (path / "shortlist.safetensors").exists()
 
 
 def test_a_finished_run_learns_a_shortlist_when_resumed(

@@ -82,7 +82,7 @@ class Display:
         elif isinstance(event, Notice):
             self.say(event.text)
         else:
-            self.bar.update(self.task, description=f"validating {event.done}/{event.of}")
+            self.bar.update(self.task, description=f"{event.doing} {event.done}/{event.of}")
         self.clock = time.monotonic()
 
     def _measure(self, tokens: int, seconds: float) -> None:

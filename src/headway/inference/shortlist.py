@@ -28,8 +28,6 @@ FILE = "shortlist.safetensors"
 MAX_CANDIDATES = 100  # stored for a source token
 COMMON = 200  # most frequent target tokens, which are always on the list
 MIN_WEIGHT = 0.1  # attention weights below this align nothing
-BATCH = 64
-MAX_TOKENS = 1_000_000  # target tokens that a shortlist is learned from
 
 
 class Shortlist:
@@ -92,57 +90,53 @@ class Shortlist:
         return cls(candidates, common)
 
 
-@torch.inference_mode()
-def learn_shortlist(
-    model: Transformer, pairs: Iterable[tuple[Sequence[int], Sequence[int]]]
-) -> Shortlist:
-    """Align training text by the attention of a model, and collect the candidates of each source token.
+class ShortlistLearner:
+    """Aligns training text by the attention of a model, and collects the candidates of each source token.
 
     Args:
         model: In evaluation mode.
-        pairs: Source and target ids, each with ``</s>``; `MAX_TOKENS` limits how many are read.
-    """
-    width = model.config.target_vocab_size
-    counts: Counter[int] = Counter()  # by source id * width + target id
-    frequency = np.zeros(width)
-    layer = alignment_layer(model.config)
-    device = model.source_embedding.weight.device
-    batch: list[tuple[Sequence[int], Sequence[int]]] = []
 
-    def count() -> None:
+    Attributes:
+        frequency: How often each target token was seen, [target vocabulary].
+    """
+
+    def __init__(self, model: Transformer) -> None:
+        self.model = model
+        self.frequency = np.zeros(model.config.target_vocab_size)
+        self._weights: Counter[int] = Counter()  # by source id * target vocabulary + target id
+
+    @torch.inference_mode()
+    def add(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> None:
+        """Align a batch of pairs: source and target ids, each with ``</s>``."""
         source, target = (
             pad_sequence(
                 [torch.tensor(side, dtype=torch.long) for side in sides],
                 batch_first=True, padding_value=-1,
             )
-            for sides in zip(*batch, strict=True)
+            for sides in zip(*pairs, strict=True)
         )  # fmt: skip
+        device = self.model.source_embedding.weight.device
         real = (source >= 0).long().to(device)
-        with watch(model) as seen:
-            model(source.clamp(min=0).to(device), target.clamp(min=0).to(device), real)
+        with watch(self.model) as seen:
+            self.model(source.clamp(min=0).to(device), target.clamp(min=0).to(device), real)
+        layer = alignment_layer(self.model.config)
         weight_BTS = seen.attention[layer].float().mean(1).cpu()
         aligned = (weight_BTS > MIN_WEIGHT) & (target >= 0)[:, :, None] & (source >= 0)[:, None, :]
-        key_BTS = source[:, None, :] * width + target[:, :, None]
+        key_BTS = source[:, None, :] * len(self.frequency) + target[:, :, None]
         keys, places = np.unique(key_BTS[aligned].numpy(), return_inverse=True)
         sums = np.bincount(places, weight_BTS[aligned].double().numpy(), minlength=len(keys))
-        counts.update(dict(zip(keys.tolist(), sums.tolist(), strict=True)))
-        np.add.at(frequency, target[target >= 0].numpy(), 1)
-        batch.clear()
+        self._weights.update(dict(zip(keys.tolist(), sums.tolist(), strict=True)))
+        np.add.at(self.frequency, target[target >= 0].numpy(), 1)
 
-    for pair in pairs:
-        batch.append(pair)
-        if len(batch) == BATCH:
-            count()
-        if frequency.sum() >= MAX_TOKENS:
-            break
-    if batch:
-        count()
-    found = np.full((model.config.source_vocab_size, MAX_CANDIDATES), -1, dtype=np.int64)
-    filled = np.zeros(len(found), dtype=np.int64)
-    for key, _ in counts.most_common():
-        source_id, target_id = divmod(key, width)
-        if filled[source_id] < MAX_CANDIDATES:
-            found[source_id, filled[source_id]] = target_id
-            filled[source_id] += 1
-    common = (-frequency).argsort(kind="stable")[:COMMON]
-    return Shortlist(found, common[frequency[common] > 0])
+    def shortlist(self) -> Shortlist:
+        """Return the shortlist of the pairs so far."""
+        shape = self.model.config.source_vocab_size, MAX_CANDIDATES
+        found = np.full(shape, -1, dtype=np.int64)
+        filled = np.zeros(len(found), dtype=np.int64)
+        for key, _ in self._weights.most_common():
+            source_id, target_id = divmod(key, len(self.frequency))
+            if filled[source_id] < MAX_CANDIDATES:
+                found[source_id, filled[source_id]] = target_id
+                filled[source_id] += 1
+        common = (-self.frequency).argsort(kind="stable")[:COMMON]
+        return Shortlist(found, common[self.frequency[common] > 0])

@@ -1,15 +1,20 @@
 """The shortlist that a run learns at its end, if its settings ask for one."""
 
+from collections.abc import Generator
+
 import numpy as np
 
 from headway.config import Config
 from headway.inference.directory import load_model
-from headway.inference.shortlist import learn_shortlist
+from headway.inference.shortlist import ShortlistLearner
 from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.run_directory import RunDirectory
+from headway.training.validation import Progress
 
 MAX_PAIRS = 100_000  # that a shortlist is learned from
+MAX_TOKENS = 1_000_000  # target tokens, likewise
+BATCH = 64
 
 
 def wants_shortlist(config: Config) -> bool:
@@ -18,15 +23,22 @@ def wants_shortlist(config: Config) -> bool:
     return is_wanted and ranks.rank() == 0
 
 
-def write_shortlist(directory: RunDirectory, data: PreparedData) -> None:
-    """Learn a shortlist from pairs spread over the training text, with the installed model."""
+def write_shortlist(directory: RunDirectory, data: PreparedData) -> Generator[Progress]:
+    """Learn a shortlist from pairs spread over the training text, with the installed model.
+
+    Yields:
+        Progress, before each batch of pairs.
+    """
     corpus = data.train
-    rows = np.linspace(0, len(corpus) - 1, min(len(corpus), MAX_PAIRS)).astype(int)
-    model = load_model(directory.path).transformer
-    pairs = (corpus.pair(row) for row in rows.tolist())
-    shortlist = learn_shortlist(
-        model, ((source.tolist(), target.tolist()) for source, target in pairs)
-    )
+    rows = np.linspace(0, len(corpus) - 1, min(len(corpus), MAX_PAIRS)).astype(int).tolist()
+    learner = ShortlistLearner(load_model(directory.path).transformer)
+    for done in range(0, len(rows), BATCH):
+        if learner.frequency.sum() >= MAX_TOKENS:
+            break
+        yield Progress(doing="learning a shortlist", done=done, of=len(rows))
+        pairs = [corpus.pair(row) for row in rows[done : done + BATCH]]
+        learner.add([(source.tolist(), target.tolist()) for source, target in pairs])
+    shortlist = learner.shortlist()
     for path in (directory.path, directory.averaged):
         if path.is_dir():
             shortlist.save(path)

@@ -190,7 +190,7 @@ class Run:
             self.models.install(model, report)
             yield report
         if wants_shortlist(self.config):
-            write_shortlist(self.directory, self.data)
+            yield from write_shortlist(self.directory, self.data)
         self.record.finished = True
         self.models.write_record()
 

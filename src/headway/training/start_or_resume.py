@@ -204,7 +204,8 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         ]
         file = directory.path / shortlist.FILE
         if wants_shortlist(settings) and not file.exists():
-            write_shortlist(directory, data)
+            for _ in write_shortlist(directory, data):
+                pass
             notices.append(f"{file}: learned")
         return OpenedRun(None, notices)
     threads = None

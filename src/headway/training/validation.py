@@ -19,8 +19,15 @@ GROUP = 64  # sentences translated between two reports of progress
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How many of the validation sentences have been scored, and then translated: ``done`` of ``of``."""
+    """How many of the sentences of a longer work are done.
 
+    Attributes:
+        doing: The work, such as "validating", which scores all sentences and then translates them.
+        done: Sentences so far.
+        of: All sentences.
+    """
+
+    doing: str = "validating"
     done: int
     of: int
 
