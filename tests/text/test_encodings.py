@@ -156,13 +156,43 @@ def test_a_document_is_named_and_not_read(tmp_path: Path, name: str) -> None:
             list(read_pairs([first, plain]))
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_on_standard_input_is_named(name: str) -> None:
-    content, words = DOCUMENTS[name]
+MARKUP = [
+    (b"<!DOCTYPE html>\n<p>one</p>\n", "an HTML page"),
+    (b"\xef\xbb\xbf<html lang='en'>\n", "an HTML page"),
+    (b"<?xml version='1.0'?>\n<xliff/>\n", "an XML document"),
+    (b"WEBVTT\n\n00:01.000 --> 00:02.000\none\n", "subtitles"),
+    (b"\xef\xbb\xbf1\r\n00:00:01,000 --> 00:00:02,000\r\none\r\n", "subtitles"),
+]
+
+
+@pytest.mark.parametrize(("content", "words"), MARKUP)
+def test_markup_is_named_and_not_read_as_plain_text(
+    tmp_path: Path, content: bytes, words: str
+) -> None:
+    path = tmp_path / "a.en"
+    path.write_bytes(content)
+    with pytest.raises(HeadwayError, match=rf"{path}: {words}: "):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize(
+    "text", ["1\n2\n", "1", "1\n\n00:00\n", "<htmls>\n", "<!doctypes\n", "\n1\n"]
+)
+def test_lines_that_begin_like_markup_are_text(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.en"
+    path.write_text(text)
+    assert list(read_lines(path)) == text.removesuffix("\n").split("\n")
+
+
+INPUTS = [*DOCUMENTS.values(), *MARKUP]
+
+
+@pytest.mark.parametrize(("content", "words"), INPUTS)
+def test_a_document_on_standard_input_is_named(content: bytes, words: str) -> None:
     read_end, write_end = os.pipe()
     os.write(write_end, content)
     os.close(write_end)
-    with pytest.raises(HeadwayError, match=rf"^standard input: {words}$"):
+    with pytest.raises(HeadwayError, match=rf"^standard input: {words}"):
         list(read_arriving_lines(read_end))
     os.close(read_end)
 

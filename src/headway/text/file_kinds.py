@@ -1,5 +1,7 @@
 """Files that are not plain text, recognized by their first bytes or their names."""
 
+import codecs
+import re
 from pathlib import Path
 
 OFFICE = "save it as plain text in UTF-8"
@@ -27,6 +29,13 @@ SIGNATURES = (
     (b"\x28\xb5\x2f\xfd", "compressed (zstd): decompress it first"),
     (b"BZh", "compressed (bzip2): decompress it first"),
 )
+# How text begins that is not plain -> the same.
+MARKUP = (
+    (re.compile(rb"<!doctype html|<html[\s>]", re.IGNORECASE),
+     "an HTML page: headway serve translates HTML; here its plain text is needed"),
+    (re.compile(rb"<\?xml\s"), "an XML document: its plain text is needed"),
+    (re.compile(rb"WEBVTT\s|1\s+\d+:\d\d:\d\d[,.]\d+ -->"), "subtitles: their plain text is needed"),
+)  # fmt: skip
 # Names of files inside a ZIP archive -> the suffix of the document that it is.
 MEMBERS = (
     (b"opendocument.text", ".odt"), (b"opendocument.spreadsheet", ".ods"), (b"xl/", ".xlsx"),
@@ -40,8 +49,11 @@ def name_by_suffix(path: str) -> str | None:
 
 
 def name_by_content(start: bytes) -> str | None:
-    """Return the same by the first bytes of a file; None for bytes that may be text."""
+    """Return the same by the first bytes of a file; None for bytes that may be plain text."""
     if start.startswith(b"PK\x03\x04"):
         found = (SUFFIXES[suffix] for member, suffix in MEMBERS if member in start)
         return next(found, "a ZIP archive (.docx and .xlsx are such), and not text")
-    return next((what for signature, what in SIGNATURES if start.startswith(signature)), None)
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    kinds = [what for signature, what in SIGNATURES if start.startswith(signature)]
+    kinds += [what for beginning, what in MARKUP if beginning.match(text)]
+    return kinds[0] if kinds else None

@@ -79,16 +79,20 @@ def scan_lines(path: str | Path, encoding: str | None = None) -> Generator[str |
     number = 0
     with open_bytes(path) as file:
         try:
-            start = file.readline(LONGEST + 1)
+            head = [file.readline(LONGEST + 1)]
+            if (
+                head[0].strip(b"\xef\xbb\xbf\r\n ") == b"1"
+            ):  # of subtitles, the second line shows it
+                head.append(file.readline(LONGEST + 1))
+            start = b"".join(head)
             if what := name_by_content(start):
                 raise HeadwayError(f"{path}: {name_by_suffix(str(path)) or what}")
             wide = recognize_wide(start)
             if encoding and not extends_ascii(encoding):
                 wide = wide or encoding
             if wide:
-                file, encoding = convert_to_utf8(start, file, wide), None
-                start = file.readline(LONGEST + 1)
-            for raw in chain([start], iter(partial(file.readline, LONGEST + 1), b"")):
+                file, encoding, head = convert_to_utf8(start, file, wide), None, []
+            for raw in chain(head, iter(partial(file.readline, LONGEST + 1), b"")):
                 if not raw:  # an empty file
                     return
                 number += 1
