@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import dispatch
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.inference import resumable_output, translator
 from headway.text.lines import open_bytes, read_lines
 from support.toy_models import sentences
@@ -236,3 +236,16 @@ def test_input_and_output_need_each_other(
         dispatch(["translate", ".", *words])
     assert end.value.code == 2
     assert "too; without both, standard input is translated" in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
+    source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "directory").mkdir()
+    for out, problem in [
+        (tmp_path / "directory", "directory: is a directory: give the name of a file"),
+        (tmp_path / "none" / "out.txt", "none is no directory: make it first"),
+        (source, "must be another file than --input"),
+    ]:
+        with pytest.raises(UsageError, match=f"--output .*{problem}"):
+            dispatch(["translate", str(tmp_path), "--input", str(source), "--output", str(out)])

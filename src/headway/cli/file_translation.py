@@ -11,13 +11,28 @@ from typing import TYPE_CHECKING
 from headway import __version__
 from headway.cli.progress import LineProgress
 from headway.cli.translated_lines import format_lines
-from headway.errors import HeadwayError
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
     from headway.inference import Translator
     from headway.inference.resumable_output import ResumableOutput
     from headway.text.input_text import InputText
+
+
+def check_output(args: argparse.Namespace) -> None:
+    """Check that ``--output`` can be written, before a model is loaded and hours are spent.
+
+    Raises:
+        UsageError: If it is a directory or the file of ``--input``, or has no directory.
+    """
+    out = Path(args.output)
+    if out.is_dir():
+        raise UsageError(f"--output {out}: is a directory: give the name of a file")
+    if not out.parent.is_dir():
+        raise UsageError(f"--output {out}: {out.parent} is no directory: make it first")
+    if out.exists() and out.samefile(args.input):
+        raise UsageError(f"--output {out}: must be another file than --input")
 
 
 def translate_file(
@@ -33,8 +48,6 @@ def translate_file(
 
     text = InputText.scan(Path(args.input))
     out = Path(args.output)
-    if out.exists() and out.samefile(text.path):
-        raise HeadwayError(f"{out}: --output must be another file than --input")
     with ResumableOutput(out, _identity(translator, search, text, args)) as output:
         if output.dropped:
             print(f"{out}: starts again from line 1 ({output.dropped})", file=sys.stderr)

@@ -1,7 +1,9 @@
 """State of the whole process, which only commands set: environment, threads, native code."""
 
 import os
+import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.cli.arguments import usage_error
@@ -19,6 +21,15 @@ TRAINING_ENVIRONMENT = {
     # the default of 1,024 products costs memory and saves no time.
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128",
 }
+
+
+def program_name() -> str:
+    """Return how the user calls headway; it need not be on the PATH."""
+    if Path(sys.argv[0]).name == "__main__.py":
+        return "python -m headway"
+    if shutil.which("headway") is None:
+        return min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
+    return "headway"
 
 
 def set_training_environment() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headway.cli.arguments import usage_error
 from headway.cli.display import Display
-from headway.cli.process import report_native_code
+from headway.cli.process import program_name, report_native_code
 from headway.cli.signals import Signals
 from headway.errors import HeadwayError
 
@@ -104,7 +104,7 @@ def follow(run: "Run", display: Display) -> int:
             scores = run.record.installed.headline
             display.say(f"{run.directory.path}: finished; its model has {scores}")
             return 0
-    display.say(f"saved at step {run.step}; to resume: headway train {run.directory.path}")
+    display.say(f"saved at step {run.step}; to resume: {program_name()} train {run.directory.path}")
     return 128 + received
 
 

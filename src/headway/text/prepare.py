@@ -167,7 +167,8 @@ def languages_from_names(paths: Files) -> tuple[str, str]:
         code = suffixes[-1] if suffixes and len(paths) == 2 else ""
         if not 1 < len(code) < 16 or code == "txt":
             raise HeadwayError(
-                f"{path}: the name does not end in a language code: give --languages SOURCE TARGET"
+                f"{path}: the name does not end in a language code: give --languages SOURCE TARGET, such as"
+                " --languages en de"
             )
         codes.append(code)
     return codes[0], codes[1]

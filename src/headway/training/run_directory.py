@@ -92,6 +92,8 @@ class RunDirectory:
             HeadwayError: If another process trains here, or the directory holds other files.
         """
         try:
+            if self.path.is_file():
+                raise HeadwayError(f"{self.path}: is a file: give another RUN")
             self.path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in self.path.iterdir() if entry.name[0] != "."}
         except OSError as error:

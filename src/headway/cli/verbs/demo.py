@@ -1,11 +1,10 @@
 """``headway demo``: train, score and show a translator on the built-in corpus."""
 
 import argparse
-import os
-import shutil
 import sys
 from pathlib import Path
 
+from headway.cli.process import program_name
 from headway.errors import HeadwayError
 
 EXAMPLE = "headway demo\nheadway demo runs/demo-fr --languages de fr"
@@ -133,12 +132,7 @@ def show(directory: Path, text: Path, source: str, target: str) -> None:
     for row in range(0, len(sources), max(1, len(sources) // 10))[:10]:
         mark = "" if hypotheses[row] == references[row] else f"   (reference: {references[row]})"
         print(f"  {sources[row]}\n    -> {hypotheses[row]}{mark}")
-    # If headway is not on the PATH, print the command as the user called it.
-    command = "headway"
-    if Path(sys.argv[0]).name == "__main__.py":
-        command = "python -m headway"
-    elif shutil.which(command) is None:
-        command = min(sys.argv[0], os.path.relpath(sys.argv[0]), key=len)
+    command = program_name()
     print(
         f"\nThe model is in {directory}. It can translate dates, numbers, prices, names of places and"
         " short sentences. Try next:\n"

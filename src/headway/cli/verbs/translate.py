@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
     from headway.cli.arguments import usage_error
-    from headway.cli.file_translation import translate_file
+    from headway.cli.file_translation import check_output, translate_file
     from headway.cli.process import report_native_code, set_threads
     from headway.cli.settings import override_search
     from headway.cli.standard_input import read_input
@@ -60,6 +60,8 @@ def run(args: argparse.Namespace) -> None:
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
         usage_error(f"--{given} needs --{other} too; without both, standard input is translated")
+    if args.output:
+        check_output(args)
     from headway.inference import Translator
 
     gc.freeze()  # the garbage collector need not search the objects of torch's modules: 0.1 s
