@@ -1,4 +1,4 @@
-"""Disturb real training runs in every way that a machine can, and compare them with one left alone.
+"""Kill and stop real training runs at random moments, and compare them with an undisturbed one.
 
     python tests/outside/crash.py --kills 200 --signals 100 --reads 1000
 

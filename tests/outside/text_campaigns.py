@@ -1,10 +1,10 @@
-"""Any text through a trained model, and untrained models in any search; each campaign prints figures.
+"""Translate any text with a trained model, and any tokens with untrained models; print figures.
 
     python tests/outside/text_campaigns.py CAMPAIGN MODEL [--size 1.0] [--text FILE]
 
 neutral    2,000 sentences alone, sorted, shuffled and in random batches: the same texts
 hostile    100,000 strange texts through the tokenizer, 500 of them through the model; time by length
-endless    10,000 random inputs of untrained models of all kinds, in all ways of searching
+endless    10,000 random inputs to untrained models of all kinds, with all kinds of search
 
 ``--size 0.1`` runs a tenth; ``--text`` gives the sentences of ``neutral``. The exit code is 1 if a promise
 is broken. Nothing but headway is needed.
@@ -28,8 +28,8 @@ from support.text_promises import comes_back, ends, growth, neutral
 FAILED: list[str] = []
 
 
-def tell(name: str, value: object, broken: list[str] | None = None) -> None:
-    """Print a figure, and what was broken."""
+def report(name: str, value: object, broken: list[str] | None = None) -> None:
+    """Print a figure and the first promises that were broken."""
     print(f"{name:<60} {value}", flush=True)
     for line in (broken or [])[:5]:
         print(f"  {line}")
@@ -48,8 +48,8 @@ def neutral_campaign(model: str, size: float, text: Path | None) -> None:
     for precision in ("fp32", "int8"):
         search = SearchConfig(precision=precision)
         broken, worst = neutral(translator, lines, search)
-        tell(f"{precision}: texts that differ, of {4 * len(lines)}", len(broken), broken)
-        tell(
+        report(f"{precision}: texts that differ, of {4 * len(lines)}", len(broken), broken)
+        report(
             f"{precision}: largest difference of a log-probability (target <= 1e-5)",
             f"{worst:.1e}",
             [f"{precision}: {worst}"] * (worst > 1e-5),
@@ -62,8 +62,8 @@ def hostile_campaign(model: str, size: float, _text: Path | None) -> None:
     translator = Translator.load(model)
     started = time.monotonic()
     broken, seen = comes_back(tokenizer, strange_texts(int(100_000 * size), 5))
-    tell(f"texts that do not come back, of {seen}", len(broken), broken)
-    tell("seconds", round(time.monotonic() - started, 1))
+    report(f"texts that do not come back, of {seen}", len(broken), broken)
+    report("seconds", round(time.monotonic() - started, 1))
     some = list(strange_texts(int(500 * size), 6, longest=2_000))
     failed = []
     for text in some:
@@ -71,25 +71,25 @@ def hostile_campaign(model: str, size: float, _text: Path | None) -> None:
             translator.translate([text])
         except Exception as error:  # any is one too many
             failed.append(f"{type(error).__name__}: {text[:40]!r}")
-    tell(f"texts that cannot be translated, of {len(some)}", len(failed), failed)
+    report(f"texts that cannot be translated, of {len(some)}", len(failed), failed)
     for name, work in {
         "encoding": lambda text: tokenizer.encode_source([text]),
         "encoding and decoding": lambda text: tokenizer.decode_source(
             tokenizer.encode_source([text])[0]
         ),
-        "cutting into parts": translator.split,
-        "taking passages apart": lambda text: Passage.split(text, "en"),
-        "taking HTML apart": parse_html,
+        "splitting into segments": translator.split,
+        "splitting into passages": lambda text: Passage.split(text, "en"),
+        "parsing HTML": parse_html,
     }.items():
         broken, most = growth(work, 20_000)
-        tell(f"{name}: time(2n) / time(n) at most (target <= 2.3)", f"{most:.2f}", broken)
+        report(f"{name}: time(2n) / time(n) at most (target <= 2.3)", f"{most:.2f}", broken)
 
 
 def endless_campaign(model: str, size: float, _text: Path | None) -> None:
     """Promise 20."""
     broken, largest = ends(Tokenizer.load(model), int(10_000 * size), seed=11)
-    tell(f"searches that broke a promise, of {int(10_000 * size)}", len(broken), broken)
-    tell("longest translation, as a share of its limit", round(largest, 3))
+    report(f"searches that broke a promise, of {int(10_000 * size)}", len(broken), broken)
+    report("longest translation, as a share of its limit", round(largest, 3))
 
 
 def main() -> int:
