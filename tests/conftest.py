@@ -1,5 +1,6 @@
 """Fixtures of several packages: a model with random weights, a small corpus, and a finished run on it."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +16,12 @@ from support.toy_models import sentences, translate_words, write_random_model
 
 
 @pytest.fixture(autouse=True)
-def _keep_threads() -> Iterator[None]:
-    """Restore torch's number of threads, which commands set for their process."""
-    before = torch.get_num_threads()
+def _restore_process() -> Iterator[None]:
+    """Restore torch's number of threads and the handler of SIGTERM, which commands set."""
+    threads, handler = torch.get_num_threads(), signal.getsignal(signal.SIGTERM)
     yield
-    torch.set_num_threads(before)
+    torch.set_num_threads(threads)
+    signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.main import dispatch
+from headway.cli.main import dispatch, main
 from headway.cli.verbs import VERBS
 from headway.kernels import build
 from support.command import BIN, headway
@@ -42,16 +42,17 @@ def test_every_verbs_help_fits_a_screen_and_shows_an_example(verb: str) -> None:
     assert f"headway {verb}" in result.stdout.split("example:")[1]
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_help_imports_nothing_heavy(verb: str) -> None:
+def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys; from headway.cli.main import dispatch\n"
-        f"try: dispatch([{verb!r}, '--help'])\nexcept SystemExit: pass\n"
-        "heavy = {'torch', 'numpy', 'sacrebleu', 'sentencepiece', 'rich', 'babel'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
+        "for verb in sys.argv[1:]:\n"
+        "    try: dispatch([verb, '--help'])\n"
+        "    except SystemExit: pass\n"
+        "    heavy = {'torch', 'numpy', 'sacrebleu', 'sentencepiece', 'rich', 'babel'} & set(sys.modules)\n"
+        "    assert not heavy, (verb, heavy)\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, *VERBS], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
 
@@ -109,18 +110,31 @@ def test_help_imports_nothing_heavy(verb: str) -> None:
     ],
 )
 def test_a_mistake_gives_an_error_of_one_line(
-    words: list[str], code: int, says: str, model_directory: Path
+    words: list[str],
+    code: int,
+    says: str,
+    model_directory: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    result = headway(*(str(model_directory) if word == "MODEL" else word for word in words))
-    assert result.returncode == code, result.stderr
-    assert says in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+    with pytest.raises(SystemExit) as end:
+        main([str(model_directory) if word == "MODEL" else word for word in words])
+    printed = capsys.readouterr()
+    assert end.value.code == code, printed.err
+    assert says in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
+    assert printed.out == ""
+
+
+def test_the_process_of_a_mistake_prints_what_main_prints() -> None:
+    result = headway("translate", "m", "--beam", "2")
+    assert result.returncode == 2
+    assert result.stderr.startswith("headway translate: --beam: no such option")
+    assert len(result.stderr.splitlines()) == 1
     assert result.stdout == ""
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
+def test_a_mistake_is_reported_before_torch_is_imported() -> None:
+    mistakes = [
         (["train", "run", "--preset", "tinny"], 2),
         (["train", "run", "--training.sed", "5"], 2),
         (["train", "run", "--init", "nowhere"], 1),
@@ -134,18 +148,19 @@ def test_a_mistake_gives_an_error_of_one_line(
         (["heads", ".", "--source", "a", "--reference", "b", "--pairs", "0"], 2),
         (["export", ".", "out", "--to", "onnx", "--reference", "b"], 2),
         (["check", ".", "--source", "a"], 1),
-    ],
-)
-def test_a_mistake_is_reported_before_torch_is_imported(words: list[str], code: int) -> None:
+    ]
     program = (
         "import sys; from headway.cli.main import main\n"
-        f"try: main({words!r})\nexcept SystemExit as end: assert end.code == {code}, end.code\n"
-        "assert 'torch' not in sys.modules"
+        f"for words, code in {mistakes!r}:\n"
+        "    try: main(words)\n"
+        "    except SystemExit as end: assert end.code == code, (words, end.code)\n"
+        "    assert 'torch' not in sys.modules, words\n"
     )
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
+    assert len(result.stderr.splitlines()) == len(mistakes)
 
 
 def test_an_impossible_setting_is_reported_before_anything_is_compiled(tmp_path: Path) -> None:
@@ -161,12 +176,18 @@ def test_an_impossible_setting_is_reported_before_anything_is_compiled(tmp_path:
     assert not (tmp_path / "cache").exists()
 
 
-def test_info_lists_how_a_preset_departs_from_the_paper() -> None:
-    found = json.loads(headway("info", "quick", "--json").stdout)
+def test_info_lists_how_a_preset_departs_from_the_paper(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def info(*words: str) -> str:
+        assert dispatch(["info", *words]) == 0
+        return capsys.readouterr().out
+
+    found = json.loads(info("quick", "--json"))
     assert found["departures from its training"]["packed"] is True
     assert found["d_model"] == 128
-    assert "packed = true" in headway("info", "quick").stdout
-    assert "departures from its training      none" in headway("info", "base").stdout
+    assert "packed = true" in info("quick")
+    assert "departures from its training      none" in info("base")
 
 
 def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
@@ -285,12 +306,12 @@ def test_sigterm_ends_an_export_without_a_trace(model_directory: Path, tmp_path:
     out = tmp_path / "out"
     for number in (signal.SIGTERM, signal.SIGKILL):
         process = subprocess.Popen(
-            [BIN, "export", model_directory, out, "--to", "huggingface"], stderr=subprocess.DEVNULL
+            [BIN, "export", model_directory, out, "--to", "ctranslate2"], stderr=subprocess.DEVNULL
         )
         while process.poll() is None and not list(tmp_path.iterdir()):
             time.sleep(0.002)
         process.send_signal(number)
         assert process.wait() == (143 if number == signal.SIGTERM else -number)
         assert len(list(tmp_path.iterdir())) == (number == signal.SIGKILL)
-    assert headway("export", str(model_directory), str(out), "--to", "huggingface").returncode == 0
+    assert dispatch(["export", str(model_directory), str(out), "--to", "ctranslate2"]) == 0
     assert list(tmp_path.iterdir()) == [out]

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from string import ascii_lowercase
 
 import pytest
 
@@ -17,11 +19,10 @@ from headway.errors import HeadwayError
 from headway.text.prepare import languages_from_names, prepare
 from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
-from support.command import BIN, headway
+from support.command import headway
 from support.toy_models import sentences, translate_words
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 
 
 Files = tuple[list[Path], list[Path]]  # of training and of validation
@@ -264,23 +265,42 @@ def test_the_command_reads_standard_input_and_reports(files: Files, tmp_path: Pa
     PreparedData.open(tmp_path / "out")
 
 
+PEAK_MEMORY = """
+import re, sys
+from pathlib import Path
+from headway.cli.main import dispatch
+from headway.text import prepare, shards
+
+prepare.CHUNK = shards.FLUSH = 100
+assert dispatch(sys.argv[1:]) == 0
+status = Path("/proc/self/status").read_text()
+print(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1])
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not (SHARED / "canada-laws-en-fr").exists(), reason="no shared corpora here")
-def test_preparing_a_real_corpus_stays_within_a_memory_limit(tmp_path: Path) -> None:
-    folder = SHARED / "canada-laws-en-fr"
-    names = [
-        str(folder / f"{part}.{code}.gz") for part in ("train", "valid") for code in ("en", "fr")
-    ]
-    command = [BIN, "prepare", tmp_path / "out", "--train", *names[:2], "--valid", *names[2:]]
-    code = (
-        "import resource, subprocess, sys\n"
-        "done = subprocess.run(sys.argv[1:])\n"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
-        "sys.exit(done.returncode)"
-    )
-    words = [sys.executable, "-c", code, *map(str, command), "--preset", "tiny"]
-    words += ["--text.sample-lines", "100000"]
-    result = subprocess.run(words, capture_output=True, text=True, check=False, timeout=500)
-    assert result.returncode == 0, result.stderr
-    assert int(result.stdout) < 1.5e6  # KiB
-    assert len(PreparedData.open(tmp_path / "out").train) > 600_000
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
+def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
+    """Lines of many characters and few tokens, in a process that reads few pairs at a time."""
+    random = Random(1)
+    words = ["".join(random.choices(ascii_lowercase, k=47)) for _ in range(11)]
+    peaks = []
+    for count in (500, 8_000):
+        source = [" ".join(random.choices(words, k=31)) for _ in range(count)]
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        files = [
+            write(folder, "train.en", source),
+            write(folder, "train.de", [line[::-1] for line in source]),
+        ]
+        options = ["--valid=7", "--text.sample-lines=200", "--text.vocab-size=1200"]
+        command = ["prepare", folder / "out", "--train", *files, *options]
+        result = subprocess.run(
+            [sys.executable, "-c", PEAK_MEMORY, *map(str, command)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert result.returncode == 0, result.stderr
+        assert len(Corpus.open(folder / "out" / "train")) == count - 7
+        peaks.append(int(result.stdout))
+    one_side = files[0].stat().st_size / 1024
+    assert peaks[1] - peaks[0] < 0.75 * one_side
