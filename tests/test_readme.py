@@ -75,6 +75,10 @@ def test_your_own_translator(tmp_path: Path) -> None:
             capture_output=True, text=True, check=False, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}: {done.stderr}"
+        if command.startswith("headway train"):
+            assert done.stdout == ""
+            assert "target tokens/s" in done.stderr
+            assert "BLEU" in done.stderr
     lines = (tmp_path / "text.de").read_text().split("\n")
     assert len(lines) == 4
     assert lines[1] == ""

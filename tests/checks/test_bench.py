@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from headway.checks import bench_training, matrix_rate
 from headway.checks.bench_translation import make_endless, translate_ids
 from headway.checks.flop import forward_flop, search_flop, training_flop
 from headway.checks.synthetic import TEXTS, draw_lengths, draw_sentences
+from headway.cli.main import dispatch
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.inference import make_engine
@@ -122,12 +124,18 @@ SMALL = [
 ]  # fmt: skip
 
 
+@pytest.fixture
+def _short_measurements(monkeypatch):
+    monkeypatch.setattr(bench_training, "REPEAT_SECONDS", 0.1)
+    monkeypatch.setattr(matrix_rate, "MIN_SECONDS", 0.02)
+
+
 @pytest.mark.slow
-def test_bench_train_prints_consistent_figures(tmp_path):
+@pytest.mark.usefixtures("_short_measurements")
+def test_bench_train_prints_consistent_figures(tmp_path, capsys):
     file = tmp_path / "bench.json"
-    result = headway("bench", "train", *SMALL, "--precision", "fp32", "--json", str(file))
-    assert result.returncode == 0, result.stderr
-    assert "target tokens/s" in result.stdout
+    assert dispatch(["bench", "train", *SMALL, "--precision", "fp32", "--json", str(file)]) == 0
+    assert "target tokens/s" in capsys.readouterr().out
     found = json.loads(file.read_text())
     [row] = found["rows"]
     assert (found["device"], found["precision"], found["threads"]) == ("cpu", "fp32", 1)
@@ -143,10 +151,10 @@ def test_bench_train_prints_consistent_figures(tmp_path):
 
 
 @pytest.mark.slow
-def test_bench_translate_prints_consistent_figures():
-    result = headway("bench", "translate", *SMALL, "--cells", "5x3", "1x1", "--json", "-")
-    assert result.returncode == 0, result.stderr
-    found = json.loads(result.stdout)
+@pytest.mark.usefixtures("_short_measurements")
+def test_bench_translate_prints_consistent_figures(capsys):
+    assert dispatch(["bench", "translate", *SMALL, "--cells", "5x3", "1x1", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
     assert [(row["batch"], row["beam"]) for row in found["rows"]] == [(5, 3), (1, 1)]
     for row in found["rows"]:
         ratio = row["tokens_per_second"]["median"] / row["sentences_per_second"]["median"]

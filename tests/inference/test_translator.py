@@ -38,23 +38,24 @@ def test_a_string_gives_a_string_and_a_list_gives_a_list(translator: Translator)
     assert translator.translate([], SEARCH) == []
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 30, 100, 100_000])
 def test_a_translation_does_not_depend_on_other_lines(
-    translator: Translator, tokenizer: Tokenizer, batch_tokens: int
+    translator: Translator, tokenizer: Tokenizer
 ) -> None:
     # In float64, so that only an influence of other lines could make a difference of 1e-5: random
     # weights enlarge the last bits of float32, and trained weights do not.
     exact = Translator(copy.deepcopy(translator.model).double(), tokenizer)
     lines = sentences(60, 5)
-    search = replace(SEARCH, n_best=3, batch_tokens=batch_tokens)
+    search = replace(SEARCH, n_best=3)
     alone = [next(exact.stream([line], search)) for line in lines]
     order = list(range(60))
     random.Random(1).shuffle(order)
-    shuffled = list(exact.stream([lines[i] for i in order], search, window=23))
-    for i, found in zip(order, shuffled, strict=True):
-        assert [t.text for t in found] == [t.text for t in alone[i]]
-        for a, b in zip(found, alone[i], strict=True):
-            assert a.score == pytest.approx(b.score, abs=1e-5)
+    for batch_tokens in (1, 30, 100, 100_000):
+        batched = replace(search, batch_tokens=batch_tokens)
+        shuffled = list(exact.stream([lines[i] for i in order], batched, window=23))
+        for i, found in zip(order, shuffled, strict=True):
+            assert [t.text for t in found] == [t.text for t in alone[i]]
+            for a, b in zip(found, alone[i], strict=True):
+                assert a.score == pytest.approx(b.score, abs=1e-5)
 
 
 def test_blank_lines_and_order_are_kept(translator: Translator) -> None:

@@ -74,26 +74,18 @@ def test_a_failing_compiler_is_reported_and_leaves_no_files(
 
 @compiled
 @pytest.mark.parametrize("damage", [b"", b"cut", None])
-def test_a_damaged_library_is_compiled_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
-) -> None:
-    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
-    build._load.cache_clear()
-    build.load_library.cache_clear()
-    assert build._load("training")[0] is not None, build._load("training")[1]
-    (file,) = tmp_path.glob("*.so")
+def test_a_damaged_library_is_compiled_again(own_sources: Path, damage: bytes | None) -> None:
+    load = build._load.__wrapped__
+    assert load("one")[0] is not None, load("one")[1]
+    (file,) = cache_directory().glob("*.so")
     whole = file.read_bytes()
     file.unlink()  # a library in use must not change under the process
     if damage is not None:
         file.write_bytes(damage or whole[: len(whole) // 2])
-    build._load.cache_clear()
-    assert build._load("training")[0] is not None
+    assert load("one")[0] is not None
     assert file.read_bytes() == whole
     file.chmod(0o777)
-    build._load.cache_clear()
-    assert "can be written by others" in build._load("training")[1]
-    build._load.cache_clear()
-    build.load_library.cache_clear()
+    assert "can be written by others" in load("one")[1]
 
 
 @compiled

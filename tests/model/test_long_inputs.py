@@ -77,7 +77,8 @@ def test_long_self_attention_equals_attention_with_a_stored_mask(
     seen = segments(kind, length)
     segmented = None if seen is None else Segments(seen, is_packed=kind == "packed")
     visibility = Visibility(segmented, segmented, causal, window)
-    for d_v in (D_K, D_V):  # torch's kernel wants equal widths
+    # torch's fused kernel, which only dot products use, wants equal widths.
+    for d_v in (D_V,) if core == "additive" else (D_K, D_V):
         qkv = heads(length, d_v)
         ours = run(lambda q, k, v: module(q, k, v, visibility), qkv, seen)
         twin = run(
@@ -171,7 +172,7 @@ def test_memory_grows_linearly_with_the_length(
 ) -> None:
     attention = MultiHeadAttention(HEADS * D_K, HEADS, D_K, **{"d_v": D_K, **options})
     layer = SelfAttention(attention, causal=causal, window=window)
-    short, long = (memory(layer, n, kind) for n in (521, 2 * 521))
+    short, long = (memory(layer, n, kind) for n in (263, 2 * 263))
     for before, after in zip(short, long, strict=True):
         assert after <= 2.2 * before
 
