@@ -168,6 +168,7 @@ def test_a_wrong_cell_is_reported_in_one_line():
     assert "32by4" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_benchmark_changes_neither_threads_nor_seed_by_itself():
     from headway.checks.bench_translation import bench_translation
     from headway.config import PRESETS

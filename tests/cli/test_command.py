@@ -163,6 +163,7 @@ def test_a_mistake_is_reported_before_torch_is_imported() -> None:
     assert len(result.stderr.splitlines()) == len(mistakes)
 
 
+@pytest.mark.slow
 def test_an_impossible_setting_is_reported_before_anything_is_compiled(tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("the cat\n")
@@ -302,6 +303,7 @@ def test_a_standard_output_that_takes_nothing_is_named(
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_sigterm_ends_an_export_without_a_trace(model_directory: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for number in (signal.SIGTERM, signal.SIGKILL):

@@ -85,6 +85,7 @@ def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupt
     assert not beside(out)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_goes_on_where_it_was(
     model_directory: Path, source: Path, tmp_path: Path
 ) -> None:

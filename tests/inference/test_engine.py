@@ -304,6 +304,7 @@ except MemoryError as error:
 """
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 def test_missing_memory_raises_an_error_and_the_process_goes_on() -> None:

@@ -47,6 +47,7 @@ def test_time_grows_linearly_with_the_text(translator: Translator, what: str) ->
     assert broken == []
 
 
+@pytest.mark.slow
 def test_the_time_test_detects_quadratic_growth(translator: Translator) -> None:
     def quadratic(text: str) -> int:
         return sum(text[i:].count("never") for i in range(0, len(text), 5))

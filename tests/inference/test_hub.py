@@ -231,6 +231,7 @@ def test_offline_only_downloaded_models_are_used(
     assert Translator.load("org/small", "cpu").translate(LINES) == translator.translate(LINES)
 
 
+@pytest.mark.slow
 def test_the_command_reports_a_model_that_is_not_downloaded(
     model_directory: Path, tmp_path: Path
 ) -> None:

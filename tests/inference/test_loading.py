@@ -47,6 +47,7 @@ def test_many_configured_positions_take_no_memory(model_directory: Path, tmp_pat
     assert translator.model.source_positions.table.size(0) <= 1024
 
 
+@pytest.mark.slow
 def test_a_translation_does_not_import_the_compiler_of_torch(model_directory: Path) -> None:
     """Importing torch's compiler would take over a second."""
     program = (

@@ -38,6 +38,7 @@ def test_a_string_gives_a_string_and_a_list_gives_a_list(translator: Translator)
     assert translator.translate([], SEARCH) == []
 
 
+@pytest.mark.slow
 def test_a_translation_does_not_depend_on_other_lines(
     translator: Translator, tokenizer: Tokenizer
 ) -> None:

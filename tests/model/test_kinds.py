@@ -175,6 +175,7 @@ def runs(files, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_classifier_learns_and_returns_probabilities(runs, files, capsys):
     labeller = TextClassifier.load(runs / "classify")
     texts = ["the cat is blue , not the tree", "the dog is red , not the river"]
@@ -360,6 +361,7 @@ def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
         prepare_examples(one, one, tmp_path / "out", TextConfig(vocab_size=290))
 
 
+@pytest.mark.slow
 def test_the_experiment_runs_at_toy_size_and_is_not_repeated(tmp_path):
     work = Work(tmp_path, scale="toy")
     result = classification.run(work)

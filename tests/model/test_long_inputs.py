@@ -64,6 +64,7 @@ def run(attend: Any, qkv: list[Tensor], seen: Tensor | None) -> list[Tensor]:
     return [y, *torch.autograd.grad((y * weights).sum(), qkv)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("kind", ["whole", "padded", "packed"])
 @pytest.mark.parametrize("causal", [True, False])
@@ -159,6 +160,7 @@ def memory(layer: SelfAttention, length: int, kind: str) -> tuple[int, int]:
     return made.largest, sum(kept.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, {"dropout": 0.1}, {"d_v": D_V}, {"compatibility": "additive"}],

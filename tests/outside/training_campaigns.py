@@ -117,7 +117,9 @@ def writers_campaign(folder: Path, count: int, _: random.Random) -> str:
 def seed_campaign(folder: Path, count: int, luck: random.Random) -> str:
     """Train the same run in several processes."""
     corpus = write_corpus(folder)
-    digests: dict[str, set[str]] = {name: set() for name in (*WEIGHTS, "metrics.jsonl", "tokenizer.model")}
+    digests: dict[str, set[str]] = {
+        name: set() for name in (*WEIGHTS, "metrics.jsonl", "tokenizer.model")
+    }
     for number in range(count):
         path = folder / f"run-{luck.randrange(10**6)}-{number}"
         subprocess.run(

@@ -94,6 +94,7 @@ def test_each_pair_is_in_one_group_of_lengths() -> None:
     assert [len(bucket) for bucket in found] == [3, 4, 4]
 
 
+@pytest.mark.slow
 def test_two_heads_learn_two_targets_that_one_head_does_not() -> None:
     one, two = (arguments_heads.train_two_targets(heads, 1, 300) for heads in (1, 2))
     assert two.right > 0.95
@@ -184,6 +185,7 @@ def test_a_lift_is_the_attention_weight_above_chance() -> None:
     assert best_heads([MeasuredSentence(maps, 2, lifts)], 1) == [(0, 1)]
 
 
+@pytest.mark.slow
 def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> None:
     work = Work(tmp_path, "toy")
     pairs = figures3to5.unseen_pairs(work)
@@ -215,6 +217,7 @@ def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
     assert all(ElementTree.fromstring(figure.svg).tag.endswith("svg") for figure in result.figures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["arguments", "positions", "scaling", "table1"])
 def test_the_scale_paper_only_writes_settings(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,11 +3,14 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from headway.paper.experiments import table4
 from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.running.work import Work
 
 
+@pytest.mark.slow
 def test_table_4_runs_at_toy_size_and_reuses_its_results(tmp_path: Path) -> None:
     work = Work(tmp_path, scale="toy")
     result = table4.run(work)

@@ -86,6 +86,7 @@ def test_the_vocabularies_found_give_the_printed_parameters() -> None:
     assert common_vocabulary([*others, (TABLE3[-1], shapes()[-1][1])]) is None
 
 
+@pytest.mark.slow
 def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model() -> None:
     length, rows = 5, 3
     model = Transformer(ODD)

@@ -122,6 +122,7 @@ def set_to_zero(model: Transformer) -> None:
         parameter.data.zero_()
 
 
+@pytest.mark.slow
 def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +174,7 @@ def test_trials_run_together_as_they_run_alone(tmp_path: Path) -> None:
     assert together[0].scores != together[1].scores
 
 
+@pytest.mark.slow
 def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = Work(tmp_path / "b", "toy")
     plan = PlannedTrial("base", work.base)
@@ -201,6 +203,7 @@ def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.Monk
         assert torch.equal(weight, weights[name])
 
 
+@pytest.mark.slow
 def test_equal_settings_written_differently_are_one_trial(tmp_path: Path) -> None:
     work = Work(tmp_path, "toy", show=(shown := []).append)
     rows = {row.label: configure(work.base, row) for row in TABLE3}
@@ -236,6 +239,7 @@ def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPa
     assert forecast.after(c) == "3 of 3"
 
 
+@pytest.mark.slow
 def test_a_failed_worker_is_named_with_its_last_line(tmp_path: Path) -> None:
     places = [tmp_path / name for name in "ab"]
     for place in places:

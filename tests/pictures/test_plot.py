@@ -87,6 +87,7 @@ def test_runs_with_the_same_name_are_labeled_by_their_paths(tmp_path: Path) -> N
     assert label_runs([Curves(path) for path in paths]) == [str(paths[0]), str(paths[1]), "b"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_the_figure_has_every_series_of_every_run(tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("matplotlib")
@@ -103,6 +104,7 @@ def test_the_figure_has_every_series_of_every_run(tmp_path: Path, suffix: str) -
         assert "two: 9 steps" in texts
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from headway.cli.main import main
 from headway.inference import Translator
 from support.command import headway
 from support.server import SHORT, Running
@@ -273,7 +274,7 @@ def test_logs_hold_no_texts_and_no_keys(model_directory: Path, tmp_path: Path) -
     assert key not in server.text()
 
 
-def test_it_listens_on_this_machine_only_and_names_wrong_options(
+def test_it_listens_on_this_machine_only_and_names_a_port_in_use(
     server: Running, model_directory: Path
 ) -> None:
     assert server.url.startswith("http://127.0.0.1:")
@@ -282,18 +283,36 @@ def test_it_listens_on_this_machine_only_and_names_wrong_options(
     assert taken.stderr.splitlines()[-1].startswith(
         f"headway: --host 127.0.0.1 --port {server.port}: "
     )
-    wrong = headway("serve", str(model_directory), "--server.char-limits", "5")
-    assert wrong.returncode == 2
-    assert (
-        "--server.char-limits is not a setting (did you mean --server.char-limit?)" in wrong.stderr
-    )
-    beam = headway("serve", "nowhere", "--search.beam", "none")  # before a model is looked for
-    assert beam.returncode == 2
-    assert "search.beam" in beam.stderr
-    twice = headway("serve", str(model_directory), str(model_directory))
-    assert twice.returncode == 1
-    assert "translates en to de, as" in twice.stderr
-    pivot = headway("serve", str(model_directory), "--pivot", "fr")
-    assert pivot.returncode == 1
-    message = "headway: --pivot fr: no model translates this language; there are en, de"
-    assert pivot.stderr.splitlines()[-1] == message
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (
+            ["MODEL", "--server.char-limits", "5"],
+            2,
+            "--server.char-limits is not a setting (did you mean --server.char-limit?)",
+        ),
+        (["nowhere", "--search.beam", "none"], 2, "search.beam"),  # before a model is looked for
+        (["MODEL", "MODEL"], 1, "translates en to de, as"),
+        (
+            ["MODEL", "--pivot", "fr"],
+            1,
+            "headway: --pivot fr: no model translates this language; there are en, de\n",
+        ),
+    ],
+)
+def test_wrong_options_are_named(
+    words: list[str],
+    code: int,
+    said: str,
+    model_directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("headway.serving.process.reserve_address", lambda host, port: None)
+    named = [str(model_directory) if word == "MODEL" else word for word in words]
+    with pytest.raises(SystemExit) as end:
+        main(["serve", *named])
+    assert end.value.code == code
+    assert said in capsys.readouterr().err.splitlines(keepends=True)[-1]

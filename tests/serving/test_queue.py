@@ -337,6 +337,7 @@ def server(model_directory: Path) -> Server:
     return Server(models, ServerConfig(split_sentences=False), workers=2)
 
 
+@pytest.mark.slow
 def test_an_answer_does_not_depend_on_other_clients(server: Server) -> None:
     """60 clients at once, each with other texts, wishes and addresses, get what they get alone."""
     translator = server.models.pairs["en", "de"]
@@ -372,6 +373,7 @@ def test_an_answer_does_not_depend_on_other_clients(server: Server) -> None:
         )  # some clients shared batches
 
 
+@pytest.mark.slow
 def test_a_deadline_ends_the_work(model_directory: Path) -> None:
     # A model that goes on for minutes.
     models = load_models([model_directory], overrides={"search.max-extra": "100000"})

@@ -387,6 +387,7 @@ def test_the_first_of_several_references_is_taken(
     assert origins(paths)[0]["references"] == 2
 
 
+@pytest.mark.slow
 def test_prepare_accepts_names_and_records_them(mtdata: Path, tmp_path: Path) -> None:
     """`headway prepare` fetches a test set from sacreBLEU's cache and drops its pairs from training."""
     kept = tmp_path / "sacrebleu" / "wmt14" / "full"

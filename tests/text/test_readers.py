@@ -276,6 +276,7 @@ def peak(path: Path, read: Callable[[Path], int]) -> tuple[int, int]:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_a_compression_bomb_is_refused_and_a_large_honest_file_is_read(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

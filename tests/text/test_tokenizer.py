@@ -87,6 +87,7 @@ def test_subwords_with_dropout_spell_the_same_text_in_other_ways() -> None:
     assert tokenizer.encode_source(texts[::-1], Draw(0.2, 1)) == drawn[0][::-1]
 
 
+@pytest.mark.slow
 def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece() -> None:
     from sentencepiece import SentencePieceProcessor
 

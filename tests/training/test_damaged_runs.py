@@ -45,6 +45,7 @@ def checkpoint_file(path, step, name):
     return path / "checkpoints" / f"step-{step:08d}" / name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -285,6 +286,7 @@ def test_a_run_directory_that_vanishes_ends_the_training(moment, corpus, tmp_pat
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_a_randomly_damaged_run_gives_the_same_weights_or_a_message(
     uninterrupted_run, stopped_run, tmp_path
 ):

@@ -44,6 +44,7 @@ def fine_tune(path, text, model, **changes):
     return ["train", str(path), *text, "--quiet", "--init", str(model), *words(training)]
 
 
+@pytest.mark.slow
 def test_a_run_starts_from_the_weights_and_vocabulary_of_the_model(model, other_text, tmp_path):
     path = tmp_path / "run"
     assert dispatch(fine_tune(path, other_text, model, model__dropout=0.4)) == 0
@@ -177,6 +178,7 @@ def test_a_shortened_regime_reaches_its_peak_and_falls_to_zero(own):
         assert not warn_if_too_short(fine_tuning_regime(own, steps))
 
 
+@pytest.mark.slow
 def test_a_model_of_other_languages_is_rejected(model, tmp_path):
     files = write_corpus(tmp_path)
     for word in [word for word in files if word.endswith(".de")]:

@@ -21,6 +21,7 @@ from headway.training.validation import ValidationReport
 from support.runs import assert_equal_runs, command, opened
 
 
+@pytest.mark.slow
 def test_the_library_changes_nothing_of_the_process(corpus, tmp_path, monkeypatch):
     """A run that is started, trained and resumed by the library changes no state of the process."""
     calls = []

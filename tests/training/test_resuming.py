@@ -29,6 +29,7 @@ def snapshots(path, corpus, folder, wanted):
     return sorted(folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_with_the_same_result(corpus, uninterrupted_run, tmp_path):
     chosen = iter([StepReport, Progress, ValidationReport])
     kind = next(chosen)
@@ -61,6 +62,7 @@ def test_a_run_killed_at_any_event_resumes_with_the_same_result(
         assert_equal_runs(copy, uninterrupted_run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "step"), [(StepReport, 7), (StepReport, 9), (Progress, 10), (ValidationReport, 10)]
 )
@@ -79,6 +81,7 @@ def test_a_run_that_the_caller_stops_is_saved_and_can_be_resumed(
     assert_equal_runs(path, uninterrupted_run)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_beside_the_series_saves_long_work(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
@@ -96,6 +99,7 @@ def test_a_checkpoint_beside_the_series_saves_long_work(
     assert_equal_runs(tmp_path / "killed", uninterrupted_run)
 
 
+@pytest.mark.slow
 def test_a_worker_that_ends_twice_loses_only_the_step_in_progress(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
@@ -132,6 +136,7 @@ def test_resuming_a_finished_run_changes_nothing_and_prints_a_notice(
     assert {p.name for p in before if before[p] != after.get(p)} <= {".lock"}
 
 
+@pytest.mark.slow
 def test_a_run_extended_by_steps_equals_a_longer_run(corpus, uninterrupted_run, tmp_path):
     longer, extended = tmp_path / "longer", tmp_path / "extended"
     assert dispatch(command(longer, corpus, training__max_steps=20)) == 0
@@ -192,6 +197,7 @@ def test_data_that_was_prepared_otherwise_is_rejected(
         dispatch(["train", str(uninterrupted_run), "--training.max-steps", "23", "--data", data])
 
 
+@pytest.mark.slow
 def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -229,6 +235,7 @@ def test_resuming_keeps_the_number_of_threads(uninterrupted_run, tmp_path):
     assert torch.get_num_threads() == 1
 
 
+@pytest.mark.slow
 def test_a_run_keeps_the_pairs_that_it_held_out(corpus, tmp_path):
     files = corpus[: corpus.index("--valid")]
     whole, path = tmp_path / "whole", tmp_path / "run"

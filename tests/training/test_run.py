@@ -65,6 +65,7 @@ def test_the_best_model_is_installed(uninterrupted_run):
     ).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     assert dispatch(command(path, corpus, search__shortlist=9)) == 0

@@ -35,6 +35,7 @@ def test_a_second_training_in_one_directory_is_rejected(uninterrupted_run):
         directory.unlock()
 
 
+@pytest.mark.slow
 def test_an_interrupted_start_is_repeated(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     dispatch(["prepare", str(path / "data"), *corpus, "--text.vocab-size", "331"])

@@ -176,6 +176,7 @@ def test_bf16_keeps_weights_and_state_in_fp32_and_learns_as_well():
     assert set(kinds.values()) == {torch.float32}
 
 
+@pytest.mark.slow
 def test_one_batch_can_be_memorized():
     trainer = make_trainer(label_smoothing=0.0, rate_scale=0.5, warmup_steps=20)
     batch = padded_batch([(3, 5), (5, 3), (2, 7)], V)
