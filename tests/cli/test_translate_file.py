@@ -240,8 +240,9 @@ def test_input_and_output_need_each_other(
 
 
 def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
-    source: Path, tmp_path: Path
+    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(translator.Translator, "load", None)
     (tmp_path / "directory").mkdir()
     for out, problem in [
         (tmp_path / "directory", "directory: is a directory: give the name of a file"),
@@ -249,4 +250,6 @@ def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
         (source, "must be another file than --input"),
     ]:
         with pytest.raises(UsageError, match=f"--output .*{problem}"):
-            dispatch(["translate", str(tmp_path), "--input", str(source), "--output", str(out)])
+            dispatch(
+                ["translate", str(model_directory), "--input", str(source), "--output", str(out)]
+            )
