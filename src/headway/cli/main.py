@@ -1,7 +1,8 @@
 """The command ``headway``: run a verb, and report an error in one line.
 
 Nothing that is slow to import is imported before a verb runs, so that help is instant. Exit codes: 0,
-1 for an error, 2 for a mistake on the command line, 130 interrupted, 143 stopped by SIGTERM.
+1 for an error, 2 for a mistake on the command line, 130 interrupted, 143 stopped by SIGTERM, 129 by
+SIGHUP.
 """
 
 import importlib
@@ -27,8 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``headway`` with the arguments of the process and exit."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     name_standard_output()
-    # SIGTERM ends a verb as Ctrl-C does, so that it removes its unfinished files.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    # SIGTERM and a closed terminal end a verb as Ctrl-C does, so that it removes its unfinished files.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     with ForcedEnd(STOP_LIMIT):
         code = _run(arguments)
     sys.exit(code)
