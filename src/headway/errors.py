@@ -16,6 +16,10 @@ class UsageError(HeadwayError):
     """A `HeadwayError` in an argument or setting itself; the command exits with 2."""
 
 
+class LostRankError(HeadwayError):
+    """Another process of a training under ``torchrun`` has ended; its own message says why."""
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Return whether memory ran out; on a processor torch raises a plain `RuntimeError` then."""
     words = ("allocate memory", "not enough memory", "out of memory")
@@ -37,5 +41,5 @@ def find_closest(name: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     longer = [other for other in names if name and other.startswith(name)]
-    close = difflib.get_close_matches(name, longer or names, n=1, cutoff=0.0 if longer else 0.5)
+    close = difflib.get_close_matches(name, longer or names, n=1, cutoff=0.0 if longer else 0.6)
     return close[0] if close else ""

@@ -62,6 +62,7 @@ def test_help_imports_nothing_heavy() -> None:
     [
         (["tran"], 2, "did you mean 'translate'"),
         (["trans"], 2, "did you mean 'translate'"),
+        (["resume"], 2, "resume: no such verb; see"),  # no verb is similar
         (["trian"], 2, "did you mean 'train'"),
         (["translate"], 2, "MODEL"),
         (["translate", "m", "--alignmnt"], 2, "did you mean '--alignment'"),

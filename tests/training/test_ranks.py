@@ -76,6 +76,18 @@ def test_an_exchange_with_a_lost_rank_gives_a_message_of_one_line(monkeypatch):
             exchange()
 
 
+@pytest.mark.parametrize("words", [["--trian", "x"], ["--training.max-steps", "-3"], []])
+def test_a_mistake_under_torchrun_is_named_once(words, tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
+         "-m", "headway", "train", str(tmp_path / "run"), *words],
+        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode != 0
+    own = [line for line in result.stderr.splitlines() if line.startswith("headway")]
+    assert len([line for line in own if not line.startswith("headway FAILED")]) == 1, own
+
+
 @pytest.mark.slow
 def test_a_killed_rank_or_worker_loses_at_most_one_interval():
     campaign = Path(__file__).parents[1] / "outside" / "killed_processes.py"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
+from headway.cli.error_messages import print_error
 from headway.cli.verbs import VERBS
 from headway.errors import HeadwayError, find_closest, suggest
 
@@ -86,7 +87,7 @@ class Parser(argparse.ArgumentParser):
                 hint = " (text is read from standard input: < FILE)"
                 reads_text = self.prog.split()[-1] in ("translate", "classify", "encode", "parse")
                 message = f"{word}: one argument too many{self._option_before(word) or (hint if reads_text else '')}"
-        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        print_error(f"{self.prog}: {message}; see {self.prog} --help")
         raise SystemExit(2)
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
@@ -143,5 +144,5 @@ def split_settings(
 
 def usage_error(message: str) -> NoReturn:
     """Print the mistakes, one a line, and exit with 2."""
-    print("\n".join(f"headway: {line}" for line in message.splitlines()), file=sys.stderr)
+    print_error("\n".join(f"headway: {line}" for line in message.splitlines()))
     raise SystemExit(2)

@@ -14,11 +14,12 @@ from typing import NoReturn
 from headway import __version__
 from headway.cli.arguments import parse
 from headway.cli.downloads import fetch_models
+from headway.cli.error_messages import print_error
 from headway.cli.process import set_training_environment
 from headway.cli.signals import ForcedEnd
 from headway.cli.standard_output import NAME, discard_output, name_standard_output
 from headway.cli.verbs import TRAINING, VERBS, overview
-from headway.errors import HeadwayError, UsageError, is_out_of_memory, suggest
+from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory, suggest
 
 INTERRUPTED = 128 + signal.SIGINT
 STOP_LIMIT = 4.0  # seconds from SIGINT or SIGTERM to the end of a command that has nothing to save
@@ -45,8 +46,11 @@ def _run(arguments: Sequence[str]) -> int:
         code = dispatch(arguments)
         sys.stdout.flush()
     except HeadwayError as error:
-        for line in str(error).splitlines():
-            print(f"headway: {line}", file=sys.stderr)
+        message = "\n".join(f"headway: {line}" for line in str(error).splitlines())
+        if isinstance(error, LostRankError):
+            print(message, file=sys.stderr)
+        else:
+            print_error(message)
         code = 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         # The reader of our output has ended, as `head` does: this is no error.
@@ -79,10 +83,7 @@ def dispatch(arguments: Sequence[str]) -> int:
         return 0
     verb, *rest = arguments
     if verb not in VERBS:
-        print(
-            f"headway: {verb}: no such verb{suggest(verb, VERBS)}; see headway --help",
-            file=sys.stderr,
-        )
+        print_error(f"headway: {verb}: no such verb{suggest(verb, VERBS)}; see headway --help")
         return 2
     module = importlib.import_module(f"headway.cli.verbs.{verb}")
     args = parse(verb, module, rest)

@@ -1,7 +1,7 @@
 """Training on several ranks: the processes that ``torchrun`` starts, each with some micro-batches of every step.
 
 In a run with one rank every function returns its argument. Each rank draws its own dropout. If a rank
-has ended, the functions that exchange numbers raise a `HeadwayError` in the others.
+has ended, the functions that exchange numbers raise a `LostRankError` in the others.
 """
 
 import importlib
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, distributed, nn
 
-from headway.errors import HeadwayError
+from headway.errors import LostRankError
 
 
 def join() -> None:
@@ -123,7 +123,7 @@ def _explain_lost_rank() -> Iterator[None]:
     try:
         yield
     except RuntimeError:
-        raise HeadwayError(
-            "another rank of this training has ended: its own message says why; the run's last"
-            " checkpoint is intact: give the same command again"
+        raise LostRankError(
+            "another rank of this training has ended: its own message says why; if there is none, the same"
+            " command goes on from the last checkpoint"
         ) from None
