@@ -76,6 +76,7 @@ def test_an_exchange_with_a_lost_rank_gives_a_message_of_one_line(monkeypatch):
             exchange()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--trian", "x"], ["--training.max-steps", "-3"], []])
 def test_a_mistake_under_torchrun_is_named_once(words, tmp_path):
     result = subprocess.run(
