@@ -146,3 +146,9 @@ def test_durations_are_measured_with_a_clock_that_does_not_jump() -> None:
     }
     # The first records when a step was, and the second compares with the times of files.
     assert users == {"training/run.py", "kernels/build.py"}
+
+
+def test_one_function_writes_safetensors_files() -> None:
+    # `save_tensors` gives them the permissions of other files; safetensors itself does not.
+    writers = [path.name for path in FILES if "safetensors.torch.save_file" in imports(path)]
+    assert writers == ["weights.py"]

@@ -18,6 +18,7 @@ from headway.cli.verbs import train as verb
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
 from headway.training import machine
+from headway.training.checkpoint import read_tensors
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
 from support.runs import assert_equal_runs, command
@@ -108,7 +109,7 @@ def test_the_command_average_writes_the_average_that_training_writes(uninterrupt
     single = uninterrupted_run / "checkpoints" / "step-00000012" / name
     assert torch.equal(
         load_model(out).transformer.source_embedding.weight,
-        RunDirectory(uninterrupted_run).load(12)[0]["model"]["source_embedding.weight"],
+        read_tensors(RunDirectory(uninterrupted_run).weights(12))["source_embedding.weight"],
     )
     assert single.exists()
 

@@ -1,10 +1,12 @@
 """2,000 run directories damaged at random, each resumed in a child process.
 
-    python tests/outside/damaged_runs.py [--count 2000] [--seed 1]
+    python tests/outside/damaged_runs.py [--count 2000] [--seed 1] [--messages]
 
-A file is missing, empty, truncated or a directory, has flipped bits or nonsense in its JSON, or has the place of
-another file. The resume ends with the weights of the undisturbed run, or says in one line why not: no
-traceback, no silent difference. The exit code is 1 if one of them breaks this. Only headway is needed.
+The run was stopped, is finished, or is of version 0.1. Any file or directory of it is missing, empty, cut,
+changed, unreadable, a link, a pipe, of another type, or that of another run; or there is one too many. The
+resume ends with the weights, settings and vocabulary of the undisturbed run, or says in one line why not: no
+traceback, no silent difference. After every fifth refusal, the damaged files are put back, and the run must
+resume exactly. The exit code is 1 if one of them breaks this. Only headway is needed.
 """
 
 import argparse
@@ -16,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.run_damage import resume_damaged, write_runs
+from support.damaged_resumption import DamagedRuns
 
 
 def main() -> int:
@@ -24,19 +26,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--messages", action="store_true", help="print each different message")
     args = parser.parse_args()
     started, counts, broken = time.monotonic(), Counter[str](), 0
+    messages = Counter[str]()
     with tempfile.TemporaryDirectory() as name:
-        whole, stopped = write_runs(Path(name))
+        runs = DamagedRuns(Path(name))
         first = args.seed * 1_000_000
         for number in range(first, first + args.count):
-            case = resume_damaged(number, whole, stopped, Path(name))
+            case = runs.resume(number)
             counts[case.outcome] += 1
+            messages.update(case.messages)
             if not case.is_right:
                 broken += 1
                 print(f"{number}: {case.damage}: {case.outcome}\n{case.log}", flush=True)
             if not (number + 1) % 100:
                 print(f"{number + 1 - first} done", file=sys.stderr, flush=True)
+    for message, count in messages.most_common() if args.messages else ():
+        print(f"{count:>5} {message}")
     for outcome, count in counts.most_common():
         print(f"{outcome:<40} {count}")
     print(f"{'broken':<40} {broken}")

@@ -67,7 +67,7 @@ def nan_campaign(folder: Path, count: int, luck: random.Random) -> str:
             skipped.add(event.step)
         for step in set(run.directory.steps()) - read:
             read.add(step)
-            tensors, _ = run.directory.load(step)
+            tensors, _ = run.directory.load(step, run.record.identity)
             finite = all(t.isfinite().all() for t in tensors["model"].values())
             expect(finite, f"the checkpoint of step {step} is not finite")
     run.directory.unlock()

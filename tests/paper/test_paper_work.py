@@ -175,7 +175,10 @@ def test_trials_run_together_as_they_run_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_saved", [True, False], ids=["saved", "killed before a checkpoint"])
+def test_an_interrupted_trial_continues(
+    is_saved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work = Work(tmp_path / "b", "toy")
     plan = PlannedTrial("base", work.base)
     [whole] = Work(tmp_path / "a", "toy").run_trials([plan])
@@ -188,6 +191,8 @@ def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.Monk
 
     with monkeypatch.context() as patch:
         patch.setattr(trial_run.Run, "advance", stop_at_two)
+        if not is_saved:
+            patch.setattr(trial_run.Run, "save", lambda run: None)
         with pytest.raises(KeyboardInterrupt):
             work.run_trials([plan])
     steps: list[int] = []
@@ -195,7 +200,7 @@ def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.Monk
         trial_run.Run, "advance", lambda run: (steps.append(run.step), advance(run))[1]
     )
     [again] = work.run_trials([plan])
-    assert steps == [2]
+    assert steps == ([2] if is_saved else [0, 1, 2])
     assert again.loss == whole.loss
     assert again.scores == whole.scores
     weights = again.translator().model.state_dict()

@@ -1,160 +1,207 @@
-"""Damage of a run directory at random, a resume of it in a child process, and what became of it."""
+"""Damage of a run directory at random, as disks, programs and people leave it."""
 
 import json
 import os
 import random
 import shutil
-import sys
-import traceback
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
-from headway.cli.main import main
-from headway.training.loop import run_to_end
-from headway.training.trainer import StepReport
-from support.runs import WEIGHTS, command, opened, write_corpus
-
-KINDS = ("missing", "empty", "truncated", "flipped", "nonsense", "swapped", "directory")
 NONSENSE: tuple[object, ...] = (
-    None,
-    [],
-    {},
-    "x",
-    -1,
-    0,
-    3,
-    1e300,
-    float("inf"),
-    True,
-    [[1]],
-    {"a": 1},
-    "9" * 5000,
-)
-COMPARED = (
-    *WEIGHTS,
-    *(f"checkpoints/step-00000017/{n}.safetensors" for n in ("model", "optimizer", "random")),
-)
-# The words with which a resume says what it cannot restore.
-EXPLAINED = ("is lost", "the average at the end leaves", "missing, or changed", "cannot be checked")
+    None, [], {}, "x", -1, 0, 3, 10**9, 10**30, 1e300, float("inf"), True, [[1]], {"a": 1}, "9" * 5000,
+)  # fmt: skip
+EXTRA = (
+    "notes.txt", "checkpoints/step-00000012/model.safetensors", "checkpoints/step-00000099/x",
+    "checkpoints/step-000000013/state.json", "checkpoints/step-00000010/extra.safetensors",
+    "checkpoints/damaged-step-00000010/x", "checkpoints/step-00000014", "data/train/other.ids",
+    "data/labels.json", "data/source.model", "averaged/notes.txt", ".tmp-1-model/x",
+)  # fmt: skip
+Damage = Callable[[Path, Path, random.Random], str | None]
 
 
-@dataclass(frozen=True)
-class Case:
-    """A damaged run that was resumed.
+def damage(path: Path, others: list[Path], luck: random.Random) -> list[tuple[str, str]]:
+    """Damage one place of a run, or two.
 
-    Attributes:
-        damage: What was done to which file.
-        outcome: "same weights", "rejected", "explained", or what broke.
-        log: What the resume printed.
+    Args:
+        path: The run.
+        others: Other runs, whose settings or data differ.
+        luck: The source of randomness.
+
+    Returns:
+        The name of each damaged file or directory, with what was done to it.
     """
+    done: list[tuple[str, str]] = []
+    count = luck.choice((1, 1, 1, 2))
+    while len(done) < count:
+        is_file = luck.random() < 0.8
+        choices = [p for p in sorted(path.rglob("*")) if p.is_file() == is_file]
+        place = luck.choice(choices)
+        name = str(place.relative_to(path))
+        kinds = FILE_DAMAGE if is_file else DIRECTORY_DAMAGE
+        kind = luck.choice(list(kinds))
+        if place.is_symlink() or not os.access(place, os.R_OK) or place.is_fifo():
+            continue
+        if kind == "extra":
+            place = path / (name := luck.choice(EXTRA))
+        elif kind == "foreign":
+            place = luck.choice(others) / name
+            if not place.exists():
+                continue
+        other = luck.choice([p for p in choices if p.is_file() == is_file])
+        kinds[kind](path / name, other if kind != "foreign" else place, luck)
+        done.append((name, f"{kind} {other.relative_to(path)}" if kind in TWO else kind))
+        if kind == "swapped":
+            done.append((str(other.relative_to(path)), kind))
+    return done
 
-    damage: str
-    outcome: str
-    log: str
 
-    @property
-    def is_right(self) -> bool:
-        """Whether the run ended with the same weights, or said why not."""
-        return self.outcome in ("same weights", "rejected", "explained")
-
-
-def write_runs(folder: Path) -> tuple[Path, Path]:
-    """Train a tiny run to its end, and another that stops at step 10; return both."""
-    corpus = write_corpus(folder)
-    for name, last in (("whole", 17), ("stopped", 10)):
-        run = opened(folder / name, command(folder / name, corpus))
-        events = run_to_end(run)
-        for event in events:
-            if isinstance(event, StepReport) and event.step == last == 10:
-                break
-        events.close()
-        run.directory.unlock()
-    return folder / "whole", folder / "stopped"
+def put_back(path: Path, original: Path, names: list[str]) -> None:
+    """Restore the damaged files and directories of a run from the original."""
+    for name in names:
+        place, source = path / name, original / name
+        remove(place)
+        if source.is_dir():
+            shutil.copytree(source, place)
+        elif source.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, place)
 
 
-def damage(path: Path, luck: random.Random) -> str:
-    """Damage one file of a run, or swap two; return what was done."""
-    files = sorted(file for file in path.rglob("*") if file.is_file() and file.name != ".lock")
-    file = luck.choice(files)
-    content = bytearray(file.read_bytes())
-    kind = luck.choice(KINDS)
-    if kind == "nonsense" and file.suffix != ".json":
-        kind = "flipped"
-    if kind == "missing":
-        file.unlink()
-    elif kind == "empty":
-        file.write_bytes(b"")
-    elif kind == "truncated":
-        file.write_bytes(content[: luck.randrange(max(1, len(content)))])
-    elif kind == "flipped":
-        for _ in range(luck.randint(1, 3)):
-            if content:
-                content[luck.randrange(len(content))] ^= 1 << luck.randrange(8)
-        file.write_bytes(content)
-    elif kind == "nonsense":
-        file.write_text(json.dumps(_replace_value(json.loads(content), luck)))
-    elif kind == "swapped":
-        other = luck.choice(files)
-        file.write_bytes(other.read_bytes())
-        other.write_bytes(content)
-        kind = f"swapped with {other.relative_to(path)}"
+def remove(place: Path) -> None:
+    """Delete a file, a link or a directory, if it exists."""
+    if place.is_dir() and not place.is_symlink():
+        place.chmod(0o700)
+        shutil.rmtree(place)
     else:
-        file.unlink()
-        file.mkdir()
-    return f"{file.relative_to(path)} {kind}"
+        place.unlink(missing_ok=True)
 
 
-def resume_damaged(number: int, whole: Path, stopped: Path, folder: Path) -> Case:
-    """Damage a copy of the stopped run, resume it in a child process, and compare with the whole run."""
-    path = folder / "run"
-    shutil.rmtree(path, ignore_errors=True)
-    shutil.copytree(stopped, path)
-    done = damage(path, random.Random(number))
-    code, log = _train(path, folder / "log")
-    if "Traceback" in log:
-        return Case(done, "traceback", log)
-    if code == 1:
-        last = log.strip().splitlines()[-1:]
-        names = bool(last) and last[0].startswith("headway: ") and str(path) in last[0]
-        return Case(done, "rejected" if names else "rejected without a file's name", log)
-    if code:
-        return Case(done, f"exit code {code}", log)
-    same = all(
-        (path / name).is_file() and (path / name).read_bytes() == (whole / name).read_bytes()
-        for name in COMPARED
-    )
-    if same:
-        return Case(done, "same weights", log)
-    is_explained = any(words in log for words in EXPLAINED)
-    return Case(done, "explained" if is_explained else "silent difference", log)
+def remove_digests(path: Path) -> None:
+    """Turn a run into one of version 0.1, which recorded no digests."""
+    values = json.loads((path / "run.json").read_text())
+    for name in ("sha256", "settings", "models", "identity"):
+        del values[name]
+    for name in ("validation_text", "tokenizer_files"):
+        del values["data"][name]
+    (path / "run.json").write_text(json.dumps(values))
+    for checkpoint in (path / "checkpoints").iterdir():
+        (checkpoint / "SHA256SUMS").unlink()
+        state = json.loads((checkpoint / "state.json").read_text())
+        for name in ("run", "series", "metrics_sha256"):
+            del state[name]
+        (checkpoint / "state.json").write_text(json.dumps(state | {"format": 1}))
 
 
-def _train(path: Path, log: Path) -> tuple[int, str]:
-    """Resume a run in a child process, which has all modules already; return exit code and output."""
-    child = os.fork()
-    if not child:
-        code = 99
+def _missing(place: Path, _: Path, luck: random.Random) -> None:
+    remove(place)
+
+
+def _empty(place: Path, _: Path, luck: random.Random) -> None:
+    place.write_bytes(b"")
+
+
+def _truncated(place: Path, _: Path, luck: random.Random) -> None:
+    content = place.read_bytes()
+    place.write_bytes(content[: luck.randrange(max(1, len(content)))])
+
+
+def _longer(place: Path, _: Path, luck: random.Random) -> None:
+    place.write_bytes(place.read_bytes() + luck.randbytes(luck.choice((1, 8, 5000))))
+
+
+def _flipped(place: Path, _: Path, luck: random.Random) -> None:
+    content = bytearray(place.read_bytes())
+    for bit in luck.choices(range(8), k=luck.randint(1, 3)):
+        if content:
+            content[luck.randrange(len(content))] ^= 1 << bit
+    place.write_bytes(content)
+
+
+def _nonsense(place: Path, _: Path, luck: random.Random) -> None:
+    """Change JSON: replace, remove or add a value somewhere; of other files, lose or repeat a line."""
+    if place.suffix == ".json":
         try:
-            with log.open("w") as file:
-                os.dup2(file.fileno(), 1)
-                os.dup2(file.fileno(), 2)
-            sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
-            main(["train", str(path)])
-        except SystemExit as end:
-            code = int(end.code or 0)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stderr.flush()
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return code, log.read_text(errors="replace")
+            values = json.loads(place.read_bytes())
+        except ValueError:
+            values = None  # damaged already
+        place.write_text(json.dumps(_change_json(values, luck)))
+        return
+    lines = place.read_bytes().splitlines(keepends=True)
+    at = luck.randrange(max(1, len(lines)))
+    place.write_bytes(
+        b"".join(lines[:at] + lines[at + 1 :] if luck.random() < 0.5 else lines[at:] + lines)
+    )
 
 
-def _replace_value(values: object, luck: random.Random) -> object:
-    """Replace one value somewhere in JSON by another, often of another type."""
-    if isinstance(values, dict | list) and values and luck.random() < 0.8:
+def _change_json(values: object, luck: random.Random) -> object:
+    if isinstance(values, dict | list) and values and luck.random() < 0.85:
         key = luck.choice(list(values) if isinstance(values, dict) else range(len(values)))
-        values[key] = _replace_value(values[key], luck)
+        what = luck.random()
+        if what < 0.15:
+            del values[key]
+        elif what < 0.25 and isinstance(values, dict):
+            values[f"{key}2"] = values[key]
+        else:
+            values[key] = _change_json(values[key], luck)
         return values
+    if isinstance(values, int | float) and luck.random() < 0.5:
+        return values + luck.choice((1, -1, 0.5))
     return luck.choice(NONSENSE)
+
+
+def _swapped(place: Path, other: Path, luck: random.Random) -> None:
+    kept = place.with_name(".kept")
+    if place == other or place in other.parents or other in place.parents:
+        return
+    place.rename(kept)
+    other.rename(place)
+    kept.rename(other)
+
+
+def _foreign(place: Path, other: Path, luck: random.Random) -> None:
+    remove(place)
+    (shutil.copytree if other.is_dir() else shutil.copy2)(other, place)
+
+
+def _directory(place: Path, _: Path, luck: random.Random) -> None:
+    remove(place)
+    place.mkdir()
+
+
+def _file(place: Path, _: Path, luck: random.Random) -> None:
+    remove(place)
+    place.write_text("x")
+
+
+def _link(place: Path, other: Path, luck: random.Random) -> None:
+    """Put a link in its place: to nothing, to itself, or to another file."""
+    target = luck.choice((place.with_name("nowhere"), place, other))
+    remove(place)
+    place.symlink_to(target)
+
+
+def _pipe(place: Path, _: Path, luck: random.Random) -> None:
+    remove(place)
+    os.mkfifo(place)
+
+
+def _unreadable(place: Path, _: Path, luck: random.Random) -> None:
+    place.chmod(luck.choice((0, 0o400, 0o444)))
+
+
+def _extra(place: Path, _: Path, luck: random.Random) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not place.exists():
+        place.write_bytes(luck.randbytes(luck.choice((0, 40))))
+
+
+FILE_DAMAGE = {
+    "missing": _missing, "empty": _empty, "truncated": _truncated, "longer": _longer, "flipped": _flipped,
+    "nonsense": _nonsense, "swapped": _swapped, "foreign": _foreign, "directory": _directory,
+    "link": _link, "pipe": _pipe, "unreadable": _unreadable, "extra": _extra,
+}  # fmt: skip
+DIRECTORY_DAMAGE = {
+    "missing": _missing, "swapped": _swapped, "foreign": _foreign, "file": _file, "empty": _directory,
+    "link": _link, "unreadable": _unreadable, "extra": _extra,
+}  # fmt: skip
+TWO = ("swapped", "link")

@@ -11,7 +11,8 @@ from torch import Tensor
 from headway.cli.arguments import parse
 from headway.cli.verbs import train as verb
 from headway.training.run_directory import RunDirectory
-from headway.training.start_or_resume import RunRequest, open_run
+from headway.training.run_request import RunRequest
+from headway.training.start_or_resume import open_run
 
 WORDS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
 WEIGHTS = ("model.safetensors", "best/model.safetensors", "averaged/model.safetensors")
@@ -24,13 +25,24 @@ SETTINGS = {
 }  # fmt: skip
 
 
-def write_corpus(folder: Path, train: int = 400, valid: int = 17) -> list[str]:
-    """Write digits and their German names as a small parallel corpus; return `train`'s arguments."""
+def write_corpus(
+    folder: Path, train: int = 400, valid: int = 17, *, is_reversed: bool = False
+) -> list[str]:
+    """Write digits and their German names as a small parallel corpus; return `train`'s arguments.
+
+    Args:
+        folder: Created if it does not exist.
+        train: Number of training pairs.
+        valid: Number of validation pairs.
+        is_reversed: Write the same lines in reversed order, for other data of the same size.
+    """
+    folder.mkdir(exist_ok=True)
     source = random.Random(5)
     for name, count in (("train", train), ("valid", valid)):
         rows = [[source.randrange(10) for _ in range(source.randint(1, 9))] for _ in range(count)]
         for language, word in (("en", str), ("de", WORDS.__getitem__)):
             lines = [" ".join(word(digit) for digit in row) for row in rows]
+            lines = lines[::-1] if is_reversed else lines
             (folder / f"{name}.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
     files = {
         name: [str(folder / f"{name}.{code}") for code in ("en", "de")]

@@ -194,7 +194,9 @@ def test_every_missing_or_truncated_file_gives_a_message_of_one_line(
         damaged.unlink()
         if size is not None:
             damaged.write_bytes(data[: int(size * len(data))])
-        with pytest.raises(HeadwayError, match=rf"^{re.escape(str(copy))}[^\n]*$"):
+        with pytest.raises(
+            HeadwayError, match=rf"^{re.escape(str(copy))}[^\n]*: prepare the data again$"
+        ):
             PreparedData.open(copy)
 
 

@@ -9,6 +9,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.inference import load_model
+from headway.training.checkpoint import read_tensors
 from headway.training.loop import run_to_end
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport, Trainer
@@ -56,7 +57,7 @@ def test_many_bad_steps_in_a_row_roll_back_to_the_last_checkpoint(corpus, tmp_pa
         if isinstance(event, StepReport) and event.step == 8:
             break
         weights = run.trainer.model.source_embedding.weight.clone()
-    good, _ = run.directory.load(6)
+    good, _ = run.directory.load(6, run.record.identity)
     assert torch.equal(
         run.trainer.model.source_embedding.weight, good["model"]["source_embedding.weight"]
     )
@@ -75,7 +76,7 @@ def test_a_roll_back_restores_weights_but_continues_with_new_data(corpus, tmp_pa
             seventh = run.trainer.model.source_embedding.weight.clone()
         if isinstance(event, StepReport) and event.step == 8:
             break
-    good, _ = run.directory.load(6)
+    good, _ = run.directory.load(6, run.record.identity)
     now = run.trainer.model.source_embedding.weight
     assert torch.equal(now, good["model"]["source_embedding.weight"])
     assert not torch.equal(now, seventh)
@@ -92,7 +93,7 @@ def test_a_roll_back_before_the_first_regular_checkpoint(corpus, tmp_path, monke
     poisoned(monkeypatch, {2})
     run = opened(path, ["train", str(path)])
     next(event for event in run_to_end(run) if isinstance(event, StepReport))
-    fresh = run.directory.load(0)[0]["model"]["source_embedding.weight"]
+    fresh = run.directory.load(0, run.record.identity)[0]["model"]["source_embedding.weight"]
     assert torch.equal(run.trainer.model.source_embedding.weight, fresh)
     run.directory.unlock()
 
@@ -106,7 +107,7 @@ def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp
     assert all(
         weight.isfinite().all()
         for step in RunDirectory(path).steps()
-        for weight in RunDirectory(path).load(step)[0]["model"].values()
+        for weight in read_tensors(RunDirectory(path).weights(step)).values()
     )
 
 
@@ -122,6 +123,6 @@ def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
         if isinstance(event, StepReport) and event.step == 9:
             break
     run.save()
-    tensors, _ = run.directory.load(9)
+    tensors, _ = run.directory.load(9, run.record.identity)
     assert all(weight.isfinite().all() for weight in tensors["model"].values())
     run.directory.unlock()

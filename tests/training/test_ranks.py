@@ -12,6 +12,7 @@ import torch
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.training import ranks
+from headway.training.checkpoint import read_tensors
 from headway.training.run_directory import RunDirectory
 from support.runs import command, metrics
 
@@ -49,7 +50,7 @@ def test_two_ranks_compute_the_result_of_one(corpus, tmp_path):
         for key, value in one.items():
             exact = isinstance(value, (str, list))
             assert two[key] == (value if exact else pytest.approx(value, rel=1e-3)), key
-    weights = [RunDirectory(path).load(7)[0]["model"] for path in (alone, together)]
+    weights = [read_tensors(RunDirectory(path).weights(7)) for path in (alone, together)]
     for name, weight in weights[0].items():
         torch.testing.assert_close(weights[1][name], weight, rtol=1e-3, atol=1e-4)
 

@@ -6,9 +6,11 @@ import sys
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from headway.errors import HeadwayError
 from headway.files import temporary_path
+from headway.inference import weights
 from headway.training.averaging import average_weights
 from headway.training.checkpoint import (
     checkpoint_path,
@@ -31,7 +33,7 @@ def test_a_checkpoint_is_read_as_it_was_written(tmp_path):
     path = checkpoint_path(tmp_path, 7)
     write_checkpoint(path, TENSORS, {"epoch": 3})
     tensors, state = read_checkpoint(path)
-    assert state == {"epoch": 3}
+    assert state == {"format": 2, "epoch": 3}
     for file, group in TENSORS.items():
         for name, tensor in group.items():
             assert torch.equal(tensors[file][name], tensor)
@@ -64,6 +66,24 @@ def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp
     read_checkpoint(checkpoint_path(tmp_path, 5))
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (errno.ENOSPC, r"cannot write 5,\d{3} bytes \(No space left.*: free space and give"),
+        (errno.EACCES, r"\(Permission denied\).*: put that right and give the same command again"),
+        (errno.ENOENT, "removed while the run used it: the training ends"),
+    ],
+)
+def test_the_reason_of_safetensors_is_explained(code, message, tmp_path, monkeypatch):
+    def save_file(tensors, file, metadata):
+        raise SafetensorError(f"Error while serializing: I/O error: words (os error {code})")
+
+    monkeypatch.setattr(weights, "save_file", save_file)
+    with pytest.raises(HeadwayError, match=message):
+        write_checkpoint(checkpoint_path(tmp_path, 5), TENSORS, {})
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(tmp_path, monkeypatch):
     path = checkpoint_path(tmp_path, 11)
     seen = []
@@ -78,6 +98,7 @@ def test_a_process_killed_while_writing_leaves_no_partial_checkpoint(tmp_path):
     script = f"""
 import os, signal, sys
 import torch
+from safetensors import SafetensorError
 from pathlib import Path
 from headway import files
 from headway.training.checkpoint import write_checkpoint

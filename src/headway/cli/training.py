@@ -15,12 +15,12 @@ from headway.errors import HeadwayError
 if TYPE_CHECKING:
     from headway.training.run import Run
     from headway.training.run_directory import RunDirectory
-    from headway.training.start_or_resume import RunRequest
+    from headway.training.run_request import RunRequest
 
 
 def check_training(directory: "RunDirectory", request: "RunRequest") -> None:
     """Check a request before anything is compiled or written; a wrong setting exits with 2."""
-    from headway.training.start_or_resume import SettingsError, check_request
+    from headway.training.run_request import SettingsError, check_request
 
     try:
         check_request(directory, request)
@@ -117,7 +117,7 @@ def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
     """
     from headway.files import remove
     from headway.training.run_directory import RunDirectory
-    from headway.training.start_or_resume import RunRequest
+    from headway.training.run_request import RunRequest
 
     directory = RunDirectory(args.run)
     overrides, preset, data = args.overrides, args.preset, None

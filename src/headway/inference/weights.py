@@ -1,5 +1,7 @@
-"""The file ``model.safetensors``: written atomically, and read into a network after its shapes are checked."""
+"""Safetensors files: written like any other file, and read into a network after their shapes are checked."""
 
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -17,11 +19,30 @@ from headway.model import Network, make_model
 
 def write_weights(file: Path, weights: Mapping[str, Tensor]) -> None:
     """Write a safetensors file atomically, in place of an older one if there is one."""
+    with write_atomically(file) as temporary:
+        save_tensors(temporary, weights, {"format": "pt"})
+
+
+def save_tensors(
+    file: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None
+) -> None:
+    """Write a safetensors file with the permissions of a new file, as the umask has them.
+
+    safetensors itself gives them to the owner alone, so that no other user could serve the model.
+
+    Raises:
+        OSError: If the file cannot be written.
+    """
+    file.touch()
+    mode = file.stat().st_mode
     try:
-        with write_atomically(file) as temporary:
-            save_file(dict(weights), temporary, metadata={"format": "pt"})
-    except SafetensorError as error:  # safetensors reports a full disk so, without its errno
-        raise OSError(f"cannot write {file}: {error}") from None
+        save_file(dict(tensors), file, metadata)
+    except SafetensorError as error:  # only its words have the number of the error
+        number = re.search(r"os error ([0-9]+)", str(error))
+        if not number:
+            raise OSError(str(error)) from None
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(file)) from None
+    file.chmod(mode)
 
 
 def read_network(file: Path, config: ModelConfig) -> Network:

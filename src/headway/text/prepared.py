@@ -52,13 +52,26 @@ class PreparedData:
     origins: list[Manifest] = field(default_factory=list)
 
     @classmethod
-    def open(cls, directory: str | Path) -> "PreparedData":
+    def open(cls, directory: str | Path, way_out: str = "prepare the data again") -> "PreparedData":
         """Open a prepared directory.
+
+        Args:
+            directory: The directory.
+            way_out: What an error tells the user to do.
 
         Raises:
             HeadwayError: If a file is missing, damaged, changed or of another format; it names the file.
         """
-        directory = Path(directory)
+        try:
+            return cls._read(Path(directory))
+        except HeadwayError as error:
+            raise HeadwayError(f"{error}: {way_out}") from None
+        except OSError as error:
+            name = error.filename or directory
+            raise HeadwayError(f"{name}: {error.strerror or error}: {way_out}") from None
+
+    @classmethod
+    def _read(cls, directory: Path) -> "PreparedData":
         path = directory / "data.json"
         if not path.is_file():
             raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
@@ -73,9 +86,10 @@ class PreparedData:
         except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             right = False
         if not right:
-            raise HeadwayError(
-                f"{path}: not written by this version of Headway: prepare the data again"
-            )
+            raise HeadwayError(f"{path}: not written by this version of Headway")
+        for name in ("valid.source", "valid.target"):
+            if not (directory / name).is_file():
+                raise HeadwayError(f"{directory / name}: missing")
         data = cls(
             directory=directory,
             tokenizer=load_tokenizer(directory),
@@ -91,12 +105,10 @@ class PreparedData:
         found = fingerprint(data.tokenizer, data.train, data.valid)
         if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
             raise HeadwayError(
-                f"{directory}: valid.source and valid.target do not belong to valid/: prepare it again"
+                f"{directory}: valid.source and valid.target do not belong to valid/"
             )
         if found != recorded:
-            raise HeadwayError(
-                f"{directory}: its files are from different preparations: prepare it again"
-            )
+            raise HeadwayError(f"{directory}: its files are from different preparations")
         for corpus in (data.train, data.valid):
             corpus.check_digest()
         return data

@@ -138,7 +138,7 @@ class Corpus:
         if digest.hexdigest() != self.fingerprint:
             raise HeadwayError(
                 f"{self.directory}: source.ids, source.ends, target.ids or target.ends has changed since"
-                " the data was prepared: restore the files, or prepare the data again"
+                " the data was prepared"
             )
 
     @property
@@ -178,7 +178,7 @@ def _map(path: Path, dtype: type[Number], count: int) -> npt.NDArray[Number]:
     size = path.stat().st_size if path.is_file() else -1
     if size != expected:
         found = "is missing" if size < 0 else f"has {size} bytes, not {expected}"
-        raise HeadwayError(f"{path}: {found}: prepare the data again")
+        raise HeadwayError(f"{path}: {found}")
     return np.memmap(path, dtype, mode="r") if count else np.zeros(0, dtype)
 
 
@@ -204,6 +204,8 @@ def _flush(
 
 def _read_facts(directory: Path) -> Facts:
     path = directory / "corpus.json"
+    if not path.is_file():
+        raise HeadwayError(f"{path}: missing")
     try:
         facts = Facts(**json.loads(path.read_bytes()))
         sizes = facts.pairs, facts.source_tokens, facts.target_tokens
@@ -216,7 +218,5 @@ def _read_facts(directory: Path) -> Facts:
         if not is_right:
             raise ValueError
     except (OSError, ValueError, TypeError, RecursionError):
-        raise HeadwayError(
-            f"{path}: not written by this version of Headway: prepare the data again"
-        ) from None
+        raise HeadwayError(f"{path}: not written by this version of Headway") from None
     return facts

@@ -5,7 +5,9 @@ all its files are synced, and loses the name before any of them is deleted. Noth
 ``SHA256SUMS`` holds the sha256 of each file, so that ``sha256sum -c SHA256SUMS`` checks it too.
 """
 
+import errno
 import json
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from headway.errors import HeadwayError
@@ -25,9 +27,11 @@ from headway.files import (
     temporary_path,
     write_atomically,
 )
+from headway.inference.weights import save_tensors
 
 Tensors = Mapping[str, Tensor]
-NAME = re.compile(r"step-(\d{8,})")
+FORMAT = 2  # 1, of version 0.1, has no digests
+NAME = re.compile(r"step-([0-9]{8,})")
 DIGESTS = "SHA256SUMS"
 DIGEST_LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
 
@@ -38,9 +42,21 @@ def checkpoint_path(folder: Path, step: int) -> Path:
 
 
 def checkpoint_steps(folder: Path) -> list[int]:
-    """Return the steps that have a checkpoint, in ascending order."""
-    matches = (NAME.fullmatch(entry.name) for entry in folder.glob("step-*"))
-    return sorted(int(match[1]) for match in matches if match)
+    """Return the steps that have a checkpoint, in ascending order.
+
+    Raises:
+        HeadwayError: If the directory cannot be read; one that does not exist has no steps.
+    """
+    if not os.path.lexists(folder):
+        return []
+    try:
+        names = {entry.name for entry in folder.iterdir()}
+    except OSError as error:
+        raise HeadwayError(
+            f"{folder}: cannot be read ({error.strerror}): restore the directory, or give another RUN"
+        ) from None
+    steps = [int(match[1]) for match in map(NAME.fullmatch, names) if match]
+    return sorted(step for step in steps if checkpoint_path(folder, step).name in names)
 
 
 def write_checkpoint(
@@ -60,8 +76,9 @@ def write_checkpoint(
     with explain_write_errors(path, size), write_atomically(path) as temporary:
         temporary.mkdir()
         for name, group in tensors.items():
-            save_file(dict(group), temporary / f"{name}.safetensors")
-        (temporary / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
+            save_tensors(temporary / f"{name}.safetensors", group)
+        values = {"format": FORMAT, **state}
+        (temporary / "state.json").write_text(json.dumps(values, indent=1), encoding="utf-8")
         names = sorted(file.name for file in temporary.iterdir())
         lines = [f"{hash_file(temporary / name)}  {name}\n" for name in names]
         (temporary / DIGESTS).write_text("".join(lines), encoding="utf-8")
@@ -73,27 +90,33 @@ def read_checkpoint(path: Path) -> tuple[dict[str, dict[str, Tensor]], dict[str,
     Raises:
         HeadwayError: If a file is missing, damaged or changed.
     """
-    for name in read_digests(path):
+    files = sorted(path.glob("*.safetensors"))
+    for name in sorted({*read_digests(path), *(file.name for file in files)}):
         check_digest(path / name)
-    tensors = {file.stem: read_tensors(file) for file in sorted(path.glob("*.safetensors"))}
-    try:
-        state = json.loads((path / "state.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise HeadwayError(f"{path / 'state.json'}: cannot be read ({error})") from None
-    if not isinstance(state, dict):
-        raise HeadwayError(f"{path / 'state.json'}: not the state of a checkpoint")
-    return tensors, state
+    return {file.stem: read_tensors(file) for file in files}, read_state(path)
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """Read the state of a checkpoint.
+
+    Raises:
+        HeadwayError: If the file is missing, damaged or changed.
+    """
+    check_digest(path / "state.json")
+    return _parse_state(path)
 
 
 def read_digests(path: Path) -> dict[str, str]:
     """Return file name -> sha256 of a checkpoint's files; none if version 0.1 wrote the checkpoint.
 
     Raises:
-        HeadwayError: If the list of digests is damaged.
+        HeadwayError: If the list of digests is missing or damaged.
     """
     file = path / DIGESTS
-    if not file.exists():
-        return {}
+    if not file.is_file():
+        if _parse_state(path).get("format") == 1:
+            return {}
+        raise HeadwayError(f"{file}: missing")
     try:
         lines = [DIGEST_LINE.fullmatch(line) for line in file.read_text("utf-8").splitlines()]
     except (OSError, ValueError) as error:
@@ -110,6 +133,8 @@ def check_digest(file: Path) -> None:
     Raises:
         HeadwayError: If the file is missing or changed.
     """
+    if not file.is_file():
+        raise HeadwayError(f"{file}: missing")
     digests = read_digests(file.parent)
     try:
         if digests and hash_file(file) != digests.get(file.name):
@@ -154,12 +179,26 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         raise HeadwayError(f"{path}: not a readable safetensors file ({error})") from None
 
 
+def _parse_state(path: Path) -> dict[str, Any]:
+    file = path / "state.json"
+    if not file.is_file():
+        raise HeadwayError(f"{file}: missing")
+    try:
+        state = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise HeadwayError(f"{file}: cannot be read ({error})") from None
+    if not isinstance(state, dict) or state.get("format") not in (1, FORMAT):
+        raise HeadwayError(f"{file}: not the state of a checkpoint")
+    return state
+
+
 def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
     """Delete the checkpoints of all steps but these, and files of interrupted writes."""
-    for step in set(checkpoint_steps(folder)) - set(keep):
-        path = checkpoint_path(folder, step)
-        path.rename(temporary_path(path))
-    remove_leftovers(folder)
+    with explain_write_errors(folder, 0):
+        for step in set(checkpoint_steps(folder)) - set(keep):
+            path = checkpoint_path(folder, step)
+            path.rename(temporary_path(path))
+        remove_leftovers(folder)
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -174,7 +213,12 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def explain_write_errors(path: Path, size: int) -> Iterator[None]:
-    """Turn a failure to write ``size`` bytes at ``path`` into a message of one line."""
+    """Turn a failure to write or delete something at ``path`` into a message of one line.
+
+    Args:
+        path: A file or directory.
+        size: Number of bytes to write.
+    """
     try:
         yield
     except FileNotFoundError as error:
@@ -182,9 +226,13 @@ def explain_write_errors(path: Path, size: int) -> Iterator[None]:
             f"{path}: the file or its directory was removed while the run used it: the training ends, and"
             " its steps since the last checkpoint are lost"
         ) from error
-    except (OSError, SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        path = Path(error.filename2 or path)  # the file that a rename would have replaced
+        way_out = "free space" if is_full else "put that right"
+        what = f"cannot write {size:,} bytes" if size else "cannot be written"
         raise HeadwayError(
-            f"{path}: cannot write {size:,} bytes ({reason}); the run's last checkpoint is intact:"
-            " free space and give the same command again"
+            f"{path}: {what} ({reason}); the run's last checkpoint is intact:"
+            f" {way_out} and give the same command again"
         ) from error

@@ -62,6 +62,8 @@ class ModelWriter:
                 for file in sorted(unfinished.iterdir(), key=lambda file: file.name == WEIGHTS):
                     file.replace(path / file.name)
                 sync(path)
+                del self.record.models[name][:-1]
+                self.write_record()
             finally:
                 remove(unfinished)
 

@@ -28,6 +28,8 @@ class DataRecord:
         validation_pairs: Number of validation pairs.
         origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
         validation_text: A hash of the raw validation text; empty: version 0.1 did not record it.
+        tokenizer_files: A hash of the serialized vocabularies, which also hold the scores of subwords
+            and the normalization of text; empty: version 0.1 did not record it.
     """
 
     directory: str | None
@@ -38,6 +40,7 @@ class DataRecord:
     validation_pairs: int
     origins: list[Manifest] = field(default_factory=list)
     validation_text: str = ""
+    tokenizer_files: str = ""
 
     @classmethod
     def describe(cls, data: PreparedData, run_directory: Path) -> "DataRecord":
@@ -53,6 +56,7 @@ class DataRecord:
             validation_pairs=len(data.valid),
             origins=data.origins,
             validation_text=hash_lines([*data.valid_source, *data.valid_target]),
+            tokenizer_files=hashlib.sha256(b"".join(data.tokenizer.models)).hexdigest(),
         )
 
 
@@ -92,8 +96,10 @@ class RunRecord:
         installed: The scores of the model in the run directory.
         finished: Whether the run has taken all its steps and averaged its checkpoints.
         settings: The settings, as ``config.json`` has them; None: version 0.1 did not record them.
-        models: Name of a file with weights -> the sha256 that it may have: until it is replaced, and
-            afterwards.
+        models: Name of a file with weights -> its sha256; while the file is replaced, also that of the
+            new file.
+        identity: A hash of all that decides the results of the run. Each checkpoint has it too, so that
+            a checkpoint of another run is recognized. Empty: version 0.1 did not record it.
     """
 
     headway: str
@@ -109,6 +115,7 @@ class RunRecord:
     finished: bool = False
     settings: dict[str, dict[str, Setting]] | None = None
     models: dict[str, list[str]] = field(default_factory=dict)
+    identity: str = ""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> "RunRecord":
@@ -118,7 +125,8 @@ class RunRecord:
             ValueError: If a value is missing, unknown, of another type, or changed.
         """
         own = {name: value for name, value in values.items() if name != "sha256"}
-        if "sha256" in values and values["sha256"] != hash_lines([json.dumps(own, sort_keys=True)]):
+        has_digest = "sha256" in values or "settings" in values
+        if has_digest and values.get("sha256") != hash_lines([json.dumps(own, sort_keys=True)]):
             raise ValueError("changed since it was written")
         return build(cls, own)
 

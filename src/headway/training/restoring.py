@@ -1,19 +1,25 @@
-"""Restore a run from its newest whole checkpoint, and report the checkpoints that are damaged."""
+"""Restore a run from its newest whole checkpoint, and its models; report what is damaged."""
 
+import shutil
 from collections.abc import Mapping
 
 from headway.errors import HeadwayError
+from headway.files import write_atomically
+from headway.inference.directory import CARD
 from headway.training import ranks
 from headway.training.checkpoint import (
     Tensors,
-    check_digest,
     check_tensors,
+    explain_write_errors,
     read_digests,
     set_aside,
 )
 from headway.training.feed import Feed
+from headway.training.log import LogLengths
+from headway.training.model_writer import WEIGHTS, list_damaged_models
+from headway.training.record import RunRecord
 from headway.training.run import Run
-from headway.training.run_directory import LogLengths
+from headway.training.run_directory import RunDirectory
 from headway.training.state import State
 
 
@@ -29,7 +35,7 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         The lengths of the logs, and what the user should know, a line each.
 
     Raises:
-        HeadwayError: If there are checkpoints, but none of them is whole.
+        HeadwayError: If none of the checkpoints is whole, or they are lost.
     """
     directory = run.directory
     damaged: dict[int, str] = {}
@@ -42,12 +48,16 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         except HeadwayError as error:
             damaged[step] = str(error)
     else:
+        way_out = "restore it, or delete it and metrics.jsonl to train again from step 0"
         if damaged:
             raise HeadwayError(
-                f"{damaged[max(damaged)]}; {directory.checkpoints} has no whole checkpoint: restore the"
-                " directory, or delete it to train again from step 0"
+                f"{damaged[max(damaged)]}; {directory.checkpoints} has no whole checkpoint: {way_out}"
             )
-        return logs, []
+        if directory.metrics.size():
+            raise HeadwayError(
+                f"{directory.checkpoints}: has no checkpoint, but metrics.jsonl has steps: {way_out}"
+            )
+        return logs, []  # the run was interrupted before its first checkpoint
     notices = [
         f"{error}: the checkpoint is damaged, and the run goes on from that of step {run.step}"
         for error in damaged.values()
@@ -56,17 +66,16 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         notices.append(
             f"{directory.checkpoint(run.step)}: was written without digests, so its files cannot be checked"
         )
-    for step in set(_steps_to_average(run)) - {run.step}:
+    checked = {run.step}
+    while unchecked := set(_steps_to_average(run)) - checked:
+        step = max(unchecked)
+        checked.add(step)
         try:
-            directory.weights(step).stat()
-            check_digest(directory.weights(step))
-        except (HeadwayError, OSError) as error:
+            directory.check_weights(step, run.record.identity)
+        except HeadwayError as error:
             damaged[step] = str(error)
-            reason = (
-                error if isinstance(error, HeadwayError) else f"{directory.weights(step)}: missing"
-            )
-            notices.append(f"{reason}: the average at the end leaves step {step} out")
-    run.state.series = [step for step in run.series if step not in damaged]
+            notices.append(f"{error}: the average at the end leaves step {step} out")
+            run.state.series = [other for other in run.series if other != step]
     ranks.wait()  # all ranks have read the checkpoints
     if ranks.rank() == 0:
         for step in damaged:
@@ -82,20 +91,56 @@ def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> LogLengths
         HeadwayError: If a file of the checkpoint is missing, damaged or changed.
     """
     path = run.directory.checkpoint(step)
-    tensors, values = run.directory.load(step)
+    tensors, values = run.directory.load(step, run.record.identity)
     check_tensors(path, tensors, expected)
     try:
         state, logs = State.from_dict(values), LogLengths.from_dict(values)
+        feed = Feed(run.data, run.config.training, run.trainer.device, state.epoch, state.index)
+        if state.index > len(feed.plan):
+            raise ValueError("index is larger than an epoch")
     except ValueError as error:
         raise HeadwayError(f"{path / 'state.json'}: {error}") from None
-    run.trainer.load(tensors)
+    try:
+        run.trainer.load(tensors)
+    except RuntimeError as error:
+        raise HeadwayError(f"{path / 'random.safetensors'}: {error}") from None
     run.trainer.steps = run.saved = step
     if state.series is None:
         every = run.config.training.checkpoint_every
         state.series = [s for s in run.directory.steps() if s <= step and s % every == 0]
-    run.state = state
-    run.feed = Feed(run.data, run.config.training, run.trainer.device, state.epoch, state.index)
+    run.state, run.feed = state, feed
     return logs
+
+
+def restore_models(directory: RunDirectory, record: RunRecord) -> tuple[list[str], list[str]]:
+    """Restore each damaged model from another of the run that has the same weights, if there is one.
+
+    Returns:
+        The names of the files with weights that are lost, and what the user should know, a line each.
+    """
+    damaged = list_damaged_models(directory, record)
+    copies = {
+        name: other
+        for name in damaged
+        for other in record.models.keys() - set(damaged)
+        if record.models[other] == record.models[name]
+    }
+    ranks.wait()  # all ranks have looked
+    if ranks.rank() == 0:
+        for name, other in copies.items():
+            with explain_write_errors(directory.path / name, 0):
+                (directory.path / name).parent.mkdir(exist_ok=True)
+                for file in (CARD, WEIGHTS):
+                    source = (directory.path / other).with_name(file)
+                    if source.is_file():
+                        with write_atomically((directory.path / name).with_name(file)) as temporary:
+                            shutil.copyfile(source, temporary)
+    notices = [
+        f"{directory.path / name}: was missing, or changed since the run wrote it: copied from"
+        f" {directory.path / other}, which has the same weights"
+        for name, other in copies.items()
+    ]
+    return [name for name in damaged if name not in copies], notices
 
 
 def _steps_to_average(run: Run) -> list[int]:

@@ -1,5 +1,6 @@
 """What must be the same when a run is resumed: its settings, its text and its prepared data."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from headway.config import Config
 from headway.errors import HeadwayError
 from headway.inference.directory import CONFIG, read_config
 from headway.text.prepared import PreparedData
-from headway.training.record import DataRecord, RunRecord, hash_files
+from headway.training.record import DataRecord, RunRecord, hash_files, hash_lines
 
 # These settings take no part in what a step computes, so a resumed run may change them. The number
 # of threads does change the last bits.
@@ -30,7 +31,10 @@ def read_settings(path: Path, record: RunRecord) -> Config:
     """
     file = path / CONFIG
     if record.settings is None:
-        return read_config(path)[0]
+        try:
+            return read_config(path)[0]
+        except HeadwayError as error:
+            raise HeadwayError(f"{error}: restore the file, or start another RUN") from None
     recorded = config.from_dict(record.settings, str(path / "run.json"))
     if not file.exists():
         return recorded
@@ -96,13 +100,31 @@ def list_other_validation(record: RunRecord, valid: Sequence[str] | int) -> list
     return []
 
 
-def check_data(run_directory: Path, data: PreparedData, recorded: DataRecord) -> None:
+def identify_run(record: RunRecord) -> str:
+    """Return a hash of all that decides the results of a run: settings, data, initial weights and machine."""
+    settings = {
+        f"{section}.{name}": value
+        for section, values in (record.settings or {}).items()
+        for name, value in values.items()
+        if section not in MAY_CHANGE and f"{section}.{name}" not in MAY_CHANGE
+    }
+    data = record.data
+    parts = [
+        json.dumps(settings, sort_keys=True),
+        *(data.fingerprint, data.tokenizer_files, data.validation_text),
+        record.init.sha256 if record.init else "",
+        *(record.machine.device, record.machine.precision, str(record.processes)),
+    ]
+    return hash_lines(parts)
+
+
+def check_data(run_directory: Path, data: PreparedData, record: RunRecord) -> None:
     """Check that prepared data is what the run was started with.
 
     Raises:
-        HeadwayError: If its vocabulary or its text is another.
+        HeadwayError: If its vocabulary, its text or the kind of its model is another.
     """
-    given = DataRecord.describe(data, run_directory)
+    recorded, given = record.data, DataRecord.describe(data, run_directory)
     for what, old, new in (
         ("vocabulary", recorded.tokenizer, given.tokenizer),
         ("data", recorded.fingerprint, given.fingerprint),
@@ -113,13 +135,24 @@ def check_data(run_directory: Path, data: PreparedData, recorded: DataRecord) ->
                 f" {data.directory} ({new[:12]}): resume the run with the data it was started with,"
                 " or start a run in another directory"
             )
-    if recorded.validation_text not in ("", given.validation_text):
-        raise HeadwayError(
-            f"{data.directory}: valid.source or valid.target has changed since the run was started:"
-            " restore the files, or start a run in another directory"
-        )
-    if recorded.languages != given.languages:
-        raise HeadwayError(
-            f"{data.directory / 'data.json'}: languages are {' and '.join(given.languages)}, but were"
-            f" {' and '.join(recorded.languages)} when the run was started: restore the file"
-        )
+    for files, before, now in (
+        ("valid.source or valid.target", recorded.validation_text, given.validation_text),
+        ("the vocabulary (*.model)", recorded.tokenizer_files, given.tokenizer_files),
+    ):
+        if before not in ("", now):
+            raise HeadwayError(
+                f"{data.directory}: {files} has changed since the run was started:"
+                " restore the files, or start a run in another directory"
+            )
+    kind = record.settings["model"]["kind"] if record.settings else data.kind
+    facts: list[tuple[str, object, object]] = [
+        ("languages", " and ".join(recorded.languages), " and ".join(given.languages)),
+        ("kind", kind, data.kind),
+        ("origins", recorded.origins, given.origins),
+    ]
+    for name, old_fact, new_fact in facts:
+        if old_fact != new_fact:
+            raise HeadwayError(
+                f"{data.directory / 'data.json'}: {name} is {new_fact}, but was {old_fact} when the run"
+                " was started: restore the file"
+            )

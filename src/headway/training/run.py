@@ -158,7 +158,8 @@ class Run:
         series = {*self.series, self.step} if self._is_in_series(self.step) else self.series
         self.state.series = sorted(series)[-self.config.training.average :]
         if ranks.rank() == 0:
-            self.directory.save(self.step, tensors, asdict(self.state))
+            state = {"run": self.record.identity, **asdict(self.state)}
+            self.directory.save(self.step, tensors, state)
             self.directory.prune({*self.state.series, self.step})
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)
@@ -225,7 +226,7 @@ class Run:
                 f" --data {self.data.directory} and a lower training.rate_scale or more"
                 " training.warmup_steps"
             )
-        tensors, _ = self.directory.load(newest)
+        tensors, _ = self.directory.load(newest, self.record.identity)
         self.trainer.load(tensors, random=False)
         self.state.roll_backs += 1
         self.state.rolled_back = self.step

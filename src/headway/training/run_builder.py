@@ -17,10 +17,10 @@ from headway.text.prepared import PreparedData
 from headway.training import ranks
 from headway.training.fine_tuning import load_initial_weights
 from headway.training.machine import Machine
-from headway.training.model_writer import WEIGHTS, list_damaged_models
+from headway.training.model_writer import WEIGHTS
 from headway.training.record import DataRecord, InitialModel, RunRecord
-from headway.training.restoring import restore_newest
-from headway.training.resume_check import check_data
+from headway.training.restoring import restore_models, restore_newest
+from headway.training.resume_check import check_data, identify_run
 from headway.training.run import Run
 from headway.training.run_directory import RunDirectory
 
@@ -61,13 +61,13 @@ def start(
         processes=ranks.world_size(),
         settings=config.to_dict(),
     )
+    record.identity = identify_run(record)
     run = Run(directory, data, config, record)
     if record.init:
         with run.random:
             load_initial_weights(run.trainer.model, record.init)
     if ranks.rank() == 0:
-        data.tokenizer.save(directory.path)
-        write_config(directory.path, config, data.languages)
+        write_settings(directory, data, config)
     return run
 
 
@@ -86,11 +86,11 @@ def resume(
         The run, and what the user should know of damaged files, a line each.
 
     Raises:
-        HeadwayError: If no checkpoint is whole, if data, vocabulary, device or number of ranks are not what they were, or the
-            run has already taken more steps than ``training.max_steps``.
+        HeadwayError: If no checkpoint is whole, if data, vocabulary, device or number of ranks are not
+            what they were, or the run has already taken more steps than ``training.max_steps``.
     """
     record = directory.record()
-    check_data(directory.path, data, record.data)
+    check_data(directory.path, data, record)
     config = with_vocabulary(config, data)
     if threads is not None:
         record.machine = replace(record.machine, threads=threads)
@@ -106,19 +106,20 @@ def resume(
             f"{directory.path}: started with {record.processes} ranks, each with some micro-batches of every"
             f" step; resume it with as many, not {ranks.world_size()}"
         )
-    last = config.training.max_steps
-    newest = max(directory.steps(), default=None)
-    if newest is not None and newest > last:
-        raise HeadwayError(
-            f"training.max_steps = {last}: {directory.path} is at step {newest} already"
-        )
     record.settings = config.to_dict()
     run = Run(directory, data, config, record)
     with run.random:
         logs, notices = restore_newest(run)
-        if newest is None and record.init:
+        if run.saved < 0 and record.init:
             load_initial_weights(run.trainer.model, record.init)
-    for name in list_damaged_models(directory, record):
+    if run.step > config.training.max_steps:
+        raise HeadwayError(
+            f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"
+            f" {run.step} already"
+        )
+    lost, restored = restore_models(directory, record)
+    notices += restored
+    for name in lost:
         notices.append(
             f"{directory.path / name}: missing, or changed since the run wrote it: its model is lost, and the"
             " next validation writes another"
@@ -129,13 +130,18 @@ def resume(
             run.state.best = None
     ranks.wait()
     if ranks.rank() == 0:
-        directory.cut_logs(logs)
+        notices += directory.cut_logs(logs)
         directory.write_record(record)
-        for folder in (directory.path, directory.best, directory.averaged):
-            if folder == directory.path or (folder / WEIGHTS).exists():
-                data.tokenizer.save(folder)
-                write_config(folder, config, data.languages)
+        write_settings(directory, data, config)
     return run, notices
+
+
+def write_settings(directory: RunDirectory, data: PreparedData, config: Config) -> None:
+    """Write vocabulary and settings into a run directory, and beside the models in it."""
+    for folder in (directory.path, directory.best, directory.averaged):
+        if folder == directory.path or (folder / WEIGHTS).exists():
+            data.tokenizer.save(folder)
+            write_config(folder, config, data.languages)
 
 
 def with_vocabulary(config: Config, data: PreparedData) -> Config:

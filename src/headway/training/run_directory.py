@@ -1,62 +1,36 @@
-"""The files of a training run, and the lock that lets only one process write them."""
+"""The files of a training run."""
 
-import fcntl
 import json
-import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.files import remove_leftovers
 from headway.training.checkpoint import (
+    check_digest,
     checkpoint_path,
     checkpoint_steps,
     explain_write_errors,
     prune_checkpoints,
     read_checkpoint,
+    read_state,
     replace_file,
     write_checkpoint,
 )
-from headway.training.log import Log
+from headway.training.log import Log, LogLengths
 from headway.training.record import RunRecord
-from headway.training.stored_values import build
+from headway.training.run_lock import RunLock
 
 FORMAT = 1
-LOCK = ".lock"
 # An interrupted start may leave these files in a directory that is not a run yet.
 START_FILES = (
     "data", "config.json", "tokenizer.model", "source.model", "target.model",
     "labels.json",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogLengths:
-    """The logs when a checkpoint was written, as its ``state.json`` records them.
-
-    Attributes:
-        metrics_bytes: Length of ``metrics.jsonl``.
-        timings_bytes: Length of ``timings.jsonl``.
-        metrics_sha256: Of ``metrics.jsonl``; empty: unknown.
-    """
-
-    metrics_bytes: int = 0
-    timings_bytes: int = 0
-    metrics_sha256: str = ""
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, object]) -> "LogLengths":
-        """Take the lengths out of what ``state.json`` holds.
-
-        Raises:
-            ValueError: If a length is missing or no number.
-        """
-        names = {field.name for field in fields(cls)}
-        return build(cls, {name: value for name, value in values.items() if name in names})
 
 
 class RunDirectory:
@@ -78,12 +52,24 @@ class RunDirectory:
         self.checkpoints = self.path / "checkpoints"
         self.metrics = Log(self.path / "metrics.jsonl")
         self.timings = Log(self.path / "timings.jsonl")
-        self._lock: IO[str] | None = None
+        self._lock = RunLock(self.path)
 
     @property
     def started(self) -> bool:
         """Whether a run was started here."""
         return (self.path / "run.json").is_file()
+
+    def check_record_exists(self) -> None:
+        """Check that the record was not lost.
+
+        Raises:
+            HeadwayError: If there are checkpoints, but no ``run.json``.
+        """
+        if not self.started and self.steps():
+            raise HeadwayError(
+                f"{self.path / 'run.json'}: missing, but there are checkpoints: restore the file, or give"
+                " another RUN"
+            )
 
     def lock(self) -> None:
         """Become the one process that trains here, until `unlock` or until the process ends.
@@ -100,37 +86,27 @@ class RunDirectory:
             raise HeadwayError(
                 f"{self.path}: no run can be written here ({error.strerror}): give another RUN"
             ) from None
-        if not self.started and (foreign := sorted(names.difference(START_FILES))):
-            raise HeadwayError(f"{self.path}: holds {foreign[0]}, but no run: give another RUN")
-        with explain_write_errors(self.path, 0):
-            lock = (self.path / LOCK).open("a+", encoding="utf-8")
-        try:
-            # The kernel releases the lock when the process ends, even by kill -9.
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            holder = lock.read() or "?"
-            lock.close()
-            raise HeadwayError(
-                f"{self.path}: process {holder} is training here already; wait for it, stop it,"
-                " or give another RUN"
-            ) from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        self._lock = lock
+        foreign = names.difference(START_FILES)
+        if not (self.data / "data.json").is_file():  # not what `headway.text.prepare` wrote
+            foreign |= names & {"data"}
+        if foreign and not self.started:
+            raise HeadwayError(f"{self.path}: holds {min(foreign)}, but no run: give another RUN")
+        self._lock.acquire()
         self.tidy()
+
+    def check_lock(self) -> None:
+        """Check that the directory was not removed, or replaced by another, since `lock`.
+
+        Raises:
+            HeadwayError: If it was.
+        """
+        self._lock.check()
 
     def unlock(self) -> None:
         """Let another process train here; delete the directory if nothing was written to it."""
         self.metrics.close()
         self.timings.close()
-        if self._lock is not None:
-            if self.path.is_dir() and [entry.name for entry in self.path.iterdir()] == [LOCK]:
-                (self.path / LOCK).unlink()
-                self.path.rmdir()
-            self._lock.close()
-            self._lock = None
+        self._lock.release()
 
     def record(self) -> RunRecord:
         """Read ``run.json``.
@@ -161,6 +137,7 @@ class RunDirectory:
 
     def write_record(self, record: RunRecord) -> None:
         """Write ``run.json``."""
+        self.check_lock()
         values = {"format": FORMAT, **record.to_dict()}
         content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
         replace_file(self.path / "run.json", content.encode())
@@ -173,6 +150,7 @@ class RunDirectory:
         self, step: int, tensors: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, object]
     ) -> None:
         """Write the checkpoint of a step, after the lines of the logs that it counts are on disk."""
+        self.check_lock()
         logs = LogLengths(
             metrics_bytes=self.metrics.size(),
             timings_bytes=self.timings.size(),
@@ -180,20 +158,34 @@ class RunDirectory:
         )
         with explain_write_errors(self.checkpoints, 0):
             self.checkpoints.mkdir(exist_ok=True)
-        values = {"format": FORMAT, "step": step, **state, **asdict(logs)}
+        values = {"step": step, **state, **asdict(logs)}
         write_checkpoint(self.checkpoint(step), tensors, values)
 
-    def load(self, step: int) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
+    def load(self, step: int, identity: str) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
         """Read the checkpoint of a step: its tensors and its state.
 
+        Args:
+            step: The step.
+            identity: Of the run: see `RunRecord`.
+
         Raises:
-            HeadwayError: If a file is missing, damaged, changed or of another step.
+            HeadwayError: If a file is missing, damaged or changed, or of another step or run.
         """
         tensors, state = read_checkpoint(self.checkpoint(step))
-        if state.get("step") != step:
-            file = self.checkpoint(step) / "state.json"
-            raise HeadwayError(f"{file}: not the state of step {step}")
+        self._check_state(step, identity, state)
         return tensors, state
+
+    def check_weights(self, step: int, identity: str) -> None:
+        """Check that the weights of a checkpoint are those that the run wrote; see `load`."""
+        check_digest(self.weights(step))
+        self._check_state(step, identity, read_state(self.checkpoint(step)))
+
+    def _check_state(self, step: int, identity: str, state: Mapping[str, object]) -> None:
+        file = self.checkpoint(step) / "state.json"
+        if state.get("step") != step:
+            raise HeadwayError(f"{file}: not the state of step {step}")
+        if state.get("run", "") != identity:
+            raise HeadwayError(f"{file}: of another run")
 
     def checkpoint(self, step: int) -> Path:
         """Return the directory of a step's checkpoint, which need not exist."""
@@ -211,12 +203,26 @@ class RunDirectory:
         """Delete files that an interrupted run has left unfinished."""
         self.prune(self.steps())
         for folder in (self.path, self.best, self.averaged):
-            remove_leftovers(folder)
+            with explain_write_errors(folder, 0):
+                remove_leftovers(folder)
 
-    def cut_logs(self, lengths: LogLengths) -> None:
-        """Cut the logs to the lengths that they had when a checkpoint was written."""
+    def cut_logs(self, lengths: LogLengths) -> list[str]:
+        """Cut the logs to the lengths that they had when a checkpoint was written.
+
+        Returns:
+            What the user should know, a line each.
+        """
+        notices = [
+            f"{log.path}: missing: a new file begins here"
+            for log, length in (
+                (self.metrics, lengths.metrics_bytes),
+                (self.timings, lengths.timings_bytes),
+            )
+            if length and not log.path.exists()
+        ]
         self.metrics.cut(lengths.metrics_bytes, lengths.metrics_sha256)
         self.timings.cut(lengths.timings_bytes)
+        return notices
 
     def write_bad_batch(self, step: int, rank: int, pairs: Iterable[tuple[str, str]]) -> Path:
         """Write the text of a step whose loss or gradient was not finite, for a person to read."""

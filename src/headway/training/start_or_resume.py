@@ -1,80 +1,42 @@
 """From a user's request to a run: start a new run, or resume the one in a directory."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import torch
 
-from headway import config
 from headway.config import Config
-from headway.errors import HeadwayError, UsageError
+from headway.errors import HeadwayError
 from headway.files import remove
 from headway.inference import shortlist
-from headway.inference.directory import load_model, read_config
+from headway.inference.directory import load_model
 from headway.kernels.build import build_id
 from headway.text.prepare import languages_from_names, prepare
 from headway.text.prepared import PreparedData
-from headway.text.readers import UTF8, FileForm, describe_layout
+from headway.text.readers import describe_layout
 from headway.training import ranks
 from headway.training.fine_tuning import (
     check_languages,
     check_shape,
     check_vocabulary,
     describe_regime,
-    fine_tuning_regime,
-    fine_tuning_steps,
 )
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import cores_per_rank
-from headway.training.model_writer import list_damaged_models
-from headway.training.record import hash_files
+from headway.training.model_writer import WEIGHTS
+from headway.training.record import RunRecord, hash_files
+from headway.training.restoring import restore_models
 from headway.training.resume_check import (
     MAY_CHANGE,
+    check_data,
     list_changes,
     list_other_files,
     list_other_validation,
     read_settings,
 )
 from headway.training.run import Run
-from headway.training.run_builder import resume, start
+from headway.training.run_builder import resume, start, with_vocabulary, write_settings
 from headway.training.run_directory import RunDirectory
-
-
-class SettingsError(UsageError):
-    """A preset, a settings file or a setting that the user gave is wrong."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunRequest:
-    """What a user asks for: the text and settings of a new run, or changes of an existing one.
-
-    Attributes:
-        train: Training text: two files, or one that holds both sides; see `headway.text.readers`.
-        valid: Validation text, likewise; or the number of pairs to hold out of the training text.
-        data: A directory that `headway prepare` wrote, in place of ``train`` and ``valid``.
-        languages: Codes of source and target; None: from the names of the files.
-        form: The encoding of files that are not UTF-8, and the columns of tables.
-        init: The directory of a model whose weights and vocabulary the run starts from.
-        other_languages: Whether the text may be of other languages than the model of ``init``.
-        preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
-            or of the model that it starts from.
-        config_file: A TOML file that changes the preset.
-        overrides: ``{"training.max-steps": "500"}``: settings that change both.
-        command: The user's command line, which the run records.
-    """
-
-    train: Sequence[str] = ()
-    valid: Sequence[str] | int = ()
-    data: str | Path | None = None
-    languages: tuple[str, str] | None = None
-    form: FileForm = UTF8
-    init: str | Path | None = None
-    other_languages: bool = False
-    preset: str | None = None
-    config_file: str | Path | None = None
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    command: Sequence[str] = ()
+from headway.training.run_request import RunRequest, changed_settings, new_settings
 
 
 @dataclass(frozen=True)
@@ -88,40 +50,6 @@ class OpenedRun:
 
     run: Run | None
     notices: list[str]
-
-
-def check_request(directory: RunDirectory, request: RunRequest) -> None:
-    """Check that the parts of a request fit together, before anything is compiled or written.
-
-    Raises:
-        SettingsError: If a setting of the request is wrong.
-        UsageError: If options do not fit together, with the one to add or to leave out.
-        HeadwayError: If the request does not fit the directory.
-    """
-    if not directory.started and not request.data and not (request.train and request.valid):
-        if bool(request.train) != bool(request.valid):
-            given, other = ("train", "valid") if request.train else ("valid", "train")
-            raise UsageError(f"--{given} needs --{other} too: give text for both")
-        raise HeadwayError(
-            f"{directory.path}: no run there yet: start one with --train and --valid, or with --data"
-        )
-    if request.data and (request.train or request.valid):
-        raise UsageError("--data names text that is prepared already: omit --train and --valid")
-    if directory.started and request.init:
-        raise HeadwayError(
-            f"--init {request.init}: {directory.path} has started already: give another RUN"
-        )
-    text_settings = [name for name in request.overrides if name.startswith("text.")]
-    if request.data and text_settings:
-        raise UsageError(
-            f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
-        )
-    if directory.started:
-        _changed_settings(request, read_settings(directory.path, directory.record()))
-    elif not request.init:
-        _new_settings(request)
-    elif Path(request.init).is_dir():  # not the name of a model that is not downloaded yet
-        _new_settings(request, read_config(Path(request.init))[0])
 
 
 def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
@@ -139,12 +67,13 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         return _resume(directory, request)
     notices = []
     model = load_model(request.init) if request.init else None
-    settings = _new_settings(request, model.config if model else None)
+    settings = new_settings(request, model.config if model else None)
     if model:
         check_shape(settings, model)
     if model and not request.data and not request.other_languages:
         check_languages(request.languages or languages_from_names(request.train), model)
     if not request.data and ranks.rank() == 0:
+        directory.check_lock()  # otherwise the preparation would make the directory again
         remove(directory.data)  # files of an interrupted start
         prepare(
             request.train,
@@ -165,7 +94,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         check_vocabulary(data, model)
         if not request.other_languages:
             check_languages(data.languages, model)
-        settings = _new_settings(request, model.config, data)
+        settings = new_settings(request, model.config, data)
         if not request.preset:
             notices.append(describe_regime(settings.training, model))
     run = start(
@@ -183,7 +112,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
 def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     record = directory.record()
     stored = read_settings(directory.path, record)
-    settings = _with_stored_vocabulary(_changed_settings(request, stored), stored)
+    settings = _with_stored_vocabulary(changed_settings(request, stored), stored)
     differences = list_changes(stored, settings)
     differences += list_other_files(record.files.get("train", {}), request.train)
     differences += list_other_validation(record, request.valid)
@@ -194,43 +123,62 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
             f" only {', '.join(MAY_CHANGE)} may change; for all else start another RUN (with"
             f" --data {place} its data need not be prepared again)"
         )
-    data = PreparedData.open(place)
+    way_out = "restore the data that the run was started with, or start another RUN"
+    data = PreparedData.open(place, way_out)
+    check_data(directory.path, data, record)
+    unchecked = []
+    if record.settings is None:
+        unchecked.append(
+            f"{directory.path / 'run.json'}: was written without digests, so config.json, the validation"
+            " text and the models cannot be checked"
+        )
     lengths = [(c.training.max_steps, c.training.patience) for c in (stored, settings)]
     if record.finished and lengths[0] == lengths[1]:
-        notices = [
-            f"{directory.path / name}: missing, or changed since the run wrote it: restore the file, or"
-            " train more steps"
-            for name in list_damaged_models(directory, record)
-        ]
-        file = directory.path / shortlist.FILE
-        if wants_shortlist(settings) and not file.exists():
-            for _ in write_shortlist(directory, data):
-                pass
-            notices.append(f"{file}: learned")
-        return OpenedRun(None, notices)
+        notices = _repair_finished(directory, data, settings, record)
+        return OpenedRun(None, unchecked + notices)
     threads = None
     if settings.training.threads != stored.training.threads:
         threads = settings.training.threads or cores_per_rank()
     run, notices = resume(directory, data, settings, threads)
-    if record.settings is None:
-        notices.append(
-            f"{directory.path / 'run.json'}: was written without digests, so config.json, the validation"
-            " text and the models cannot be checked"
+    notices += unchecked + _list_other_programs(record, threads) + _precision_notices(run)
+    return OpenedRun(run, notices)
+
+
+def _repair_finished(
+    directory: RunDirectory, data: PreparedData, settings: Config, record: RunRecord
+) -> list[str]:
+    """Restore the models, vocabulary and settings of a finished run; return what the user should know."""
+    lost, notices = restore_models(directory, record)
+    for name in lost:
+        reason = (
+            f"{directory.path / name}: missing, or changed since the run wrote it: restore the file, or"
+            " train more steps"
         )
+        if name == WEIGHTS:
+            raise HeadwayError(reason)
+        notices.append(reason)
+    if ranks.rank() == 0:
+        write_settings(directory, data, with_vocabulary(settings, data))
+    file = directory.path / shortlist.FILE
+    if wants_shortlist(settings) and not file.exists():
+        for _ in write_shortlist(directory, data):
+            pass
+        notices.append(f"{file}: learned")
+    return notices
+
+
+def _list_other_programs(record: RunRecord, threads: int | None) -> list[str]:
+    """Return a notice for each difference that may change the last bits of results."""
+    differences = []
     if threads not in (None, record.machine.threads):
-        notices.append(
-            f"{threads} threads instead of {record.machine.threads}: the last bits of results may differ"
-        )
+        differences.append(f"{threads} threads instead of {record.machine.threads}")
     if record.torch != torch.__version__:
-        notices.append(
-            f"the run was started with torch {record.torch}, and this is {torch.__version__}: the last bits of"
-            " results may differ"
+        differences.append(
+            f"the run was started with torch {record.torch}, and this is {torch.__version__}"
         )
     if record.native != build_id("training"):
-        notices.append(
-            "the run was started with other native code: the last bits of results may differ"
-        )
-    return OpenedRun(run, notices + _precision_notices(run))
+        differences.append("the run was started with other native code")
+    return [f"{found}: the last bits of results may differ" for found in differences]
 
 
 def _precision_notices(run: Run) -> list[str]:
@@ -241,48 +189,6 @@ def _precision_notices(run: Run) -> list[str]:
         f" train elsewhere, or start another RUN with --data {run.data.directory}"
         " --training.precision fp32"
     ]
-
-
-def _new_settings(
-    request: RunRequest, initial: Config | None = None, data: PreparedData | None = None
-) -> Config:
-    """Return the settings that a request asks for.
-
-    Args:
-        request: The request.
-        initial: The settings of the model that the run starts from. The run has its text and model
-            sections; without a preset, it has all of them, with the regime of fine-tuning.
-        data: The prepared data, by whose size the regime is shortened.
-    """
-    files = [request.config_file] if request.config_file else []
-    try:
-        if initial is None or request.preset:
-            return config.load(request.preset or "base", files, request.overrides, shape=initial)
-        own = initial.training
-        steps = own.max_steps
-        if data is not None:
-            steps = fine_tuning_steps(own, max(data.train.source_tokens, data.train.target_tokens))
-        while True:
-            inherited = replace(initial, training=fine_tuning_regime(own, steps))
-            settings = config.load(inherited, files, request.overrides)
-            if settings.training.max_steps == steps:
-                return settings
-            steps = settings.training.max_steps  # the request sets it; the warm-up follows
-    except HeadwayError as error:
-        raise SettingsError(str(error)) from None
-
-
-def _changed_settings(request: RunRequest, stored: Config) -> Config:
-    """Return a run's settings with the request's changes; a preset replaces every stored setting."""
-    if request.preset:
-        return _new_settings(request)
-    try:
-        if request.config_file:
-            values = config.read_toml(request.config_file)
-            stored = config.merge_tables(stored, values, where=str(request.config_file))
-        return config.merge_overrides(stored, request.overrides)
-    except HeadwayError as error:
-        raise SettingsError(str(error)) from None
 
 
 def _with_stored_vocabulary(settings: Config, stored: Config) -> Config:

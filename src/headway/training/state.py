@@ -52,7 +52,7 @@ class State:
         """Take the state out of what ``state.json`` holds.
 
         Raises:
-            ValueError: If a field has a value of another type.
+            ValueError: If a field has a value of another type, or a number is negative.
         """
         names = {field.name for field in fields(cls)}
         return build(cls, {name: value for name, value in values.items() if name in names})

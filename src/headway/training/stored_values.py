@@ -11,8 +11,10 @@ Built = TypeVar("Built")
 def build(kind: type[Built], values: object) -> Built:
     """Build a dataclass from the values that ``dataclasses.asdict`` returned, read from JSON.
 
+    No whole number that Headway stores is negative.
+
     Raises:
-        ValueError: If a field is missing, unknown or of another type; it names the field.
+        ValueError: If a field is missing, unknown, negative or of another type; it names the field.
     """
     if not isinstance(values, Mapping):
         raise ValueError("not an object with names and values")
@@ -38,7 +40,8 @@ def _convert(name: str, value: object, hint: Any) -> object:
             return build(cast("type[object]", hint), value)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-    if not _has_type(value, hint):
+    is_negative = type(value) is int and value < 0
+    if is_negative or not _has_type(value, hint):
         raise ValueError(f"{name} has a wrong value")
     return value
 

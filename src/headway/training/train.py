@@ -1,5 +1,6 @@
 """Train a translation model from a program: what ``headway train`` does, without its messages."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +10,8 @@ from headway.inference import Translator
 from headway.text.readers import FileForm
 from headway.training import loop
 from headway.training.run_directory import RunDirectory
-from headway.training.start_or_resume import RunRequest, check_request, open_run
+from headway.training.run_request import RunRequest, check_request
+from headway.training.start_or_resume import open_run
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
@@ -53,11 +55,15 @@ def train(
     Raises:
         HeadwayError: If text or settings cannot be used; the message names them.
 
+    Warns:
+        UserWarning: If a file of the resumed run is damaged, or cannot be checked, and the run goes on.
+
     Example:
         >>> translator = train("runs/mine", ["a.en", "a.de"], ["v.en", "v.de"], preset="tiny")
         >>> translator.translate("Good morning.")
     """
     directory = RunDirectory(run)
+    is_resumed = directory.started
     request = RunRequest(
         train=[str(file) for file in train],
         valid=valid if isinstance(valid, int) else [str(file) for file in valid],
@@ -72,6 +78,8 @@ def train(
     directory.lock()
     try:
         opened = open_run(directory, request)
+        for notice in opened.notices if is_resumed else ():
+            warnings.warn(notice, stacklevel=2)
         if opened.run is not None:
             with closing(loop.run_to_end(opened.run)) as events:
                 for _ in events:

@@ -49,6 +49,8 @@ def run(args: argparse.Namespace) -> None:
     record = directory.record()
     check_new(out)
     steps = choose_steps(directory.steps(), args.checkpoints, args.last, args.run)
+    for step in steps:
+        directory.check_weights(step, record.identity)
     config, languages = read_config(directory.path)
     model = make_model(config.model)
     model.load_state_dict(average_weights([directory.weights(step) for step in steps]))

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     from headway.cli.downloads import fetch_text, fetch_validation, parse_held_out
     from headway.cli.training import check_training, train_and_show
     from headway.training.run_directory import RunDirectory
-    from headway.training.start_or_resume import RunRequest
+    from headway.training.run_request import RunRequest
 
     held_out = parse_held_out(args.valid)
     request = RunRequest(

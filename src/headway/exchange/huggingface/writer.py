@@ -7,13 +7,13 @@ decoder starts from it.
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
 
 from headway.errors import HeadwayError
 from headway.exchange.huggingface.text_files import notes, vocabularies, write_text_files
 from headway.exchange.huggingface.to_marian import find_refusals, to_marian
 from headway.exchange.output import add_files
 from headway.inference.directory import Model
+from headway.inference.weights import save_tensors
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 
@@ -42,7 +42,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
             raise HeadwayError(f"{model.path}: {name} is too large for {precision}: use bfloat16")
     out.mkdir()
     write_text_files(model, out, precision)
-    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
+    save_tensors(out / "model.safetensors", weights, {"format": "pt"})
     found = notes(model)
     if precision != "float32":
         found.append(f"weights are stored as {precision}; transformers computes in {precision}")

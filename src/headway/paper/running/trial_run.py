@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,11 @@ def run_trial(directory: Path) -> None:
     run_directory = RunDirectory(directory / "run")
     run_directory.lock()
     try:
+        if not run_directory.steps():  # it writes none in its first ten minutes, unless it averages
+            remove(run_directory.metrics.path)
         if run_directory.started:
-            run, _ = resume(run_directory, data, config)
+            run, notices = resume(run_directory, data, config)
+            print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
         else:
             run = start(run_directory, data, config)
         model = run.trainer.model

@@ -1,0 +1,128 @@
+"""What a user asks of a run, and the settings that follow from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from headway import config
+from headway.config import Config
+from headway.errors import HeadwayError, UsageError
+from headway.inference.directory import read_config
+from headway.text.prepared import PreparedData
+from headway.text.readers import UTF8, FileForm
+from headway.training.fine_tuning import fine_tuning_regime, fine_tuning_steps
+from headway.training.resume_check import read_settings
+from headway.training.run_directory import RunDirectory
+
+
+class SettingsError(UsageError):
+    """A preset, a settings file or a setting that the user gave is wrong."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What a user asks for: the text and settings of a new run, or changes of an existing one.
+
+    Attributes:
+        train: Training text: two files, or one that holds both sides; see `headway.text.readers`.
+        valid: Validation text, likewise; or the number of pairs to hold out of the training text.
+        data: A directory that `headway prepare` wrote, in place of ``train`` and ``valid``.
+        languages: Codes of source and target; None: from the names of the files.
+        form: The encoding of files that are not UTF-8, and the columns of tables.
+        init: The directory of a model whose weights and vocabulary the run starts from.
+        other_languages: Whether the text may be of other languages than the model of ``init``.
+        preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
+            or of the model that it starts from.
+        config_file: A TOML file that changes the preset.
+        overrides: ``{"training.max-steps": "500"}``: settings that change both.
+        command: The user's command line, which the run records.
+    """
+
+    train: Sequence[str] = ()
+    valid: Sequence[str] | int = ()
+    data: str | Path | None = None
+    languages: tuple[str, str] | None = None
+    form: FileForm = UTF8
+    init: str | Path | None = None
+    other_languages: bool = False
+    preset: str | None = None
+    config_file: str | Path | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    command: Sequence[str] = ()
+
+
+def check_request(directory: RunDirectory, request: RunRequest) -> None:
+    """Check that the parts of a request fit together, before anything is compiled or written.
+
+    Raises:
+        SettingsError: If a setting of the request is wrong.
+        UsageError: If options do not fit together, with the one to add or to leave out.
+        HeadwayError: If the request does not fit the directory.
+    """
+    directory.check_record_exists()
+    if not directory.started and not request.data and not (request.train and request.valid):
+        if bool(request.train) != bool(request.valid):
+            given, other = ("train", "valid") if request.train else ("valid", "train")
+            raise UsageError(f"--{given} needs --{other} too: give text for both")
+        raise HeadwayError(
+            f"{directory.path}: no run there yet: start one with --train and --valid, or with --data"
+        )
+    if request.data and (request.train or request.valid):
+        raise UsageError("--data names text that is prepared already: omit --train and --valid")
+    if directory.started and request.init:
+        raise HeadwayError(
+            f"--init {request.init}: {directory.path} has started already: give another RUN"
+        )
+    text_settings = [name for name in request.overrides if name.startswith("text.")]
+    if request.data and text_settings:
+        raise UsageError(
+            f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
+        )
+    if directory.started:
+        changed_settings(request, read_settings(directory.path, directory.record()))
+    elif not request.init:
+        new_settings(request)
+    elif Path(request.init).is_dir():  # not the name of a model that is not downloaded yet
+        new_settings(request, read_config(Path(request.init))[0])
+
+
+def new_settings(
+    request: RunRequest, initial: Config | None = None, data: PreparedData | None = None
+) -> Config:
+    """Return the settings that a request asks for.
+
+    Args:
+        request: The request.
+        initial: The settings of the model that the run starts from. The run has its text and model
+            sections; without a preset, it has all of them, with the regime of fine-tuning.
+        data: The prepared data, by whose size the regime is shortened.
+    """
+    files = [request.config_file] if request.config_file else []
+    try:
+        if initial is None or request.preset:
+            return config.load(request.preset or "base", files, request.overrides, shape=initial)
+        own = initial.training
+        steps = own.max_steps
+        if data is not None:
+            steps = fine_tuning_steps(own, max(data.train.source_tokens, data.train.target_tokens))
+        while True:
+            inherited = replace(initial, training=fine_tuning_regime(own, steps))
+            settings = config.load(inherited, files, request.overrides)
+            if settings.training.max_steps == steps:
+                return settings
+            steps = settings.training.max_steps  # the request sets it; the warm-up follows
+    except HeadwayError as error:
+        raise SettingsError(str(error)) from None
+
+
+def changed_settings(request: RunRequest, stored: Config) -> Config:
+    """Return a run's settings with the request's changes; a preset replaces every stored setting."""
+    if request.preset:
+        return new_settings(request)
+    try:
+        if request.config_file:
+            values = config.read_toml(request.config_file)
+            stored = config.merge_tables(stored, values, where=str(request.config_file))
+        return config.merge_overrides(stored, request.overrides)
+    except HeadwayError as error:
+        raise SettingsError(str(error)) from None

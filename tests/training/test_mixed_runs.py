@@ -1,0 +1,254 @@
+"""A resume recognizes files of other runs, files that are too many, and checks that were removed."""
+
+import json
+import shutil
+
+import pytest
+
+from headway import train
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.text.tokenizer import Tokenizer
+from headway.training.run_directory import RunDirectory
+from support.damaged_resumption import DamagedRuns
+from support.run_damage import remove_digests
+from support.runs import assert_equal_runs, metrics
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A whole run, one stopped at step 10, and two stopped ones with other data or another seed."""
+    return DamagedRuns(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture
+def path(runs, tmp_path):
+    """A copy of the stopped run."""
+    return shutil.copytree(runs.stopped, tmp_path / "run")
+
+
+def checkpoint(path, step=10):
+    return path / "checkpoints" / f"step-{step:08d}"
+
+
+def edit(file, **changes):
+    """Change values of a JSON file; None removes them."""
+    values = json.loads(file.read_text()) | changes
+    file.write_text(json.dumps({n: v for n, v in values.items() if v is not None}))
+
+
+def assert_resumes_equal(path, runs, capsys, *messages):
+    """Check that a run resumes exactly, with these messages."""
+    assert dispatch(["train", str(path)]) == 0
+    said = capsys.readouterr().err
+    for message in messages:
+        assert message in said
+    assert_equal_runs(path, runs.whole)
+
+
+def assert_refused(path, match):
+    with pytest.raises(HeadwayError, match=match) as raised:
+        dispatch(["train", str(path), "--quiet"])
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("other", [0, 1], ids=["data", "seed"])
+def test_a_checkpoint_of_another_run_is_recognized(other, path, runs, capsys):
+    shutil.rmtree(checkpoint(path))
+    shutil.copytree(checkpoint(runs.others[other]), checkpoint(path))
+    assert_resumes_equal(
+        path,
+        runs,
+        capsys,
+        "state.json: of another run: the checkpoint is damaged",
+        "that of step 9",
+    )
+
+
+def test_the_average_leaves_a_checkpoint_of_another_run_out(path, runs, tmp_path, capsys):
+    shutil.rmtree(checkpoint(path, 9))
+    shutil.copytree(checkpoint(runs.others[0], 9), checkpoint(path, 9))
+    with pytest.raises(HeadwayError, match=r"step-00000009/state.json: of another run"):
+        dispatch(["average", str(path), str(tmp_path / "average")])
+    assert dispatch(["train", str(path)]) == 0
+    said = capsys.readouterr().err
+    assert "state.json: of another run: the average at the end leaves step 9 out" in said
+
+
+def test_data_of_another_run_of_the_same_size_is_recognized(path, runs):
+    shutil.rmtree(path / "data")
+    shutil.copytree(runs.others[0] / "data", path / "data")
+    assert_refused(path, r"started with other data \(fingerprint")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "random.safetensors"])
+def test_a_file_that_the_list_of_digests_omits_is_not_trusted(name, path, runs, capsys):
+    sums = checkpoint(path) / "SHA256SUMS"
+    lines = sums.read_text().splitlines(keepends=True)
+    sums.write_text("".join(line for line in lines if name not in line))
+    shutil.copy(checkpoint(path, 9) / name, checkpoint(path) / name)
+    assert_resumes_equal(path, runs, capsys, f"step-00000010/{name}: changed since", "step 9")
+
+
+def test_lost_checkpoints_are_named(path, runs, capsys):
+    shutil.rmtree(path / "checkpoints")
+    assert_refused(
+        path, r"checkpoints: has no checkpoint, .*: restore it, or delete it and metrics"
+    )
+    (path / "checkpoints").symlink_to("nowhere")
+    assert_refused(path, r"checkpoints: cannot be read \(No such file or directory\)")
+    (path / "checkpoints").unlink()
+    (path / "metrics.jsonl").unlink()
+    assert_resumes_equal(path, runs, capsys)
+
+
+@pytest.mark.parametrize("name", ["step-00000099", "step-000000010", "step-00000012/state.json"])
+def test_something_else_among_the_checkpoints_is_no_checkpoint(name, path, runs, capsys):
+    (path / "checkpoints" / name).mkdir(parents=True)
+    assert_resumes_equal(path, runs, capsys, "resumed at step 10")
+
+
+def test_a_record_without_its_digest_is_rejected(path):
+    edit(path / "run.json", processes=1, sha256=None)
+    assert_refused(path, r"run.json: not the record of a run \(changed since it was written\)")
+
+
+def test_a_lost_record_is_named(path):
+    (path / "run.json").unlink()
+    assert_refused(path, "run.json: missing, but there are checkpoints: restore the file")
+
+
+def test_a_change_of_the_vocabulary_that_keeps_the_subwords_is_found(path):
+    file = path / "data" / "tokenizer.model"
+    model = bytearray(file.read_bytes())
+    subwords = Tokenizer(bytes(model)).fingerprint
+    at = next(  # a bit of a score: the same subwords, but text may be split otherwise
+        at for at in range(len(model) // 2, len(model)) if _is_score(model, at, subwords)
+    )
+    model[at] ^= 1
+    file.write_bytes(model)
+    assert_refused(path, r"data: the vocabulary \(\*.model\) has changed since the run was started")
+
+
+def _is_score(model, at, subwords):
+    changed = bytearray(model)
+    changed[at] ^= 1
+    try:
+        return Tokenizer(bytes(changed)).fingerprint == subwords
+    except (RuntimeError, UnicodeDecodeError):
+        return False
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "language-model"}, "kind is language-model, but was translator"),
+        ({"origins": [{"name": "x"}]}, r"origins is \[.*x.*\], but was \[\]"),
+    ],
+)
+def test_facts_of_the_data_are_compared(change, message, path):
+    edit(path / "data" / "data.json", **change)
+    assert_refused(path, rf"data.json: {message} .*: restore the file")
+
+
+def test_a_lost_model_is_copied_from_another_with_the_same_weights(path, runs, capsys):
+    shutil.rmtree(path / "best")
+    assert_resumes_equal(path, runs, capsys, "best/model.safetensors: was missing", "copied from")
+
+
+def test_an_older_model_of_the_same_run_is_recognized(runs, tmp_path, capsys):
+    path = shutil.copytree(runs.whole, tmp_path / "run")
+    best = path / "best" / "model.safetensors"
+    best.write_bytes((runs.stopped / "best" / "model.safetensors").read_bytes())
+    assert best.read_bytes() != (runs.whole / "best" / "model.safetensors").read_bytes()
+    assert dispatch(["train", str(path)]) == 0
+    assert "best/model.safetensors: " in capsys.readouterr().err
+
+
+def test_a_finished_run_without_its_model_is_an_error(runs, tmp_path):
+    path = shutil.copytree(runs.whole, tmp_path / "run")
+    for name in ("best", "averaged"):
+        shutil.rmtree(path / name)
+    (path / "model.safetensors").write_bytes(b"")
+    assert_refused(
+        path, r"run/model.safetensors: missing, or changed .*: restore the file, or train"
+    )
+
+
+def test_vocabulary_and_settings_of_a_finished_run_are_restored(runs, tmp_path):
+    path = shutil.copytree(runs.whole, tmp_path / "run")
+    for folder in ("", "best/", "averaged/"):
+        (path / f"{folder}tokenizer.model").write_bytes(b"")
+    (path / "best" / "config.json").unlink()
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    for name in ("tokenizer.model", "best/tokenizer.model", "best/config.json"):
+        assert (path / name).read_bytes() == (runs.whole / name).read_bytes()
+
+
+def test_the_library_warns_of_a_damaged_checkpoint(path, runs):
+    (checkpoint(path) / "state.json").unlink()
+    with pytest.warns(UserWarning, match=r"state.json: missing: the checkpoint is damaged"):
+        train(path)
+    assert_equal_runs(path, runs.whole)
+
+
+def test_lost_logs_are_named(path, runs, capsys):
+    (path / "metrics.jsonl").unlink()
+    (path / "timings.jsonl").unlink()
+    assert dispatch(["train", str(path)]) == 0
+    said = capsys.readouterr().err
+    for name in ("metrics", "timings"):
+        assert f"{name}.jsonl: missing: a new file begins here" in said
+    assert metrics(path) == metrics(runs.whole)[-len(metrics(path)) :]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"index": 10**9}, "index is larger than an epoch"),
+        ({"epoch": -1}, "epoch has a wrong value"),
+        ({"format": 3}, "not the state of a checkpoint"),
+    ],
+)
+def test_nonsense_in_a_checkpoint_of_version_0_1_is_named(change, message, path, runs, capsys):
+    remove_digests(path)
+    edit(checkpoint(path) / "state.json", **change)
+    assert_resumes_equal(
+        path, runs, capsys, f"state.json: {message}", "goes on from that of step 9"
+    )
+
+
+def test_random_states_that_torch_rejects_are_named(path, runs, capsys):
+    remove_digests(path)
+    file = checkpoint(path) / "random.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-5050:-5000] = b"\xff" * 50
+    file.write_bytes(content)
+    assert_resumes_equal(path, runs, capsys, "random.safetensors: ", "that of step 9")
+
+
+def test_a_directory_named_data_that_headway_did_not_write_is_kept(path, runs, tmp_path):
+    project = tmp_path / "project"
+    (project / "data").mkdir(parents=True)
+    (project / "data" / "thesis.tex").write_text("precious")
+    with pytest.raises(HeadwayError, match="project: holds data, but no run"):
+        RunDirectory(project).lock()
+    assert (project / "data" / "thesis.tex").read_text() == "precious"
+
+
+def test_the_lock_does_not_follow_a_link(path, tmp_path):
+    (path / ".lock").unlink()
+    (tmp_path / "precious").write_text("thesis")
+    (path / ".lock").symlink_to(tmp_path / "precious")
+    assert_refused(path, r"run/.lock: cannot be written")
+    assert (tmp_path / "precious").read_text() == "thesis"
+
+
+def test_all_files_of_a_run_have_the_permissions_of_new_files(path, tmp_path):
+    (tmp_path / "new").touch()
+    expected = (tmp_path / "new").stat().st_mode
+    assert {
+        file.name for file in path.rglob("*") if file.is_file() and file.stat().st_mode != expected
+    } == set()
