@@ -109,7 +109,7 @@ def test_a_message_about_a_wrong_setting_names_its_file(
         ({"d_ff": 1_000_001}, "d_ff = 1000001 must be at most 1,000,000"),
         ({"window": -1}, "window = -1 must be 0 or more"),
         ({"dropout": 1.0}, "dropout = 1.0 must be at least 0 and below 1"),
-        ({"norm_epsilon": float("nan")}, "norm_epsilon = nan must be more than 0"),
+        ({"norm_epsilon": float("nan")}, "norm_epsilon must be a finite number, not nan"),
     ],
 )
 def test_a_value_out_of_bounds_is_rejected_with_its_bound(

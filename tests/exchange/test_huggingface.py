@@ -449,6 +449,8 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "layers that are not there": (changed("config.json", encoder_layers=900), "model.safetensors"),
     "10^9 wide": (changed("config.json", d_model=10**9), "d_model"),
     "10^6 wide": (changed("config.json", d_model=10**6, encoder_attention_heads=1,
+                          decoder_attention_heads=1), "d_model = 1000000 must be at most 16,384"),
+    "10^4 wide": (changed("config.json", d_model=10**4, encoder_attention_heads=1,
                           decoder_attention_heads=1), "model.safetensors"),
     "10^9 positions": (changed("config.json", max_position_embeddings=10**9), "max_position"),
     "10^6 words": (changed("config.json", vocab_size=10**6, decoder_vocab_size=10**6), "vocab.json"),

@@ -19,6 +19,7 @@ from support.trap import Trap
 
 FILES = ("config.json", "model.safetensors", "tokenizer.model")
 CANARY = "canary"
+RESET = Path("/proc/self/clear_refs")
 SECONDS = 60  # of the clock; one case takes far less than a second, even on a busy machine
 ODD: list[Any] = [
     None, True, False, -1, 0, 1, 3, 2**31, 2**63, -(2**64), 1e308, -1.5, 0.0, "", "x", "x" * 5_000, "auto", [], {},
@@ -242,7 +243,7 @@ class Outcome(NamedTuple):
 def try_out(directory: Path) -> Outcome:
     """Load a directory and translate with it; a hang ends this process with SIGALRM."""
     size = sum(file.stat().st_size for file in directory.iterdir() if file.is_file())
-    Path("/proc/self/clear_refs").write_text("5")  # the peak of memory starts anew
+    RESET.write_text("5")  # the peak of memory starts anew
     before, started = memory("VmRSS"), time.process_time()
     signal.alarm(SECONDS)
     try:

@@ -13,6 +13,7 @@ from headway.config.toml import read_toml
 from headway.errors import HeadwayError, suggest
 
 COMMAND_LINE = "command line"
+MAX_PROBLEMS = 20  # lines of a message; looking for the name that was meant takes time
 # Settings that change, section -> name -> value.
 Changes = dict[str, dict[str, Setting]]
 
@@ -98,9 +99,11 @@ def merge_tables(
     problems: list[str] = []
     changes: Changes = {}
     for section, table in values.items():
+        if len(problems) == MAX_PROBLEMS:
+            break
         if section not in sections:
             problems.append(
-                f"{where}: [{section}] is not a section here{suggest(section, sections)};"
+                f"{where}: [{section:.60}] is not a section here{suggest(section[:60], sections)};"
                 f" there is {', '.join(f'[{known}]' for known in sections)}"
             )
         elif not isinstance(table, Mapping):
@@ -109,10 +112,12 @@ def merge_tables(
             changes[section] = {}
             hints = get_type_hints(SECTIONS[section])
             for name, value in table.items():
+                if len(problems) == MAX_PROBLEMS:
+                    break
                 key = name.replace("-", "_")
                 if key not in hints:
                     problems.append(
-                        f"{where}: {section}.{name} is not a setting{suggest(key, hints)}"
+                        f"{where}: {section}.{name:.60} is not a setting{suggest(key[:60], hints)}"
                     )
                     continue
                 try:

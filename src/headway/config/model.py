@@ -12,8 +12,10 @@ from headway.config.bounds import (
     raise_all,
 )
 
-LARGEST = 1_000_000  # of any size, so that a damaged file cannot ask for all memory
+# Limits on sizes, so that a damaged file cannot ask for all memory.
+LARGEST = 1_000_000
 SIZE = at_most(LARGEST)
+MAX_WIDTH, MAX_LAYERS, MAX_HEADS = 16_384, 1_000, 1_024
 
 Kind = Literal["translator", "language-model", "classifier"]
 Activation = Literal["relu", "gelu", "swish"]
@@ -33,17 +35,22 @@ class ModelConfig:
     target_vocab_size: Annotated[
         int, "rows of the target embedding; 0: from the tokenizer", NOT_NEGATIVE
     ] = 0
-    num_encoder_layers: Annotated[int, "N of the encoder", NOT_NEGATIVE] = 6
-    num_decoder_layers: Annotated[int, "N of the decoder", NOT_NEGATIVE] = 6
-    d_model: Annotated[int, "width of every sub-layer", POSITIVE, SIZE] = 512
+    num_encoder_layers: Annotated[int, "N of the encoder", NOT_NEGATIVE, at_most(MAX_LAYERS)] = 6
+    num_decoder_layers: Annotated[int, "N of the decoder", NOT_NEGATIVE, at_most(MAX_LAYERS)] = 6
+    d_model: Annotated[int, "width of every sub-layer", POSITIVE, at_most(MAX_WIDTH)] = 512
     d_ff: Annotated[int, "inner width of the feed-forward networks", POSITIVE, SIZE] = 2048
-    num_heads: Annotated[int, "h, number of parallel attention heads", POSITIVE, SIZE] = 8
+    num_heads: Annotated[
+        int, "h, number of parallel attention heads", POSITIVE, at_most(MAX_HEADS)
+    ] = 8
     d_k: Annotated[
         int, "width of a head's queries and keys; 0: d_model / num_heads", NOT_NEGATIVE, SIZE
     ] = 0
     d_v: Annotated[int, "width of a head's values; 0: d_model / num_heads", NOT_NEGATIVE, SIZE] = 0
     d_embedding: Annotated[
-        int, "width of the embeddings, mapped linearly to d_model; 0: d_model", NOT_NEGATIVE, SIZE
+        int,
+        "width of the embeddings, mapped linearly to d_model; 0: d_model",
+        NOT_NEGATIVE,
+        at_most(MAX_WIDTH),
     ] = 0
     dropout: Annotated[
         float, "P_drop, dropout on sub-layer outputs and embedding sums", PROBABILITY

@@ -1,5 +1,6 @@
 """A single setting: its type, its value as text, and its value from a file."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import Literal, get_args, get_origin, get_type_hints
@@ -7,7 +8,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from headway.config.sections import SECTIONS, Setting
 from headway.errors import suggest
 
-_EXPECTED = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_EXPECTED = {int: "a whole number", float: "a finite number", bool: "true or false", str: "text"}
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -33,7 +34,7 @@ def parse_setting(text: str, hint: object) -> Setting:
         return _TRUTH[text.lower()]
     if hint is int or hint is float:
         try:
-            return int(text) if hint is int else float(text)
+            return int(text) if hint is int else _finite(float(text))
         except ValueError:
             raise ValueError(f"must be {_EXPECTED[hint]}, not '{text}'") from None
     return check_setting(text, hint)
@@ -49,11 +50,27 @@ def check_setting(value: object, hint: object) -> Setting:
         choices = get_args(hint)
         if value in choices:
             return str(value)
-        near = suggest(str(value), choices)
-        raise ValueError(f"must be one of {', '.join(choices)}, not {value!r}{near}")
+        near = suggest(str(value)[:60], choices)
+        raise ValueError(f"must be one of {', '.join(choices)}, not {value!r:.60}{near}")
     assert isinstance(hint, type)
-    if hint is float and type(value) is int:
-        return float(value)
-    if isinstance(value, bool | int | float | str) and type(value) is hint:
-        return value
-    raise ValueError(f"must be {_EXPECTED[hint]}, not {value!r}")
+    try:
+        if hint is float and type(value) in (int, float):
+            return _finite(value)  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        pass
+    else:
+        if isinstance(value, bool | int | float | str) and type(value) is hint:
+            return value
+    raise ValueError(f"must be {_EXPECTED[hint]}, not {value!r:.60}")
+
+
+def _finite(value: float) -> float:
+    """Return a number as a float.
+
+    Raises:
+        ValueError: If it is infinite or NaN.
+        OverflowError: If it is too large.
+    """
+    if not math.isfinite(value):
+        raise ValueError
+    return float(value)

@@ -6,8 +6,8 @@ from typing import Any
 
 from headway.errors import HeadwayError
 
-MAX_JSON_BYTES = 1 << 25
-MAX_COMMAS = 600_000  # a value of three bytes takes up to a hundred once it is parsed
+MAX_JSON_BYTES = 1 << 24
+MAX_COMMAS = 310_000  # a value of three bytes takes up to a hundred once it is parsed
 
 
 def read_json(file: Path, max_bytes: int = MAX_JSON_BYTES) -> Any:

@@ -1,8 +1,9 @@
 """A model's embeddings and output matrix: as three tables in other formats, each stored once in ours.
 
-Shapes: V vocabulary, D d_model, E d_embedding.
+Shapes: V vocabulary, D d_model, E d_embedding, P positions.
 """
 
+from itertools import accumulate
 from typing import Literal
 
 import torch
@@ -10,6 +11,9 @@ from torch import Tensor
 
 from headway.model import Transformer
 from headway.model.embeddings import Embedding
+from headway.model.positions import sinusoids
+
+NUMBERS_AT_ONCE = 1 << 20
 
 
 def embedding_table(embedding: Embedding) -> Tensor:
@@ -39,6 +43,21 @@ def tie_tables(
     if not torch.equal(source, target):
         return "target", {"source_embedding.weight": source, "target_embedding.weight": target}
     return "three-way", {"source_embedding.weight": source}
+
+
+def are_sinusoids(table_PD: Tensor, tolerance: float) -> bool:
+    """Return whether a table of positions holds the paper's sinusoids, in the table's precision.
+
+    A part of the sinusoids is computed at a time: in float64 they take more memory than the table.
+    """
+    parts = table_PD.split(max(1, NUMBERS_AT_ONCE // table_PD.size(1)))
+    starts = accumulate(map(len, parts), initial=0)
+    return all(
+        torch.allclose(
+            sinusoids(len(part), part.size(1), start).to(part.dtype), part, rtol=0, atol=tolerance
+        )
+        for start, part in zip(starts, parts, strict=False)
+    )
 
 
 def _copy(tensor: Tensor) -> Tensor:

@@ -3,7 +3,6 @@
 No code in a file is run, and no more memory is used than the expected shapes need.
 """
 
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +13,10 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from headway.errors import HeadwayError
+from headway.exchange.pickled_tensors import read_tensors
+from headway.inference.weights import check_header
 
-MAX_PICKLE_BYTES = 1 << 24  # of a pickle that only lists tensors
+MAX_OTHER_BYTES = 1 << 24  # of a file beside its numbers
 FLOAT_TYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -45,7 +46,7 @@ def read_weights(file: Path, required: Shapes, optional: Shapes) -> dict[str, Te
     size = file.stat().st_size
     if _count(required) > size:
         raise HeadwayError(f"{file}: {size} bytes are less than config.json's shapes need")
-    if size > 8 * (_count(required) + _count(optional)) + MAX_PICKLE_BYTES:
+    if size > 8 * (_count(required) + _count(optional)) + MAX_OTHER_BYTES:
         raise HeadwayError(f"{file}: {size} bytes are more than config.json's shapes need")
     known = {**required, **optional}
     opened = _open_safetensors(file) if file.suffix == ".safetensors" else _open_pickle(file)
@@ -57,12 +58,16 @@ def read_weights(file: Path, required: Shapes, optional: Shapes) -> dict[str, Te
             if shape != known[name]:
                 raise HeadwayError(f"{file}: {name} is {shape}, config.json expects {known[name]}")
         weights = {name: part[:] for name, part in stored.items()}
+    converted: dict[object, Tensor] = {}  # a tensor with several names is converted once
     for name, weight in weights.items():
         if weight.dtype not in FLOAT_TYPES:
             raise HeadwayError(f"{file}: {name} holds {weight.dtype}, not floating-point numbers")
-        weights[name] = weight.float()
-        if not weights[name].isfinite().all():
-            raise HeadwayError(f"{file}: {name} holds numbers that are not finite")
+        place = weight.data_ptr(), weight.dtype, weight.shape, weight.stride()
+        if place not in converted:
+            converted[place] = weight.float()
+            if not converted[place].isfinite().all():
+                raise HeadwayError(f"{file}: {name} holds numbers that are not finite")
+        weights[name] = converted[place]
     return weights
 
 
@@ -72,6 +77,7 @@ def _count(shapes: Shapes) -> int:
 
 @contextmanager
 def _open_safetensors(file: Path) -> Iterator[dict[str, _Slice]]:
+    check_header(file)
     try:
         with safe_open(file, framework="pt") as weights:
             yield {name: weights.get_slice(name) for name in weights.keys()}  # noqa: SIM118
@@ -94,35 +100,4 @@ class _TensorSlice:
 
 @contextmanager
 def _open_pickle(file: Path) -> Iterator[dict[str, _Slice]]:
-    is_archive = zipfile.is_zipfile(file)
-    if is_archive:
-        _check_archive(file)
-    try:
-        # torch's weights-only reader accepts names, shapes and numbers; it looks up nothing else.
-        stored = torch.load(file, map_location="cpu", weights_only=True, mmap=is_archive)
-    except Exception as error:  # a hostile file may fail in any way
-        reason = f"{type(error).__name__}: {error}".split("\n")[0].split(". ")[0]
-        raise HeadwayError(f"{file}: not a file of weights alone: {reason}") from None
-    if not isinstance(stored, dict) or not all(
-        isinstance(name, str)
-        and type(part) in (Tensor, torch.nn.Parameter)
-        and part.layout == torch.strided
-        for name, part in stored.items()
-    ):
-        raise HeadwayError(f"{file}: holds other things than named tensors")
-    yield {name: _TensorSlice(part.detach()) for name, part in stored.items()}
-
-
-def _check_archive(file: Path) -> None:
-    """Reject archives that torch would not have written: compressed, or overlapping."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
-        raise HeadwayError(f"{file}: not a whole archive: {error}") from None
-    if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
-        raise HeadwayError(f"{file}: compressed, which no file of weights is")
-    if sum(entry.file_size for entry in entries) > file.stat().st_size:
-        raise HeadwayError(f"{file}: its parts overlap")
-    if any(e.file_size > MAX_PICKLE_BYTES for e in entries if e.filename.endswith(".pkl")):
-        raise HeadwayError(f"{file}: its list of tensors is larger than any")
+    yield {name: _TensorSlice(part) for name, part in read_tensors(file).items()}

@@ -14,14 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
+from safetensors import SafetensorError, safe_open
 from torch.nn.utils.rnn import pad_sequence
 
 from headway.errors import HeadwayError
 from headway.inference.alignment import alignment_layer
 from headway.inference.beam_search import Ids
-from headway.inference.weights import write_weights
+from headway.inference.weights import check_header, write_weights
 from headway.model import Transformer, watch
 
 FILE = "shortlist.safetensors"
@@ -75,19 +74,29 @@ class Shortlist:
                 f"search.shortlist: {directory} has no {FILE}; `headway train RUN --search.shortlist N`"
                 " writes it at the end of a run, or of one that has ended"
             )
+        check_header(file)
         try:
-            values = load_file(file)
-            candidates, common = (
-                values[name].astype(np.int64) for name in ("candidates", "common")
-            )
-        except (SafetensorError, KeyError) as error:
+            with safe_open(file, framework="numpy") as stored:
+                shapes = [stored.get_slice(name).get_shape() for name in ("candidates", "common")]
+                _check_shapes(file, shapes, sizes)
+                candidates, common = (
+                    stored.get_tensor(name).astype(np.int64) for name in ("candidates", "common")
+                )
+        except (SafetensorError, TypeError) as error:  # TypeError: a type that numpy has not
             raise HeadwayError(f"{file}: damaged: {error}") from None
-        if (candidates.ndim, common.ndim) != (2, 1):
-            raise HeadwayError(f"{file}: damaged: not a table of candidates and a list")
         largest = max(candidates.max(initial=0), common.max(initial=0))
-        if len(candidates) != sizes[0] or largest >= sizes[1] or common.min(initial=0) < 0:
+        if largest >= sizes[1] or min(common.min(initial=0), candidates.min(initial=0) + 1) < 0:
             raise HeadwayError(f"{file}: of another vocabulary")
         return cls(candidates, common)
+
+
+def _check_shapes(file: Path, shapes: list[list[int]], sizes: tuple[int, int]) -> None:
+    """Check the shapes of the two tables before they are read."""
+    table, common = shapes
+    if (len(table), len(common)) != (2, 1) or table[1] > MAX_CANDIDATES:
+        raise HeadwayError(f"{file}: damaged: not a table of candidates and a list")
+    if table[0] != sizes[0] or common[0] > sizes[1]:
+        raise HeadwayError(f"{file}: of another vocabulary")
 
 
 class ShortlistLearner:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import struct
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -15,6 +16,23 @@ from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.files import write_atomically
 from headway.model import Network, make_model
+
+MAX_HEADER_BYTES = 1 << 23  # a table of 1,000 layers has less than 4 MB
+
+
+def check_header(file: Path) -> None:
+    """Check the size of the table of tensors in a safetensors file, before it is parsed.
+
+    Raises:
+        HeadwayError: If it is larger than that of any model.
+        OSError: If the file cannot be read.
+    """
+    with file.open("rb") as opened:
+        start = opened.read(8)
+    if len(start) == 8 and struct.unpack("<Q", start)[0] > MAX_HEADER_BYTES:
+        raise HeadwayError(
+            f"{file}: damaged: its table of tensors has more than {MAX_HEADER_BYTES:,} bytes"
+        )
 
 
 def write_weights(file: Path, weights: Mapping[str, Tensor]) -> None:
@@ -55,7 +73,7 @@ def read_network(file: Path, config: ModelConfig) -> Network:
         HeadwayError: If the weights do not fit the configuration, or are not all finite.
     """
     try:
-        file.open("rb").close()  # safetensors calls any failure to open "No such file"
+        check_header(file)
         with safe_open(file, framework="pt") as weights:
             names = set(weights.keys())
             shapes = {name: tuple(weights.get_slice(name).get_shape()) for name in names}

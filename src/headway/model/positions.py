@@ -14,19 +14,25 @@ from headway.errors import HeadwayError
 from headway.kernels.dropout import Dropout
 from headway.kernels.visibility import Segments
 
-FIRST_ROWS = 1024  # of a table of sinusoids, at most; longer input extends it
+# The first size of a table of sinusoids, at most; longer input extends it.
+FIRST_ROWS, FIRST_NUMBERS = 1024, 1 << 21
 
 
-def sinusoids(length: int, d_model: int) -> Tensor:
+def sinusoids(length: int, d_model: int, start: int = 0) -> Tensor:
     """Tabulate PE(pos, 2i) = sin(pos / 10000^(2i/d_model)) and PE(pos, 2i+1), the cosine.
 
     Sines and cosines alternate, as the paper prints it; its own code had all sines first.
     Paper: section 3.5.
 
+    Args:
+        length: Number of positions.
+        d_model: D.
+        start: The first position.
+
     Returns:
         [length, d_model], computed in float64 and rounded to float32 once.
     """
-    position = torch.arange(length, dtype=torch.float64)[:, None]
+    position = torch.arange(start, start + length, dtype=torch.float64)[:, None]
     rate = 10000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     angle = position * rate
     return torch.stack((angle.sin(), angle.cos()), -1).flatten(1).float()
@@ -62,7 +68,7 @@ class Positions(nn.Module):
         elif kind == "sinusoidal":
             # Tabulated at the first use; the size that a configuration asks for costs no memory.
             self.register_buffer("table", torch.empty(0, d_model), persistent=False)
-            self.first_rows = min(max_positions, FIRST_ROWS)
+            self.first_rows = min(max_positions, FIRST_ROWS, 1 + FIRST_NUMBERS // d_model)
 
     def forward(self, x_BTD: Tensor, segments: Segments | None = None, start: int = 0) -> Tensor:
         """Turn embeddings [B, T, D] into the input of a stack, [B, T, D].

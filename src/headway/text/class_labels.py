@@ -14,6 +14,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
 
 FILE = "labels.json"
+MAX_LABEL_BYTES = 1 << 20
 
 
 class LabelTokenizer(Tokenizer):
@@ -95,7 +96,9 @@ def _read_labels(directory: Path) -> list[str]:
     if not path.is_file():
         raise HeadwayError(f"{directory}: no {FILE}")
     try:
-        labels = json.loads(path.read_bytes())
+        with path.open("rb") as opened:
+            content = opened.read(MAX_LABEL_BYTES + 1)
+        labels = json.loads(content) if len(content) <= MAX_LABEL_BYTES else None
     except (OSError, ValueError, RecursionError):
         labels = None
     if not isinstance(labels, list) or not labels or not all(isinstance(x, str) for x in labels):

@@ -5,9 +5,9 @@ counted first, without storing them.
 """
 
 MAX_BYTES = 1 << 24
-MAX_PIECES = 500_000
+MAX_PIECES = 300_000
 MAX_PIECE_BYTES = 1 << 12
-MAX_OTHER_BYTES = 1 << 22  # training settings and the normalization table, together
+MAX_OTHER_BYTES = 1 << 20  # training settings and the normalization table, together
 PIECES, WIRE_BYTES = 1, 2  # a field's number, and the wire type of strings and messages
 
 

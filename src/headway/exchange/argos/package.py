@@ -18,10 +18,10 @@ MAX_BYTES = {
     "model/config.json": 1 << 20,
     "model/headway.json": 1 << 20,
     "model/model.bin": 1 << 34,
-    "model/shared_vocabulary.json": 1 << 25,
-    "model/shared_vocabulary.txt": 1 << 25,
-    "model/source_vocabulary.json": 1 << 25,
-    "model/target_vocabulary.json": 1 << 25,
+    "model/shared_vocabulary.json": 1 << 24,
+    "model/shared_vocabulary.txt": 1 << 24,
+    "model/source_vocabulary.json": 1 << 24,
+    "model/target_vocabulary.json": 1 << 24,
 }
 MAX_RATIO = 1032  # deflate cannot compress more
 CHUNK_BYTES = 1 << 20

@@ -19,6 +19,8 @@ VERSION, SPEC, REVISION = 6, "TransformerSpec", 7
 # The index of a type is its number in the file.
 TYPES = (torch.float32, torch.int8, torch.int16, torch.int32, torch.float16, torch.bfloat16)
 MAX_RANK = 4
+MAX_VARIABLES = 50_000  # and as many aliases; a model of 1,000 layers has less
+MAX_ALIASED = 4  # names of the same numbers, on average: an embedding has up to three uses
 
 
 def read_variables(path: Path) -> dict[str, Tensor]:
@@ -55,13 +57,13 @@ class _Cursor:
         if revision > REVISION:
             raise self.error(f"revision {revision}, but Headway reads up to {REVISION}")
         variables: dict[str, Tensor] = {}
-        for _ in range(count):
+        for _ in range(self.check_count(count)):
             name = self.read_string()
             if name in variables:
                 raise self.error(f"holds {name[:60]!r} twice")
             variables[name] = self.read_tensor(name)
         names: dict[str, str] = {}
-        for _ in range(self.read_numbers("I")[0]):
+        for _ in range(self.check_count(self.read_numbers("I")[0])):
             alias, name = self.read_string(), self.read_string()
             if name not in variables or alias in variables:
                 raise self.error(f"alias {alias[:60]!r} of {name[:60]!r}: missing or there twice")
@@ -72,7 +74,16 @@ class _Cursor:
                 variables.setdefault(f"{alias}_scale", variables[f"{name}_scale"])
         if self.position != len(self.data):
             raise self.error(f"{len(self.data) - self.position} bytes too long")
+        if sum(tensor.numel() for tensor in variables.values()) > MAX_ALIASED * len(self.data):
+            raise self.error("its aliases stand for more numbers than a model can share")
         return variables
+
+    def check_count(self, count: int) -> int:
+        if count > MAX_VARIABLES:
+            raise self.error(
+                f"{count:,} variables or aliases, at most {MAX_VARIABLES:,} are possible"
+            )
+        return count
 
     def read_tensor(self, name: str) -> Tensor:
         rank = self.read_numbers("B")[0]

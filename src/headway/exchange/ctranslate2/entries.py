@@ -22,8 +22,8 @@ from headway.exchange.order import ADDED, Order
 from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.text.vocabulary import PAD
 
-MAX_BYTES = 1 << 25
-MAX_ENTRIES = 500_000
+MAX_BYTES = 1 << 24
+MAX_ENTRIES = 300_000
 
 
 @dataclass(frozen=True)

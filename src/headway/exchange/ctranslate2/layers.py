@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.config.model import Activation
+from headway.config.model import MAX_WIDTH, Activation
 from headway.errors import HeadwayError
 from headway.exchange.ctranslate2.positions import read_positions
 from headway.exchange.ctranslate2.spec import ACTIVATIONS, MIN_POSITIONS
@@ -63,6 +63,10 @@ def convert_variables(
     if not (source.dim() == target.dim() == output.dim() == 2):
         raise HeadwayError(f"{file}: embeddings must be matrices")
     d_model = source.size(1)
+    if d_model > MAX_WIDTH:
+        raise HeadwayError(
+            f"{file}: embeddings of width {d_model}, at most {MAX_WIDTH:,} is possible"
+        )
     side, other = (_read_side(variables, name, d_model) for name in ("encoder", "decoder"))
     if side != other:
         raise HeadwayError(f"{file}: encoder and decoder differ: {side} and {other}")
@@ -79,28 +83,35 @@ def convert_variables(
     if has_attention_bias:
         layers = _add_missing_biases(layers)
     inner = [value.size(0) for name, value in layers.items() if name.endswith("inner.weight")]
-    config = ModelConfig(
-        source_vocab_size=source.size(0),
-        target_vocab_size=target.size(0),
-        num_encoder_layers=variables.count_layers("encoder"),
-        num_decoder_layers=variables.count_layers("decoder"),
-        d_model=d_model,
-        d_ff=max(inner, default=1),
-        num_heads=side.num_heads,
-        d_k=side.head_width,
-        d_v=side.head_width,
-        norm=side.norm,
-        norm_epsilon=_norm_epsilon(settings, file),
-        activation=side.activation,
-        attention_bias=has_attention_bias,
-        positions=positions,
-        max_positions=tables[0].size(0) if tables else MIN_POSITIONS,
-        tying=tying,
-        scale_embeddings=side.scale_embeddings,
-        scale_logits=_has_scaled_logits(variables, d_model),
-        output_bias=output_bias is not None,
-        dropout=0.1,
-    )
+    norm_epsilon = _norm_epsilon(settings, file)
+    scale_logits = _has_scaled_logits(variables, d_model)
+    try:
+        config = ModelConfig(
+            source_vocab_size=source.size(0),
+            target_vocab_size=target.size(0),
+            num_encoder_layers=variables.count_layers("encoder"),
+            num_decoder_layers=variables.count_layers("decoder"),
+            d_model=d_model,
+            d_ff=max(inner, default=1),
+            num_heads=side.num_heads,
+            d_k=side.head_width,
+            d_v=side.head_width,
+            norm=side.norm,
+            norm_epsilon=norm_epsilon,
+            activation=side.activation,
+            attention_bias=has_attention_bias,
+            positions=positions,
+            max_positions=tables[0].size(0) if tables else MIN_POSITIONS,
+            tying=tying,
+            scale_embeddings=side.scale_embeddings,
+            scale_logits=scale_logits,
+            output_bias=output_bias is not None,
+            dropout=0.1,
+        )
+    except HeadwayError as error:  # ModelConfig does not know the file
+        raise HeadwayError(
+            "\n".join(f"{file}: {line}" for line in str(error).splitlines())
+        ) from None
     variables.check_all_used()
     return config, weights | layers
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.exchange.ctranslate2.spec import MIN_POSITIONS
 from headway.exchange.ctranslate2.variables import Variables
-from headway.model.positions import sinusoids
+from headway.exchange.tables import are_sinusoids
 
 
 def read_positions(
@@ -35,10 +35,9 @@ def read_positions(
     whole = [table[:rows] for table in whole]
     if not any(table.any() for table in whole):
         return "none", whole
-    paper = sinusoids(rows, d_model) if d_model % 2 == 0 else None
-    if paper is not None and all(
+    if d_model % 2 == 0 and all(
         # A table in 16 bits is compared with sinusoids in 16 bits.
-        raw is not None and torch.allclose(paper.to(raw.dtype), raw[:rows], rtol=0, atol=2e-6)
+        raw is not None and are_sinusoids(raw[:rows], 2e-6)
         for raw in stored
     ):
         return "sinusoidal", whole

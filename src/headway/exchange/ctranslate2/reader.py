@@ -21,8 +21,8 @@ from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object
 from headway.exchange.order import ADDED, Order
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.exchange.sentencepiece_file import SentencePieceFile
 from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config
+from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD
 

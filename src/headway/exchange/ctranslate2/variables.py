@@ -69,6 +69,8 @@ class Variables:
             return default
         if value is None or value.numel() != 1 or value.dim() > 1:
             raise HeadwayError(f"{self.file}: {name} is missing, or not a number")
+        if not value.isfinite():
+            raise HeadwayError(f"{self.file}: {name} is not a finite number")
         return float(value)
 
     def count_layers(self, side: str) -> int:

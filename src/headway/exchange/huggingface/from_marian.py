@@ -24,7 +24,7 @@ from headway.exchange.huggingface.names import (
     layer_weights,
 )
 from headway.exchange.order import Order
-from headway.exchange.tables import tie_tables
+from headway.exchange.tables import are_sinusoids, tie_tables
 from headway.model.positions import sinusoids
 
 PROJECTIONS = ("query", "key", "value", "output")
@@ -147,16 +147,17 @@ def _find_positions(
     config: ModelConfig, weights: Mapping[str, Tensor]
 ) -> tuple[Literal["sinusoidal", "learned", "none"], dict[str, Tensor]]:
     """Return the kind of positions, and the tables of learned ones; a missing table is sinusoids."""
-    usual = sinusoids(config.max_positions, config.d_model)
     order = headway_order(config.d_model)
     tables = {
         f"{ours}_positions.table": weights[POSITIONS[side]][:, order]
-        if POSITIONS[side] in weights
-        else usual
         for ours, side in zip(("source", "target"), SIDES, strict=True)
+        if POSITIONS[side] in weights
     }
-    if all(torch.allclose(table, usual, rtol=0, atol=1e-5) for table in tables.values()):
+    if all(are_sinusoids(table, 1e-5) for table in tables.values()):
         return "sinusoidal", {}
-    if not any(table.any() for table in tables.values()):
+    if len(tables) == 2 and not any(table.any() for table in tables.values()):
         return "none", {}
+    for ours in ("source", "target"):
+        if f"{ours}_positions.table" not in tables:
+            tables[f"{ours}_positions.table"] = sinusoids(config.max_positions, config.d_model)
     return "learned", tables

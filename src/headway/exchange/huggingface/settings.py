@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from headway.config import ModelConfig, SearchConfig
-from headway.config.model import LARGEST, Activation
+from headway.config.model import LARGEST, MAX_LAYERS, Activation
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_optional_json_object
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
@@ -18,7 +18,6 @@ ACTIVATIONS: dict[str, Activation] = {
     "swish": "swish",
     "silu": "swish",
 }
-MAX_LAYERS = 1000
 MAX_BEAM = 16
 LANGUAGE_PAIR = re.compile(r"(?:opus-mt-(?:\w+-)*?|marian/)([a-z]{2,3})-([a-z]{2,3})$")
 
