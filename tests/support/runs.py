@@ -85,6 +85,7 @@ def opening(path, arguments):
         valid=args.valid or (),
         data=args.data,
         init=args.init,
+        vocabulary=args.vocabulary or (),
         other_languages=args.other_languages,
         preset=args.preset,
         overrides=args.overrides,

@@ -12,6 +12,8 @@ from headway.config.bounds import (
     raise_all,
 )
 
+Subwords = Literal["bpe", "unigram", "none"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TextConfig:
@@ -24,7 +26,9 @@ class TextConfig:
         37000
     )
     joint_vocab: Annotated[bool, "one vocabulary for both languages"] = True
-    subwords: Annotated[Literal["bpe", "unigram"], "algorithm that learns the subwords"] = "bpe"
+    subwords: Annotated[
+        Subwords, "algorithm that learns the subwords; none: the text is split already, at spaces"
+    ] = "bpe"
     character_coverage: Annotated[
         float, "share of characters that are subwords; the others become bytes", SHARE
     ] = 1.0

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.vocabulary import EOS, UNK
+from headway.text.vocabulary import EOS, SPACE, UNK
 
 
 def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
@@ -23,18 +23,20 @@ def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
     """
     from sentencepiece import SentencePieceTrainer
 
+    is_split = config.subwords == "none"
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
-            sentence_iterator=_require_text(lines),
+            sentence_iterator=_require_text(lines, is_split=is_split),
             model_writer=model,
-            model_type=config.subwords,
+            model_type="word" if is_split else config.subwords,
             vocab_size=config.vocab_size - 1,
             character_coverage=config.character_coverage,
             split_digits=config.split_digits,
-            byte_fallback=True,
+            byte_fallback=not is_split,
+            hard_vocab_limit=not is_split,  # there may be fewer words
             normalization_rule_name="identity",
-            remove_extra_whitespaces=False,
+            remove_extra_whitespaces=is_split,
             unk_id=UNK,
             eos_id=EOS,
             bos_id=-1,
@@ -64,14 +66,19 @@ def _explain(message: str, size: int) -> HeadwayError:
     return HeadwayError(f"no subwords could be learned: {message.splitlines()[0]}")
 
 
-def _require_text(lines: Iterable[str]) -> Iterator[str]:
+def _require_text(lines: Iterable[str], *, is_split: bool) -> Iterator[str]:
     """Yield the lines that are not empty; without any line sentencepiece ends the process.
 
     Raises:
-        HeadwayError: If there is no line with text.
+        HeadwayError: If there is no line with text, or a split one has sentencepiece's space.
     """
     has_text = False
     for line in lines:
+        if is_split and SPACE in line:
+            raise HeadwayError(
+                f"text.subwords = none: the text has {SPACE} (U+2581), so sentencepiece has split it: give the"
+                " text before that, and its model by --vocabulary FILE.model"
+            )
         if line:
             has_text = True
             yield line

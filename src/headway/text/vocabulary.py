@@ -204,12 +204,18 @@ def read_model(file: Path) -> bytes:
         raise HeadwayError(f"{file}: {error.strerror or error}") from None
     if excess := find_excess(model):
         raise HeadwayError(f"{file}: not a sentencepiece model, or damaged: {excess}")
-    if not _is_sound(model):
+    if not is_sound(model):
         raise HeadwayError(f"{file}: not a sentencepiece model, or damaged")
     return model
 
 
-def _is_sound(model: bytes) -> bool:
+def is_language(piece: str) -> bool:
+    """Return whether a piece names a language with which a text may begin, such as ``>>deu<<``."""
+    return piece.startswith(">>") and piece.endswith("<<")
+
+
+def is_sound(model: bytes) -> bool:
+    """Return whether sentencepiece can load a model, and its pieces are those of a vocabulary."""
     try:
         processor = SentencePieceProcessor(model_proto=model)
         pieces = processor.id_to_piece(list(range(processor.vocab_size())))

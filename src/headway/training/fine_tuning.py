@@ -12,17 +12,13 @@ from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
 from headway.model import Network
 from headway.text.prepared import PreparedData
+from headway.training.given_vocabulary import LEARNED
 from headway.training.record import InitialModel
 from headway.training.resume_check import list_changes
 from headway.training.schedule import learning_rate
 
 # Settings of the model section that are no part of a shape.
 FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}
-# Settings of the text section that a vocabulary was learned with.
-LEARNED = {
-    "text.vocab_size", "text.joint_vocab", "text.subwords", "text.character_coverage",
-    "text.split_digits",
-}  # fmt: skip
 
 EPOCHS = 20  # passes over the text, if the model's own training was long enough
 PEAK = 0.5  # of the highest learning rate of the model's own training

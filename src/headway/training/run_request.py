@@ -11,6 +11,7 @@ from headway.inference.directory import read_config
 from headway.text.prepared import PreparedData
 from headway.text.readers import UTF8, FileForm
 from headway.training.fine_tuning import fine_tuning_regime, fine_tuning_steps
+from headway.training.given_vocabulary import GivenVocabulary
 from headway.training.resume_check import read_settings
 from headway.training.run_directory import RunDirectory
 
@@ -30,6 +31,7 @@ class RunRequest:
         languages: Codes of source and target; None: from the names of the files.
         form: The encoding of files that are not UTF-8, and the columns of tables.
         init: The directory of a model whose weights and vocabulary the run starts from.
+        vocabulary: A sentencepiece model for the text, or one for each language; none: learn one.
         other_languages: Whether the text may be of other languages than the model of ``init``.
         preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
             or of the model that it starts from.
@@ -44,6 +46,7 @@ class RunRequest:
     languages: tuple[str, str] | None = None
     form: FileForm = UTF8
     init: str | Path | None = None
+    vocabulary: Sequence[str | Path] = ()
     other_languages: bool = False
     preset: str | None = None
     config_file: str | Path | None = None
@@ -69,6 +72,9 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
         )
     if request.data and (request.train or request.valid):
         raise UsageError("--data names text that is prepared already: omit --train and --valid")
+    if request.vocabulary and (request.data or request.init):
+        option = "--data" if request.data else "--init"
+        raise UsageError(f"--vocabulary: {option} has a vocabulary already: omit one of them")
     if directory.started and request.init:
         raise HeadwayError(
             f"--init {request.init}: {directory.path} has started already: give another RUN"
@@ -100,7 +106,11 @@ def new_settings(
     files = [request.config_file] if request.config_file else []
     try:
         if initial is None or request.preset:
-            return config.load(request.preset or "base", files, request.overrides, shape=initial)
+            settings = config.load(request.preset or "base", files, request.overrides, shape=initial)
+            if request.vocabulary:
+                given = GivenVocabulary.read(request.vocabulary)
+                settings = given.merge_into(settings, request.overrides)
+            return settings
         own = initial.training
         steps = own.max_steps
         if data is not None:

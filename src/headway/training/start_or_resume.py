@@ -13,6 +13,7 @@ from headway.kernels.build import build_id
 from headway.text.prepare import languages_from_names, prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
+from headway.text.tokenizer import Tokenizer
 from headway.training import ranks
 from headway.training.fine_tuning import (
     check_languages,
@@ -20,6 +21,7 @@ from headway.training.fine_tuning import (
     check_vocabulary,
     describe_regime,
 )
+from headway.training.given_vocabulary import GivenVocabulary
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import cores_per_rank
 from headway.training.model_writer import WEIGHTS
@@ -68,6 +70,9 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     notices = []
     model = load_model(request.init) if request.init else None
     settings = new_settings(request, model.config if model else None)
+    tokenizer = model.tokenizer if model else None
+    if request.vocabulary:
+        tokenizer = GivenVocabulary.read(request.vocabulary).tokenizer
     if model:
         check_shape(settings, model)
     if model and not request.data and not request.other_languages:
@@ -81,7 +86,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
             directory.data,
             settings.text,
             request.languages,
-            tokenizer=model.tokenizer if model else None,
+            tokenizer=tokenizer,
             form=request.form,
         )
         if layout := describe_layout(request.train, request.languages, request.form):
@@ -117,6 +122,10 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     differences += list_other_files(record.files.get("train", {}), request.train)
     differences += list_other_validation(record, request.valid)
     place = request.data or record.data.directory or directory.data
+    if request.vocabulary:
+        given = GivenVocabulary.read(request.vocabulary).tokenizer
+        if given.fingerprint != Tokenizer.load(place).fingerprint:
+            differences.append("--vocabulary has other subwords")
     if differences:
         raise HeadwayError(
             f"{directory.path}: a run keeps its settings and data, but {'; '.join(differences)}:"

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from headway.cli.options import add_file_form, add_preset, file_form, language_code
 
@@ -44,25 +45,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_file_form(parser)
     parser.add_argument(
         "--vocabulary",
-        metavar="MODEL",
-        help="use the vocabulary of this model, as train --init needs it",
+        nargs="+",
+        metavar="FILE",
+        help="your own sentencepiece model, or one for each language; or a model whose vocabulary is used, as"
+        " train --init needs it",
     )
     add_preset(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Prepare the data, and print what was kept and dropped."""
-    from headway.cli.downloads import fetch_text, fetch_validation
+    from headway.cli.downloads import fetch_model, fetch_text, fetch_validation
     from headway.cli.settings import settings_from
     from headway.inference.directory import load_model
     from headway.text.prepare import prepare
     from headway.training.fine_tuning import check_shape
+    from headway.training.given_vocabulary import GivenVocabulary
 
-    model = load_model(args.vocabulary) if args.vocabulary else None
+    model = tokenizer = None
+    given = args.vocabulary or []
+    if len(given) == 1 and not Path(given[0]).is_file():
+        model = load_model(fetch_model(given[0]))
     config = settings_from(args, shape=model.config if model else None)
     if model:
         check_shape(config, model)
-    tokenizer = model.tokenizer if model else None
+        tokenizer = model.tokenizer
+    elif given:
+        vocabulary = GivenVocabulary.read(given)
+        config = vocabulary.merge_into(config, args.overrides)
+        tokenizer = vocabulary.tokenizer
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     train, test = (fetch_text(args, place) for place in ("train", "test"))
     held_out = [test] if test else []

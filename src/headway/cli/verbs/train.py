@@ -40,6 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="fine-tune this model; without --preset also with its training regime, shortened",
     )
     parser.add_argument(
+        "--vocabulary", nargs="+", metavar="FILE",
+        help="your own sentencepiece model, or one for each language; default: learn one",
+    )  # fmt: skip
+    parser.add_argument(
         "--other-languages",
         action="store_true",
         help="with --init: allow other languages than the model's",
@@ -63,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         languages=tuple(args.languages) if args.languages else None,
         form=file_form(args),
         init=args.init,
+        vocabulary=args.vocabulary or (),
         other_languages=args.other_languages,
         preset=args.preset,
         config_file=args.config,

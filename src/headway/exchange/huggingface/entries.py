@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from headway.config.text import Subwords
 from headway.errors import HeadwayError
 from headway.exchange.json_file import read_json_object
 from headway.exchange.order import Order
-from headway.exchange.sentencepiece_file import SentencePieceFile
+from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import PAD
 
@@ -75,9 +76,7 @@ def _read_side(file: Path, settings: Mapping[str, Any], size: int) -> Order:
     return Order([*spelled, PAD], ids)
 
 
-def make_tokenizer(
-    path: Path, orders: tuple[Order, Order]
-) -> tuple[Tokenizer, Literal["unigram", "bpe"]]:
+def make_tokenizer(path: Path, orders: tuple[Order, Order]) -> tuple[Tokenizer, Subwords]:
     """Make a tokenizer of ``source.spm`` and ``target.spm``.
 
     Args:

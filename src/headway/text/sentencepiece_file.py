@@ -1,0 +1,122 @@
+"""A sentencepiece model of another program: its pieces, and the same model with the pieces in another order.
+
+Marian keeps in two files what Headway keeps in one: how text is split (``source.spm``) and which id a
+piece has (``vocab.json``). A sentencepiece model is a list of pieces, each with a score and a type, and
+the order of the pieces does not change how text is split. So an import puts the pieces in the order of
+the vocabulary. An entry that is no piece becomes a piece of a type that no text is split into. A piece
+that is no entry comes after ``<pad>``, where `headway.text.vocabulary` reads it as ``<unk>``.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from headway.config.text import Subwords
+from headway.errors import HeadwayError
+from headway.text.sentencepiece_bounds import MAX_BYTES, find_excess
+from headway.text.vocabulary import EOS, UNK, is_language, is_sound
+
+
+class SentencePieceFile:
+    """A sentencepiece model file, parsed by the library's own protobuf.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        path: The same.
+        content: The bytes of the file.
+        algorithm: How the model splits text.
+        pieces: The pieces in the order of their ids.
+
+    Raises:
+        HeadwayError: If the file is missing, too large, damaged, or uses another algorithm.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from google.protobuf.message import DecodeError
+        from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
+
+        if not path.is_file():
+            raise HeadwayError(f"{path.parent}: no {path.name}")
+        self.path = path
+        with path.open("rb") as opened:
+            self.content = opened.read(MAX_BYTES + 1)
+        if excess := find_excess(self.content):
+            raise HeadwayError(f"{path}: not a sentencepiece model: {excess}")
+        try:
+            self._proto = ModelProto.FromString(self.content)
+        except DecodeError as error:
+            raise HeadwayError(f"{path}: not a sentencepiece model: {error}") from None
+        self.pieces: list[str] = [piece.piece for piece in self._proto.pieces]
+        if not all(isinstance(piece, str) for piece in self.pieces):  # protobuf returns bytes
+            raise HeadwayError(f"{path}: not a sentencepiece model: a piece is not UTF-8")
+        types = self._proto.trainer_spec
+        algorithms = {types.UNIGRAM: "unigram", types.BPE: "bpe", types.WORD: "none"}
+        if types.model_type not in algorithms:
+            raise HeadwayError(f"{path}: not a sentencepiece model of unigrams, BPE or words")
+        self.algorithm = cast("Subwords", algorithms[types.model_type])
+
+    def reordered(self, entries: Sequence[str]) -> bytes:
+        """Return a model that splits text as this one does, into the ids of a vocabulary.
+
+        Args:
+            entries: The vocabulary in the order of its ids: ``<unk>``, ``</s>``, ..., ``<pad>``.
+
+        Returns:
+            A serialized sentencepiece model.
+        """
+        proto = type(self._proto)()
+        proto.CopyFrom(self._proto)
+        del proto.pieces[:]
+        piece_type = proto.SentencePiece
+        # BPE would merge through an unused piece and split differently; it ignores control pieces.
+        absent = piece_type.UNUSED if self.algorithm == "unigram" else piece_type.CONTROL
+        own = {piece.piece: piece for piece in self._proto.pieces}
+        for entry in entries:
+            known = own.pop(entry, None)
+            score, kind = (0.0, absent) if known is None else (known.score, known.type)
+            proto.pieces.add(piece=entry, score=score, type=kind)
+        proto.pieces[0].type = piece_type.UNKNOWN
+        proto.pieces[1].type = proto.pieces[len(entries) - 1].type = piece_type.CONTROL
+        for piece in own.values():
+            proto.pieces.add(piece=piece.piece, score=piece.score, type=piece.type)
+        return bytes(proto.SerializeToString())
+
+    def to_vocabulary(self) -> bytes:
+        """Return a model that splits text as this one does, into ids as Headway gives them.
+
+        ``<unk>`` and ``</s>`` come first. Other control pieces are left out, because no text is split
+        into them, except languages such as ``>>deu<<``.
+
+        Raises:
+            HeadwayError: If text cannot be split as this model does.
+        """
+        proto = type(self._proto)()
+        proto.CopyFrom(self._proto)
+        spec, kinds = proto.trainer_spec, proto.SentencePiece
+        if spec.treat_whitespace_as_suffix or not proto.normalizer_spec.escape_whitespaces:
+            raise HeadwayError(
+                f"{self.path}: marks spaces in another way than {chr(0x2581)} at the start of a word"
+            )
+        unknown = [piece for piece in self._proto.pieces if piece.type == kinds.UNKNOWN]
+        if len(unknown) != 1:
+            raise HeadwayError(f"{self.path}: has {len(unknown)} pieces for unknown text, not one")
+        del proto.pieces[:]
+        spec.unk_piece, spec.eos_piece, spec.unk_id, spec.eos_id = "<unk>", "</s>", UNK, EOS
+        spec.bos_id = spec.pad_id = -1
+        proto.pieces.add(piece=spec.unk_piece, score=unknown[0].score, type=kinds.UNKNOWN)
+        proto.pieces.add(piece=spec.eos_piece, score=0.0, type=kinds.CONTROL)
+        for piece in self._proto.pieces:
+            is_text = piece.type not in (kinds.UNKNOWN, kinds.CONTROL)
+            if is_text or (piece.type == kinds.CONTROL and is_language(piece.piece)):
+                proto.pieces.add(piece=piece.piece, score=piece.score, type=piece.type)
+        names = [piece.piece for piece in proto.pieces]
+        if len(set(names)) < len(names):
+            raise HeadwayError(
+                f"{self.path}: has a piece twice, or {names[0]} or {names[1]} as text"
+            )
+        model = bytes(proto.SerializeToString())
+        if not is_sound(model):
+            raise HeadwayError(f"{self.path}: not a sentencepiece model that can be loaded")
+        return model

@@ -1,0 +1,64 @@
+"""A vocabulary that the user gives in place of one learned from the training text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from headway.config import Config
+from headway.config.text import Subwords
+from headway.errors import HeadwayError, UsageError
+from headway.text.sentencepiece_file import SentencePieceFile
+from headway.text.tokenizer import Tokenizer
+
+# Settings of the text section that a vocabulary was learned with.
+LEARNED = {
+    "text.vocab_size", "text.joint_vocab", "text.subwords", "text.character_coverage",
+    "text.split_digits",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GivenVocabulary:
+    """One sentencepiece model for both languages, or one for each.
+
+    Attributes:
+        tokenizer: The vocabulary; it splits text as sentencepiece does with the model.
+        subwords: The algorithm of the model.
+    """
+
+    tokenizer: Tokenizer
+    subwords: Subwords
+
+    @classmethod
+    def read(cls, paths: Sequence[str | Path]) -> "GivenVocabulary":
+        """Read one or two files.
+
+        Raises:
+            HeadwayError: If a file is no sentencepiece model, or Headway cannot use it.
+        """
+        if len(paths) > 2:
+            raise UsageError("--vocabulary takes one sentencepiece model, or one for each language")
+        for path in paths:
+            if not Path(path).is_file():
+                raise HeadwayError(
+                    f"{path}: no such file: --vocabulary takes a sentencepiece model"
+                )
+        files = [SentencePieceFile(Path(path)) for path in paths]
+        return cls(Tokenizer(*(file.to_vocabulary() for file in files)), files[-1].algorithm)
+
+    def merge_into(self, config: Config, overrides: Mapping[str, str]) -> Config:
+        """Return settings that describe this vocabulary.
+
+        Raises:
+            UsageError: If ``overrides`` has a setting of how a vocabulary is learned.
+        """
+        for name in overrides:
+            if name.replace("-", "_") in LEARNED:
+                raise UsageError(f"--{name}: is fixed by --vocabulary: omit it")
+        text = replace(
+            config.text,
+            vocab_size=self.tokenizer.target_vocab_size,
+            joint_vocab=self.tokenizer.joint,
+            subwords=self.subwords,
+        )
+        return replace(config, text=text)
