@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError, suggest
 
-MODELS = ("model", "models", "init", "vocabulary")  # the arguments that take a MODEL
+MODELS = ("model", "models", "init")  # the arguments that take a MODEL
 
 
 def fetch_text(args: argparse.Namespace, place: str) -> list[str]:
@@ -36,23 +36,33 @@ def parse_held_out(words: Sequence[str] | None) -> int | None:
 
 
 def fetch_models(args: argparse.Namespace) -> None:
-    """Replace the names of models on the hub by directories; other arguments stay as they are."""
+    """Replace models on the hub, and models of other programs, by directories of Headway models."""
     for option in MODELS:
         given = getattr(args, option, None)
         if isinstance(given, str):
-            setattr(args, option, _directory(given, takes_preset="takes_preset" in args))
+            setattr(args, option, fetch_model(given, takes_preset="takes_preset" in args))
         elif given:
-            setattr(args, option, [_directory(word) for word in given])
+            setattr(args, option, [fetch_model(word) for word in given])
 
 
-def _directory(word: str, *, takes_preset: bool = False) -> str:
+def fetch_model(word: str, *, takes_preset: bool = False) -> str:
+    """Return the directory of a Headway model.
+
+    Args:
+        word: A directory, a model of another program, or a name on the hub.
+        takes_preset: Whether the word may also be the name of a preset, which is returned as it is.
+    """
     from headway import hub
     from headway.config import PRESETS
+    from headway.exchange.recognizing import is_foreign
 
-    if Path(word).is_dir() or (takes_preset and word in PRESETS):
+    path = Path(word)
+    is_other = path.exists() and is_foreign(path)
+    if (path.is_dir() and not is_other) or (takes_preset and word in PRESETS):
         return word
     try:
-        hub.parse_name(word)  # reports a mistyped path before torch is imported
+        if not is_other:
+            hub.parse_name(word)  # reports a mistyped path before torch is imported
     except HeadwayError as error:
         if takes_preset and (meant := suggest(word, PRESETS)):
             raise HeadwayError(f"{error}, or a preset{meant}") from None

@@ -1,5 +1,6 @@
-"""Other programs' models on the Hugging Face hub: imported once, into Headway's cache."""
+"""Other programs' models, on disk or on the Hugging Face hub: imported once, into Headway's cache."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -7,7 +8,8 @@ from headway import hub
 from headway.errors import HeadwayError
 from headway.exchange.importing import import_model
 from headway.exchange.json_file import read_optional_json_object
-from headway.files import cache_directory
+from headway.exchange.recognizing import is_foreign, recognize_format
+from headway.files import cache_directory, hash_file
 
 CACHE_VERSION = 1  # part of the name of a cached import; increase it if imports change
 
@@ -15,32 +17,65 @@ CACHE_VERSION = 1  # part of the name of a cached import; increase it if imports
 def download_and_import(word: str | Path, notify: hub.Notify = hub.log_notice) -> Path:
     """Return a directory of a Headway model for a path or a name, whoever made the model.
 
-    Marian and CTranslate2 models of the hub are imported; each commit is imported once, under
-    ``models/`` in the cache.
+    Marian, CTranslate2 and Argos models are imported once, under ``models/`` in the cache: a model of
+    the hub again if its commit changes, and one on disk if its path or files change.
 
     Args:
         word: A path, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
-        notify: Called with a line that names the model of the hub.
+        notify: Called with a line that names the model of the hub, or the directory of an import.
 
     Raises:
         HeadwayError: If there is no such path or model, or the model cannot be imported.
     """
-    if Path(word).is_dir():
-        return Path(word)
+    path = Path(word)
+    if path.exists() and is_foreign(path):
+        recognize_format(path)  # reports what cannot be imported before the files are hashed
+        name = path.resolve().name
+        out = _import_once(path, _import_directory(name, _hash_files(path)), name)
+        notify(f"{word}: a model of another program, imported to {out}")
+        return out
+    if path.is_dir():
+        return path
     settings = hub.download_settings(word, notify)
     values = read_optional_json_object(settings / "config.json")
     if {"format", "settings"} <= values.keys():
         return hub.download_files(word, settings, hub.WEIGHTS)
     name = model_name(word)
-    folder = f"{name.replace('/', '--')}-{settings.name[:16]}-{CACHE_VERSION}"
-    out = cache_directory() / "models" / folder
+    out = _import_directory(name, settings.name)
+    if out.is_dir():
+        return out
+    return _import_once(_download_weights(word, settings, values), out, name)
+
+
+def _import_directory(name: str, version: str) -> Path:
+    """Return the directory in the cache for a version of a model."""
+    folder = f"{name.replace('/', '--')}-{version[:16]}-{CACHE_VERSION}"
+    return cache_directory() / "models" / folder
+
+
+def _import_once(path: Path, out: Path, name: str) -> Path:
+    """Import a model to ``out``, unless it is there."""
     if not out.is_dir():
         try:
-            import_model(_download_weights(word, settings, values), out, name=name)
+            import_model(path, out, name=name)
         except (HeadwayError, OSError):
             if not out.is_dir():  # another process may have made the same directory
                 raise
     return out
+
+
+def _hash_files(path: Path) -> str:
+    """Return a hash of a model's path and files."""
+    digest = hashlib.sha256(bytes(path.resolve()))
+    files = [path]
+    if path.is_dir():
+        # An Argos package has its weights in model/; a CTranslate2 directory may have its subwords beside it.
+        patterns = ("*", "model/*", "../*.model", "../*.spm")
+        files = sorted({file for pattern in patterns for file in path.glob(pattern)})
+    for file in files:
+        if file.is_file():
+            digest.update(bytes(file) + bytes.fromhex(hash_file(file)))
+    return digest.hexdigest()
 
 
 def download(word: str, notify: hub.Notify) -> Path:

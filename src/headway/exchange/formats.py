@@ -1,14 +1,13 @@
 """The outside formats by name; the module of a format is imported when it is asked for."""
 
 import importlib
-import zipfile
 from pathlib import Path
 from typing import Protocol, cast
 
 from headway.config import ModelConfig
-from headway.errors import HeadwayError, UsageError, suggest
-from headway.exchange.json_file import read_json_object
-from headway.inference.directory import MAX_CONFIG_BYTES, Model
+from headway.errors import UsageError, suggest
+from headway.exchange.recognizing import recognize_format
+from headway.inference.directory import Model
 
 FORMATS = ("ctranslate2", "huggingface", "onnx", "argos")
 # The packages with which an export is written and compared; a certificate names their versions.
@@ -92,36 +91,3 @@ def read_foreign_model(path: Path) -> tuple[str, Model]:
     name = recognize_format(path)
     module = importlib.import_module(f"headway.exchange.{name}.reader")
     return name, module.read(path)
-
-
-def recognize_format(path: Path) -> str:
-    """Return the name of the format of a file or directory.
-
-    Raises:
-        HeadwayError: If it is a format that Headway cannot read.
-    """
-    if not path.exists():
-        raise HeadwayError(
-            f"{path}: no such file or directory: give the file or directory of a model"
-        )
-    if path.is_file():
-        if zipfile.is_zipfile(path):
-            return "argos"
-        raise HeadwayError(
-            f"{path}: this file is not an Argos package: give the directory of a model"
-        )
-    if (path / "metadata.json").is_file() and (path / "model" / "model.bin").is_file():
-        return "argos"
-    if (path / "model.bin").is_file():
-        return "ctranslate2"
-    config = path / "config.json"
-    if not config.is_file():
-        raise HeadwayError(
-            f"{path}: no config.json and no model.bin: not a model that Headway can import"
-        )
-    values = read_json_object(config, MAX_CONFIG_BYTES)
-    if "model_type" in values:
-        return "huggingface"
-    if "settings" in values:
-        raise HeadwayError(f"{path}: is a Headway model already; it needs no import")
-    raise HeadwayError(f"{config}: no model_type: not a model that Headway can import")

@@ -121,7 +121,12 @@ def load_any_model(path: str | Path) -> Model:
     """
     word, path = path, Path(path)
     if path.is_dir():
-        settings, languages = read_config(path)
+        try:
+            settings, languages = read_config(path)
+        except ForeignModelError as error:
+            raise HeadwayError(
+                f"{error}; headway import converts models of other programs"
+            ) from None
     else:
         path = hub.download_settings(word)
         try:

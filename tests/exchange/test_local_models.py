@@ -1,0 +1,119 @@
+"""Models of other programs on disk, given where a model of Headway is expected."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError
+from headway.exchange import downloading
+from headway.exchange.exporting import export_model
+from headway.exchange.recognizing import is_foreign
+from headway.inference import Translator
+from headway.inference.directory import Model
+from headway.text.tokenizer import Tokenizer
+from support.exchange_models import SMALL, random_model
+
+pytest.importorskip("ctranslate2")
+pytest.importorskip("onnx")
+LINES = ["the cat sees a tree", "a dog"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Model:
+    return random_model(tmp_path_factory.mktemp("model"), tokenizer, SMALL)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
+
+
+def exported(model: Model, form: str, folder: Path) -> Path:
+    """Return an export: a directory, or a file for Argos."""
+    out = folder / ("en_de.argosmodel" if form == "argos" else "theirs")
+    export_model(model, form, out, verify=False)
+    return out
+
+
+@pytest.mark.parametrize("form", ["ctranslate2", "huggingface", "argos"])
+def test_a_model_of_another_program_is_imported_once(
+    form: str,
+    model: Model,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    theirs = exported(model, form, tmp_path)
+    expected = Translator.load(model.path, "cpu").translate(LINES)
+    (tmp_path / "text").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    words = ["translate", str(theirs), "--input", str(tmp_path / "text"), "--output"]
+    assert dispatch([*words, str(tmp_path / "first")]) == 0
+    assert (tmp_path / "first").read_text(encoding="utf-8").splitlines() == expected
+    said = capsys.readouterr().err.splitlines()
+    assert sum("imported to" in line and str(theirs) in line for line in said) == 1
+    monkeypatch.setattr(downloading, "import_model", None)  # a second import would fail
+    assert dispatch([*words, str(tmp_path / "second")]) == 0
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    assert dispatch(["info", str(theirs)]) == 0
+    assert dispatch(["check", str(theirs)]) == 0
+
+
+def test_changed_files_are_imported_again(model: Model, tmp_path: Path) -> None:
+    theirs = exported(model, "huggingface", tmp_path)
+    first = downloading.download_and_import(theirs)
+    assert downloading.download_and_import(theirs) == first
+    about = json.loads((theirs / "tokenizer_config.json").read_text())
+    (theirs / "tokenizer_config.json").write_text(json.dumps(about | {"target_lang": "nl"}))
+    second = downloading.download_and_import(theirs)
+    assert second != first
+    assert Translator.load(second, "cpu").languages == ("en", "nl")
+    shutil.copytree(theirs, tmp_path / "opus-mt-en-nl")
+    assert downloading.download_and_import(tmp_path / "opus-mt-en-nl") not in (first, second)
+
+
+def test_a_model_without_languages_says_how_to_give_them(model: Model, tmp_path: Path) -> None:
+    theirs = exported(model, "ctranslate2", tmp_path)
+    (theirs / "headway.json").unlink()
+    with pytest.raises(HeadwayError, match="theirs: names no languages: headway import with"):
+        dispatch(["info", str(theirs)])
+    theirs.rename(tmp_path / "opus-mt-sv-fi")
+    assert dispatch(["info", str(tmp_path / "opus-mt-sv-fi")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"config.json": '{"model_type": "llama"}'}, "model_type = 'llama' must be 'marian'"),
+        ({"model.npz": "PK", "model.yml": "a: 1"}, r"a model of Marian itself \(.npz\)"),
+        ({"model.bin": "", "config.json": "{}"}, "add_source_eos"),
+        ({"config.json": "{}"}, "not written by Headway.*headway import converts models"),
+        ({"README.md": ""}, "no config.json: not a run or model directory.*headway import"),
+    ],
+)
+def test_what_cannot_be_imported_is_refused_in_one_line(
+    files: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    for name, content in files.items():
+        (theirs / name).write_text(content)
+    with pytest.raises(HeadwayError, match=message) as refused:
+        dispatch(["info", str(theirs)])
+    assert "\n" not in str(refused.value)
+    assert str(theirs) in str(refused.value)
+
+
+def test_a_file_that_is_no_package_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("a text")
+    with pytest.raises(HeadwayError, match="is a file, not a run or model directory"):
+        dispatch(["info", str(tmp_path / "notes.txt")])
+
+
+def test_a_model_of_headway_is_not_foreign(model: Model, tmp_path: Path) -> None:
+    shutil.copytree(model.path, tmp_path / "ours")
+    (tmp_path / "ours" / "model.bin").write_bytes(b"of another program")
+    assert not is_foreign(tmp_path / "ours")
+    assert downloading.download_and_import(tmp_path / "ours") == tmp_path / "ours"
