@@ -14,13 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.exchange.argos.package import unpack
+from headway.exchange.ctranslate2.binary import read_variables
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
 from headway.inference import Translator, load_model
 from headway.inference.directory import load_any_model
+from support.ctranslate2_models import write_variables
 from support.mutations import RESET, Outcome, memory
 
 # Values for each field of each JSON file. A value of the field's own kind is among them.
@@ -29,6 +33,22 @@ VALUES: list[Any] = [
     float("nan"), float("inf"), -float("inf"), "", "1000000000", "x" * 100_000, "../..", "\0", "auto", True, False,
     None, [], {}, [10**9], {"a": 10**9}, [[]] * 1_000,
 ]  # fmt: skip
+# Files that no import reads, or that config.json stands for; an Argos package holds a CTranslate2 directory.
+SKIPPED = {"certificate.json", "headway.json", "README.md"}
+NUMBERS = [
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    -1.0,
+    0.0,
+    0.5,
+    7.0,
+    1e4,
+    1e9,
+    2.0**31,
+    1e18,
+    1e38,
+]
 MAX_ENTRIES = 4  # fields that are tried of an object with many, such as a vocabulary
 
 
@@ -66,7 +86,7 @@ def list_field_cases(formats: dict[str, Path]) -> Iterator[Case]:
     """Yield a case for each field of each JSON file and each of `VALUES`."""
     for name, model in formats.items():
         for file in sorted(model.rglob("*.json")):
-            if file.name == "certificate.json":
+            if file.name in SKIPPED or (name == "argos" and file.parent != model):
                 continue
             values = json.loads(file.read_bytes())
             for place in _places(values):
@@ -121,6 +141,16 @@ LARGE: dict[str, Callable[[], bytes]] = {
     "15 MB of lists without commas": lambda: b"[" + b"[" * 900 + b"]" * 900 + b"]",
     "1.5 million names": lambda: json.dumps({f"{i:x}": i for i in range(1_500_000)}).encode(),
     "309,000 names": lambda: json.dumps({f"{i:x}": i for i in range(309_000)}).encode(),
+    "60,000 settings": lambda: json.dumps(
+        {
+            "format": 1,
+            "languages": ["en", "de"],
+            "settings": {"model": {f"d_mode{i}": 1 for i in range(60_000)}},
+        }
+    ).encode(),
+    "60,000 sections": lambda: json.dumps(
+        {"format": 1, "languages": ["en", "de"], "settings": {f"mode{i}": 1 for i in range(60_000)}}
+    ).encode(),
     "300,000 strings": lambda: json.dumps([f"{i:x}" for i in range(300_000)]).encode(),
     "a string of 15 MB": lambda: b'{"a":"' + b"x" * (15 * MB) + b'"}',
     "a string of 15 MB that grows": lambda: (
@@ -188,7 +218,11 @@ def list_file_cases(formats: dict[str, Path]) -> Iterator[Case]:
     for name, model in formats.items():
         for file in sorted(model.rglob("*")):
             relative = str(file.relative_to(model))
-            if not file.is_file() or file.name == "certificate.json":
+            if (
+                not file.is_file()
+                or file.name in SKIPPED
+                or (name == "argos" and file.parent != model)
+            ):
                 continue
             contents = LARGE | (WEIGHTS if file.name in WEIGHT_FILES else {})
             for what, content in contents.items():
@@ -199,6 +233,34 @@ def list_file_cases(formats: dict[str, Path]) -> Iterator[Case]:
 
 def _write(path: Path, content: Callable[[], bytes]) -> None:
     path.write_bytes(content())
+
+
+def list_number_cases(formats: dict[str, Path]) -> Iterator[Case]:
+    """Yield a case for each single number in a ``model.bin`` and each of `NUMBERS`."""
+    variables = read_variables(formats["ctranslate2"] / "model.bin")
+    for name, tensor in variables.items():
+        if tensor.numel() == 1:
+            for number in NUMBERS:
+                yield Case(
+                    "ctranslate2",
+                    "model.bin",
+                    f"{name} = {number}",
+                    lambda path, name=name, number=number: _set_number(path, name, number),
+                )
+
+
+def _set_number(path: Path, name: str, number: float) -> None:
+    variables = read_variables(path)
+    write_variables(path, {**variables, name: torch.tensor(number)})
+
+
+def list_cases(formats: dict[str, Path]) -> list[Case]:
+    """Return all cases, in an order that does not depend on the machine."""
+    return [
+        *list_file_cases(formats),
+        *list_number_cases(formats),
+        *list_field_cases(formats),
+    ]
 
 
 def try_case(case: Case, formats: dict[str, Path], folder: Path) -> Outcome:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
+from headway.exchange.zip_archive import check_list_of_entries
 
 MAX_PICKLE_BYTES = 1 << 19  # that of 1,000 layers has less
 MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # the first of the pickles of torch before 1.6
@@ -67,6 +68,7 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
 
 def _check_archive(file: Path) -> None:
     """Check that torch would have written an archive: not compressed, and nothing overlaps."""
+    check_list_of_entries(file)
     try:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()

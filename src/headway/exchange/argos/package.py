@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 from headway.errors import HeadwayError
+from headway.exchange.zip_archive import check_list_of_entries
 
 # The files that an import reads, with the largest size of each. Names in the archive only select
 # from these, so nothing is written elsewhere.
@@ -72,6 +73,7 @@ def unpack(package: Path, out: Path) -> Path:
     Raises:
         HeadwayError: If the package is damaged, or an entry is too large or not a regular file.
     """
+    check_list_of_entries(package)
     try:
         with zipfile.ZipFile(package) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}

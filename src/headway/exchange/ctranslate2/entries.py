@@ -55,7 +55,9 @@ def read_entries(directory: Path, side: str) -> list[str]:
             entries = read_json(file, MAX_BYTES)
             break
         file = directory / f"{name}_vocabulary.txt"
-        if file.is_file() and file.stat().st_size <= MAX_BYTES:
+        if file.is_file():
+            if file.stat().st_size > MAX_BYTES:
+                raise HeadwayError(f"{file}: larger than {MAX_BYTES} bytes")
             text = file.read_text("utf-8", "replace").removesuffix("\n")
             entries = text.split("\n", MAX_ENTRIES)
             break

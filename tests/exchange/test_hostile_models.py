@@ -1,0 +1,159 @@
+"""A slice of ``tests/outside/hostile_models.py``, and single hostile files."""
+
+import pickle
+import struct
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from headway.errors import HeadwayError
+from headway.exchange.argos.package import unpack
+from headway.exchange.ctranslate2.binary import read_variables
+from headway.exchange.pickled_tensors import read_tensors
+from headway.exchange.weights_file import read_weights
+from headway.inference.weights import check_header
+from headway.model.positions import Positions
+from support.bounds import bounded
+from support.ctranslate2_models import write_variables
+from support.hostile_models import list_cases, try_case, write_models
+
+pytest.importorskip("ctranslate2")
+pytest.importorskip("onnx")
+
+
+@pytest.mark.slow
+def test_hostile_values_and_files_are_refused_within_bounds(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    formats = write_models(model_directory, tmp_path)
+    cases = list_cases(formats)
+    assert len(cases) > 3_000
+    for case in cases[::29]:
+        outcome = try_case(case, formats, tmp_path)
+        assert outcome.what in ("accepted", "refused"), (case, outcome)
+        assert outcome.seconds < 5, (case, outcome)
+        assert outcome.megabytes < 200, (case, outcome)
+
+
+def test_a_large_table_of_tensors_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
+    file = tmp_path / "model.safetensors"
+    header = b"{" + b" " * (9 << 20) + b"}"
+    file.write_bytes(struct.pack("<Q", len(header)) + header)
+    with pytest.raises(HeadwayError, match="table of tensors"), bounded(1, 20):
+        check_header(file)
+
+
+def test_aliases_cannot_multiply_a_tensor(tmp_path: Path) -> None:
+    large = {"large": torch.zeros(1 << 20, dtype=torch.int8)}
+    write_variables(tmp_path / "model.bin", large, {"second": "large", "third": "large"})
+    assert len(read_variables(tmp_path / "model.bin")) == 3
+    write_variables(tmp_path / "model.bin", large, {f"{i}": "large" for i in range(1_000)})
+    with pytest.raises(HeadwayError, match="aliases"), bounded():
+        read_variables(tmp_path / "model.bin")
+
+
+class Call:
+    """Pickled as a call of a function."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self.call = function, arguments
+
+    def __reduce__(self) -> Any:
+        return self.call
+
+
+def nested_tuples() -> dict[Any, int]:
+    """Return a dictionary whose key has 2^60 members, which Python would count to hash it."""
+    pair: Any = ()
+    for _ in range(60):
+        pair = (pair, pair)
+    return {pair: 1}
+
+
+def write_archive(file: Path, content: bytes) -> None:
+    """Write an archive as torch does, with another pickle."""
+    torch.save({"x": torch.zeros(3)}, file)
+    with zipfile.ZipFile(file) as old:
+        entries = {name: old.read(name) for name in old.namelist()}
+    with zipfile.ZipFile(file, "w") as new:
+        for name, data in entries.items():
+            new.writestr(name, content if name.endswith("data.pkl") else data)
+
+
+def nested_pickle() -> bytes:
+    """Return the pickle of `nested_tuples`, which Python itself could not make."""
+    pairs = b"".join(b"q" + bytes([i]) + b"h" + bytes([i]) + b"\x86" for i in range(60))
+    return b"\x80\x02})" + pairs + b"K\x01s."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pickle.dumps(Call(bytearray, 3 << 30), 2),
+        pickle.dumps(OrderedDict(x=Call(torch.Size, [1] * 9)), 2),
+        pickle.dumps(Call(torch.FloatStorage, 1 << 40), 2),
+        nested_pickle(),
+        b"\x80\x02" + b"]" * (1 << 20) + b".",
+        b"\x80\x02" + b"0" * 9 + b".",
+    ],
+    ids=["bytes", "size", "storage", "tuples", "long", "damaged"],
+)
+def test_a_pickle_that_does_more_than_list_tensors_is_refused(
+    content: bytes, tmp_path: Path
+) -> None:
+    file = tmp_path / "pytorch_model.bin"
+    write_archive(file, content)
+    with pytest.raises(HeadwayError, match=r"pytorch_model\.bin") as refused, bounded():
+        read_tensors(file)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("is_archive", [True, False])
+def test_tensors_that_torch_saved_are_read(is_archive: bool, tmp_path: Path) -> None:
+    tied = torch.arange(6.0).view(2, 3)
+    state = OrderedDict(a=tied, b=tied, c=torch.nn.Parameter(torch.ones(2)), d=tied.half())
+    state._metadata = {"": {"version": 1}}  # type: ignore[attr-defined]
+    file = tmp_path / "pytorch_model.bin"
+    torch.save(state, file, _use_new_zipfile_serialization=is_archive)
+    found = read_tensors(file)
+    assert list(found) == list(state)
+    assert all(torch.equal(found[name], state[name]) for name in state)
+
+
+def test_a_tensor_with_several_names_is_converted_once(tmp_path: Path) -> None:
+    tied = torch.zeros(1 << 20, 16, dtype=torch.half)
+    file = tmp_path / "pytorch_model.bin"
+    torch.save({f"{i}": tied for i in range(6)}, file)
+    shapes: dict[str, tuple[int, ...]] = {f"{i}": (1 << 20, 16) for i in range(6)}
+    with bounded(5, 250):
+        found = read_weights(file, {}, shapes)
+    assert len({tensor.data_ptr() for tensor in found.values()}) == 1
+
+
+def test_a_tensor_of_more_numbers_than_the_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "pytorch_model.bin"
+    torch.save({"x": torch.zeros(1, dtype=torch.half).expand(1 << 15, 1 << 15)}, file)
+    with pytest.raises(HeadwayError, match="more numbers than the file"), bounded():
+        read_weights(file, {}, {"x": (1 << 15, 1 << 15)})
+
+
+def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path: Path) -> None:
+    package = tmp_path / "x.argosmodel"
+    entry = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", *[0] * 6, 0, 0, 0, 1, *[0] * 4, 0, 0) + b"x"
+    entries = entry * 1_000_000
+    end = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 65_535, 65_535, len(entries), 0, 0)
+    package.write_bytes(entries + end)
+    with pytest.raises(HeadwayError, match="list of entries"), bounded():
+        unpack(package, tmp_path)
+
+
+def test_a_wide_model_has_a_short_first_table_of_positions() -> None:
+    positions = Positions("sinusoidal", 1 << 17, 1 << 20)
+    with bounded():
+        positions.table_of(3)
+    assert Positions("sinusoidal", 512, 1 << 20).table_of(3).size(0) == 1024
