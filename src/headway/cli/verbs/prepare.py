@@ -47,8 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--vocabulary",
         nargs="+",
         metavar="FILE",
-        help="your own sentencepiece model, or one for each language; or a model whose vocabulary is used, as"
-        " train --init needs it",
+        help="sentencepiece model(s), or the MODEL of train --init",
     )
     add_preset(parser)
 

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--vocabulary", nargs="+", metavar="FILE",
-        help="your own sentencepiece model, or one for each language; default: learn one",
+        help="your own sentencepiece model or models",
     )  # fmt: skip
     parser.add_argument(
         "--other-languages",
