@@ -11,6 +11,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def list_field_cases(formats: dict[str, Path]) -> Iterator[Case]:
                         name,
                         str(file.relative_to(model)),
                         what,
-                        lambda path, place=place, value=value: _replace(path, place, value),
+                        partial(_replace, place=place, value=value),
                     )
 
 
@@ -226,9 +227,7 @@ def list_file_cases(formats: dict[str, Path]) -> Iterator[Case]:
                 continue
             contents = LARGE | (WEIGHTS if file.name in WEIGHT_FILES else {})
             for what, content in contents.items():
-                yield Case(
-                    name, relative, what, lambda path, content=content: _write(path, content)
-                )
+                yield Case(name, relative, what, partial(_write, content=content))
 
 
 def _write(path: Path, content: Callable[[], bytes]) -> None:
@@ -245,7 +244,7 @@ def list_number_cases(formats: dict[str, Path]) -> Iterator[Case]:
                     "ctranslate2",
                     "model.bin",
                     f"{name} = {number}",
-                    lambda path, name=name, number=number: _set_number(path, name, number),
+                    partial(_set_number, name=name, number=number),
                 )
 
 
