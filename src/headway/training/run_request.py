@@ -106,7 +106,9 @@ def new_settings(
     files = [request.config_file] if request.config_file else []
     try:
         if initial is None or request.preset:
-            settings = config.load(request.preset or "base", files, request.overrides, shape=initial)
+            settings = config.load(
+                request.preset or "base", files, request.overrides, shape=initial
+            )
             if request.vocabulary:
                 given = GivenVocabulary.read(request.vocabulary)
                 settings = given.merge_into(settings, request.overrides)
