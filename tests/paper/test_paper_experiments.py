@@ -190,17 +190,19 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 def test_an_interrupted_experiment_leaves_its_finished_trainings(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    stop: type[BaseException], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     run_trials = Work.run_trials
 
     def run_one(work: Work, planned: list[PlannedTrial]) -> None:
         run_trials(work, planned[:1])
-        raise KeyboardInterrupt
+        raise stop
 
     monkeypatch.setattr(Work, "run_trials", run_one)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(stop):
         dispatch(["reproduce", "smoothing", "--scale", "toy", "--out", str(tmp_path)])
     page = tmp_path / "report.html"
     assert f"{page}: holds what is finished" in capsys.readouterr().err

@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
         except HeadwayError as error:  # the other experiments still run
             show(f"headway: {name}: {error}")
             failed = 1
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):  # SIGTERM ends the process by SystemExit
             show(f"{write_report(work)}: holds what is finished; the same command goes on")
             raise
         page = write_report(work)
