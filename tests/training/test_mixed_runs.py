@@ -77,6 +77,16 @@ def test_the_average_leaves_a_checkpoint_of_another_run_out(path, runs, tmp_path
     assert "state.json: of another run: the average at the end leaves step 9 out" in said
 
 
+def test_a_checkpoint_that_replaces_another_in_the_average_is_checked_too(path, capsys):
+    for step in (9, 6):
+        (checkpoint(path, step) / "model.safetensors").write_bytes(b"")
+    assert dispatch(["train", str(path)]) == 0
+    said = capsys.readouterr().err
+    for step in (9, 6):
+        assert f"the average at the end leaves step {step} out" in said
+    assert metrics(path)[-1]["checkpoints"] == [3, 12, 15, 17]
+
+
 def test_data_of_another_run_of_the_same_size_is_recognized(path, runs):
     shutil.rmtree(path / "data")
     shutil.copytree(runs.others[0] / "data", path / "data")
@@ -192,6 +202,26 @@ def test_the_library_warns_of_a_damaged_checkpoint(path, runs):
     with pytest.warns(UserWarning, match=r"state.json: missing: the checkpoint is damaged"):
         train(path)
     assert_equal_runs(path, runs.whole)
+
+
+def test_a_setting_that_may_change_is_read_from_the_record(path, runs, capsys):
+    # As a resume with --training.max-steps leaves it, if it is killed before it writes config.json.
+    values = json.loads((path / "config.json").read_text())
+    values["settings"]["training"]["max_steps"] = 16
+    (path / "config.json").write_text(json.dumps(values))
+    message = (
+        "config.json: training.max_steps is 16, not 17, as the run recorded: the file is written"
+    )
+    assert_resumes_equal(path, runs, capsys, message)
+    assert (path / "config.json").read_bytes() == (runs.whole / "config.json").read_bytes()
+
+
+def test_a_finished_run_keeps_its_settings(runs, tmp_path, capsys):
+    path = shutil.copytree(runs.whole, tmp_path / "run")
+    for more in (["--search.beam", "7"], []):
+        assert dispatch(["train", str(path), *more]) == 0
+        assert "finished" in capsys.readouterr().err
+    assert (path / "config.json").read_bytes() == (runs.whole / "config.json").read_bytes()
 
 
 def test_lost_logs_are_named(path, runs, capsys):

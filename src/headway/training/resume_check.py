@@ -19,12 +19,18 @@ MAY_CHANGE = (
 )  # fmt: skip
 
 
-def read_settings(path: Path, record: RunRecord) -> Config:
+def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
     """Return the settings of a run, after comparing ``config.json`` with what ``run.json`` records.
 
+    A setting that may change is no error: a resume that was killed may have recorded a new one in
+    ``run.json`` only. A resume writes ``config.json`` again.
+
     Args:
-        path: The run directory. If it has no ``config.json``, a resume writes the file again.
+        path: The run directory; it may have no ``config.json``.
         record: The run's record; that of version 0.1 has no settings.
+
+    Returns:
+        The recorded settings, and what the user should know, a line each.
 
     Raises:
         HeadwayError: If ``config.json`` is damaged or changed; it names what differs.
@@ -32,23 +38,25 @@ def read_settings(path: Path, record: RunRecord) -> Config:
     file = path / CONFIG
     if record.settings is None:
         try:
-            return read_config(path)[0]
+            return read_config(path)[0], []
         except HeadwayError as error:
             raise HeadwayError(f"{error}: restore the file, or start another RUN") from None
     recorded = config.from_dict(record.settings, str(path / "run.json"))
     if not file.exists():
-        return recorded
+        return recorded, []
     way_out = "delete the file, which the next resume writes again, and give new settings on the command line"
     try:
         found, _ = read_config(path)
     except HeadwayError as error:
         raise HeadwayError(f"{str(error).splitlines()[0]}: {way_out}") from None
-    changes = list_differences(recorded, found)
-    if changes:
-        raise HeadwayError(
-            f"{file}: changed since the run wrote it: {'; '.join(changes)}: {way_out}"
-        )
-    return recorded
+    if list_changes(recorded, found):
+        changes = "; ".join(list_differences(recorded, found))
+        raise HeadwayError(f"{file}: changed since the run wrote it: {changes}: {way_out}")
+    return recorded, [
+        f"{file}: {change}, as the run recorded: the file is written again; give new settings on the"
+        " command line"
+        for change in list_differences(found, recorded)
+    ]
 
 
 def list_differences(stored: Config, wanted: Config) -> list[str]:

@@ -85,7 +85,7 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
             f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
         )
     if directory.started:
-        changed_settings(request, read_settings(directory.path, directory.record()))
+        changed_settings(request, read_settings(directory.path, directory.record())[0])
     elif not request.init:
         new_settings(request)
     elif Path(request.init).is_dir():  # not the name of a model that is not downloaded yet

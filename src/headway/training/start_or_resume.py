@@ -116,7 +116,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
 
 def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     record = directory.record()
-    stored = read_settings(directory.path, record)
+    stored, notices = read_settings(directory.path, record)
     settings = _with_stored_vocabulary(changed_settings(request, stored), stored)
     differences = list_changes(stored, settings)
     differences += list_other_files(record.files.get("train", {}), request.train)
@@ -135,26 +135,30 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)
     check_data(directory.path, data, record)
-    unchecked = []
     if record.settings is None:
-        unchecked.append(
+        notices.append(
             f"{directory.path / 'run.json'}: was written without digests, so config.json, the validation"
             " text and the models cannot be checked"
         )
     lengths = [(c.training.max_steps, c.training.patience) for c in (stored, settings)]
     if record.finished and lengths[0] == lengths[1]:
-        notices = _repair_finished(directory, data, settings, record)
-        return OpenedRun(None, unchecked + notices)
+        notices += _repair_finished(directory, data, stored, record)
+        file = directory.path / shortlist.FILE
+        if wants_shortlist(settings) and not file.exists():
+            for _ in write_shortlist(directory, data):
+                pass
+            notices.append(f"{file}: learned")
+        return OpenedRun(None, notices)
     threads = None
     if settings.training.threads != stored.training.threads:
         threads = settings.training.threads or cores_per_rank()
-    run, notices = resume(directory, data, settings, threads)
-    notices += unchecked + _list_other_programs(record, threads) + _precision_notices(run)
-    return OpenedRun(run, notices)
+    run, damage = resume(directory, data, settings, threads)
+    others = _list_other_programs(record, threads) + _precision_notices(run)
+    return OpenedRun(run, notices + damage + others)
 
 
 def _repair_finished(
-    directory: RunDirectory, data: PreparedData, settings: Config, record: RunRecord
+    directory: RunDirectory, data: PreparedData, stored: Config, record: RunRecord
 ) -> list[str]:
     """Restore the models, vocabulary and settings of a finished run; return what the user should know."""
     lost, notices = restore_models(directory, record)
@@ -167,12 +171,7 @@ def _repair_finished(
             raise HeadwayError(reason)
         notices.append(reason)
     if ranks.rank() == 0:
-        write_settings(directory, data, with_vocabulary(settings, data))
-    file = directory.path / shortlist.FILE
-    if wants_shortlist(settings) and not file.exists():
-        for _ in write_shortlist(directory, data):
-            pass
-        notices.append(f"{file}: learned")
+        write_settings(directory, data, with_vocabulary(stored, data))
     return notices
 
 
