@@ -114,7 +114,17 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(
                     server.post(path, api_key=key, **fields)
             server.post(path, q=text, api_key=key + text)
             server.post(f"{path}?q={text}&api_key={key}", source=text, target=key)
-        assert server.post("/translate", q=text, api_key=key)[0] == 200
+        statuses = [
+            server.post("/translate", q=text, api_key=key)[0],
+            server.post("/translate", q=text, api_key=key + "2")[0],
+            server.post(f"/translate?q={text}&api_key={key}", q=text, target=text, api_key=key)[0],
+            server.post(f"/{text}/{key}")[0],
+            server.post("/attention", q=text * 90, api_key=key)[0],
+        ]
+        assert statuses == [200, 403, 400, 404, 400]
+        with server.connect() as connection:
+            connection.sendall(f"GET /{text} HTTP/1.1\r\n{key}\r\n\r\n".encode())
+            connection.recv(65536)
         metrics = str(server.metric("headway_requests_total"))
     finally:
         server.stop()
@@ -124,7 +134,7 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(
     # (`_wait_until_listening`). This is the only reason for a connection, and goes to this machine.
     assert {("socket.bind", "127.0.0.1")} <= found
     assert found <= {("socket.bind", "127.0.0.1"), ("socket.connect", "127.0.0.1")}
-    assert server.text().count("POST /translate ") == 7
+    assert server.text().count("POST /translate ") == 9
     for word in (text, key):
         assert word not in server.text() + metrics
 

@@ -252,28 +252,6 @@ def test_a_stopped_server_answers_the_requests_it_has_accepted(
     assert came == answered
 
 
-def test_logs_hold_no_texts_and_no_keys(model_directory: Path, tmp_path: Path) -> None:
-    keys = tmp_path / "keys"
-    keys.write_text("Geheimnis\n", encoding="utf-8")
-    server = Running(tmp_path / "log", str(model_directory), *SHORT, "--keys", str(keys))
-    text, key = "zebra", "Geheimnis"
-    try:
-        assert server.post("/translate", q=text, api_key=key)[0] == 200
-        assert server.post("/translate", q=text, api_key=key + "2")[0] == 403
-        assert (
-            server.post(f"/translate?q={text}&api_key={key}", q=text, target=text, api_key=key)[0]
-            == 400
-        )
-        assert server.post(f"/{text}/{key}")[0] == 404
-        assert server.post("/attention", q=text * 90, api_key=key)[0] == 400
-        answer_to(server, f"GET /{text} HTTP/1.1\r\n{key}\r\n\r\n".encode())
-    finally:
-        server.stop()
-    assert server.text().count("POST /translate") == 3
-    assert text not in server.text()
-    assert key not in server.text()
-
-
 def test_it_listens_on_this_machine_only_and_names_a_port_in_use(
     server: Running, model_directory: Path
 ) -> None:

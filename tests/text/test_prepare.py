@@ -287,7 +287,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
     random = Random(1)
     words = ["".join(random.choices(ascii_lowercase, k=47)) for _ in range(11)]
     peaks = []
-    for count in (500, 8_000):
+    for count in (500, 5_000):
         source = [" ".join(random.choices(words, k=31)) for _ in range(count)]
         folder = tmp_path / str(count)
         folder.mkdir()
