@@ -18,6 +18,7 @@ from headway.exchange.ctranslate2.reader import read
 from headway.exchange.ctranslate2.writer import write
 from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
+from headway.exchange.optional_package import import_package
 from headway.inference.directory import Model, load_model
 from headway.text.tokenizer import Tokenizer
 from support.bounds import bounded
@@ -113,6 +114,22 @@ def test_a_rejected_export_leaves_no_files(
     with pytest.raises(HeadwayError, match="exists already"):
         export_model(model, "ctranslate2", tmp_path / "other", verify=False)
     assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("import absent_package", r"cannot be imported \(No module named 'absent_package'\)"),
+     ("raise ImportError('initialization failed')", r"cannot be imported \(initialization failed\)"),
+     (None, "is not installed")],
+)  # fmt: skip
+def test_a_package_that_is_missing_or_broken_is_named(
+    code: str | None, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if code:
+        (tmp_path / "some_package.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(HeadwayError, match=f"this needs some_package, which {reason}: pip install"):
+        import_package("some_package")
 
 
 def test_an_import_is_a_model_directory_whose_card_names_the_original(

@@ -10,11 +10,13 @@ def import_package(name: str) -> ModuleType:
     """Import a package of the extra ``export``.
 
     Raises:
-        HeadwayError: If the package is not installed.
+        HeadwayError: If the package is not installed, or cannot be imported.
     """
     try:
         return importlib.import_module(name)
-    except ImportError:
+    except ImportError as error:
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
+        reason = "is not installed" if is_missing else f"cannot be imported ({error})"
         raise HeadwayError(
-            f'this needs {name}, which is not installed: pip install "headway[export]"'
+            f'this needs {name}, which {reason}: pip install "headway[export]"'
         ) from None
