@@ -96,7 +96,11 @@ def test_help_imports_nothing_heavy() -> None:
         ),
         (["train", "x", "--languages", "english", "deutsch"], 2, "two letters (english is en);"),
         (["prepare", "x", "--train", "a", "--languages", "de", "deutsch"], 2, "such as en, de or"),
-        (["train", "x", "--train", "a"], 2, "--train needs --valid too"),
+        (
+            ["train", "x", "--train", "a"],
+            2,
+            "--train needs --valid too: files, or the number of pairs",
+        ),
         (["translate", "MODEL", "--device", "gpu"], 2, "'gpu' must be auto, cpu, cuda or cuda:N"),
         (["translate", "MODEL", "--search.beam", "0"], 2, "--search.beam 0 must be more than 0"),
         (["export", "MODEL", "out", "--to", "onx"], 2, "did you mean 'onnx'"),

@@ -65,8 +65,11 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     directory.check_record_exists()
     if not directory.started and not request.data and not (request.train and request.valid):
         if bool(request.train) != bool(request.valid):
-            given, other = ("train", "valid") if request.train else ("valid", "train")
-            raise UsageError(f"--{given} needs --{other} too: give text for both")
+            raise UsageError(
+                "--train needs --valid too: files, or the number of pairs to hold out (--valid 500)"
+                if request.train
+                else "--valid needs --train too: give the training text"
+            )
         raise HeadwayError(
             f"{directory.path}: no run there yet: start one with --train and --valid, or with --data"
         )
