@@ -118,6 +118,6 @@ def test_an_element_without_a_closing_tag_ends_where_the_standard_ends_it(page: 
 
 def test_deep_unclosed_elements_are_read_in_linear_time() -> None:
     page = "<div translate=no>" + "<div>" * 50_000 + "</p>" * 50_000 + "<li translate=no>" * 50_000
-    started = time.monotonic()
+    started = time.process_time()
     assert "".join(text for _, _, text in scan(page)) == page
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10

@@ -29,7 +29,7 @@ class Running:
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
             )
         try:
-            self.wait(lambda: "listening at" in self.text())
+            self.wait(lambda: "listening at" in self.text(), 200)  # a busy machine imports slowly
             self.url = re.findall(r"listening at (\S+)", self.text())[0]
             self.port = int(self.url.rpartition(":")[2])
             self.wait(lambda: not isinstance(self.ask_health(), Exception))
