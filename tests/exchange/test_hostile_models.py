@@ -1,6 +1,8 @@
 """A slice of ``tests/outside/hostile_models.py``, and single hostile files."""
 
+import json
 import pickle
+import shutil
 import struct
 import zipfile
 from collections import OrderedDict
@@ -14,8 +16,11 @@ import torch
 from headway.errors import HeadwayError
 from headway.exchange.argos.package import unpack
 from headway.exchange.ctranslate2.binary import read_variables
+from headway.exchange.exporting import export_model
+from headway.exchange.importing import import_model
 from headway.exchange.pickled_tensors import read_tensors
 from headway.exchange.weights_file import read_weights
+from headway.inference import Translator, load_model
 from headway.inference.weights import check_header
 from headway.model.positions import Positions
 from support.bounds import bounded
@@ -157,3 +162,41 @@ def test_a_wide_model_has_a_short_first_table_of_positions() -> None:
     with bounded():
         positions.table_of(3)
     assert Positions("sinusoidal", 512, 1 << 20).table_of(3).size(0) == 1024
+
+
+def change_json(file: Path, *names: str, value: object) -> None:
+    values = json.loads(file.read_bytes())
+    inner = values
+    for name in names[:-1]:
+        inner = inner[name]
+    inner[names[-1]] = value
+    file.write_text(json.dumps(values), encoding="utf-8")
+
+
+def test_tables_of_positions_are_as_long_as_needed(model_directory: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(model_directory, tmp_path / "model")
+    change_json(copy / "config.json", "settings", "model", "max_positions", value=1_000_000)
+    with bounded():
+        found = Translator.load(copy, "cpu").translate("the cat sees")
+    assert found == Translator.load(model_directory, "cpu").translate("the cat sees")
+
+
+def test_an_import_tabulates_no_positions_that_are_only_declared(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    export_model(load_model(model_directory), "huggingface", tmp_path / "theirs", verify=False)
+    import_model(tmp_path / "theirs", tmp_path / "first")  # imports modules, which takes time
+    file = tmp_path / "theirs" / "config.json"
+    change_json(file, "max_position_embeddings", value=1_000_000)
+    with bounded(5, 100):
+        import_model(tmp_path / "theirs", tmp_path / "ours")
+    assert load_model(tmp_path / "ours").config.model.positions == "sinusoidal"
+
+
+def test_a_marian_directory_with_an_empty_tokenizer_is_refused(
+    model_directory: Path, tmp_path: Path
+) -> None:
+    export_model(load_model(model_directory), "huggingface", tmp_path / "theirs", verify=False)
+    (tmp_path / "theirs" / "source.spm").write_bytes(b"")
+    with pytest.raises(HeadwayError, match=r"source\.spm: not a sentencepiece model: it is empty"):
+        import_model(tmp_path / "theirs", tmp_path / "ours")

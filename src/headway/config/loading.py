@@ -135,9 +135,18 @@ def from_dict(values: Mapping[str, object], where: str) -> Config:
         HeadwayError: If a value is wrong, or above the limit for files.
     """
     config = merge_tables(Config(), values, where)
+    check_file_bounds(config, where)
+    return config
+
+
+def check_file_bounds(config: Config, where: str) -> None:
+    """Check that a model's file may have these settings.
+
+    Raises:
+        HeadwayError: If a value is above the limit for files; its lines begin with ``where``.
+    """
     problems = list_broken_bounds(config.search, is_for_files=True)
     raise_all([f"{where}: search.{problem}" for problem in problems])
-    return config
 
 
 def _named(overrides: Mapping[str, str]) -> list[tuple[str, str, str]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headway import config
 from headway.config import Config
+from headway.config.loading import check_file_bounds
 from headway.errors import HeadwayError, UsageError
 from headway.inference.directory import read_config
 from headway.text.prepared import PreparedData
@@ -88,11 +89,18 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
             f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
         )
     if directory.started:
-        changed_settings(request, read_settings(directory.path, directory.record())[0])
+        stored = read_settings(directory.path, directory.record())[0]
+        settings = changed_settings(request, stored)
     elif not request.init:
-        new_settings(request)
-    elif Path(request.init).is_dir():  # not the name of a model that is not downloaded yet
-        new_settings(request, read_config(Path(request.init))[0])
+        settings = new_settings(request)
+    elif Path(request.init).is_dir():
+        settings = new_settings(request, read_config(Path(request.init))[0])
+    else:  # the name of a model that is not downloaded yet
+        return
+    try:
+        check_file_bounds(settings, "this run")
+    except HeadwayError as error:
+        raise SettingsError(f"{error}; headway translate accepts more") from None
 
 
 def new_settings(
