@@ -41,8 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _run(arguments: Sequence[str]) -> int:
     """Run the command and return its exit code; errors are reported."""
     try:
-        if sys.stdout is None:  # the shell's >&-
-            raise HeadwayError("standard output is closed")
         code = dispatch(arguments)
         sys.stdout.flush()
     except HeadwayError as error:

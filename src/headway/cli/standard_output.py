@@ -1,5 +1,6 @@
 """Standard output whose errors name it: a full disk alone does not say which file was written."""
 
+import errno
 import io
 import os
 import sys
@@ -19,17 +20,23 @@ class StandardOutput(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            raise OSError(error.errno, error.strerror, NAME) from None
+            reason = "it is closed" if error.errno == errno.EBADF else error.strerror
+            raise OSError(error.errno, reason, NAME) from None
 
 
 def name_standard_output() -> None:
     """Let `sys.stdout` write UTF-8 in any locale, and name itself in errors."""
+    if sys.stdout is None:
+        # The shell's >&- has closed it. A command that prints nothing works all the same, and no file
+        # that is opened later gets the number 1.
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 1)
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     if not isinstance(sys.stdout, io.TextIOWrapper):
-        return  # it is closed
+        return  # a test has replaced it
     try:
         raw = StandardOutput(sys.stdout.fileno(), "wb", closefd=False)
     except io.UnsupportedOperation:
-        return  # a test has replaced it
+        return
     sys.stdout.flush()
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(raw),
