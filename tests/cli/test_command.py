@@ -322,6 +322,13 @@ def test_a_command_that_prints_nothing_needs_no_standard_output(
     assert path.read_bytes()
 
 
+def test_without_a_standard_error_messages_do_not_join_the_output() -> None:
+    result = subprocess.run(
+        f"{BIN} nope 2>&-", shell=True, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+
+
 @pytest.mark.slow
 def test_a_signal_ends_an_export_without_a_trace(model_directory: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

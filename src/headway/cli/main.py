@@ -17,7 +17,12 @@ from headway.cli.downloads import fetch_models
 from headway.cli.error_messages import print_error
 from headway.cli.process import set_training_environment
 from headway.cli.signals import ForcedEnd
-from headway.cli.standard_output import NAME, discard_output, name_standard_output
+from headway.cli.standard_output import (
+    NAME,
+    discard_errors_if_closed,
+    discard_output,
+    name_standard_output,
+)
 from headway.cli.verbs import TRAINING, VERBS, overview
 from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory, suggest
 
@@ -28,6 +33,7 @@ STOP_LIMIT = 4.0  # seconds from SIGINT or SIGTERM to the end of a command that 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``headway`` with the arguments of the process and exit."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    discard_errors_if_closed()
     name_standard_output()
     # SIGTERM and a closed terminal end a verb as Ctrl-C does, so that it removes its unfinished files.
     for number in (signal.SIGTERM, signal.SIGHUP):

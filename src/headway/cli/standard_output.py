@@ -46,6 +46,13 @@ def name_standard_output() -> None:
     )
 
 
+def discard_errors_if_closed() -> None:
+    """Write standard error nowhere if the shell's 2>&- has closed it; `print` would take standard output."""
+    if sys.stderr is None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+
+
 def discard_output() -> None:
     """Write the rest of standard output nowhere, so that Python reports no error when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
