@@ -57,6 +57,8 @@ def damage(path: Path, others: list[Path], luck: random.Random) -> list[tuple[st
 
 def put_back(path: Path, original: Path, names: list[str]) -> None:
     """Restore the damaged files and directories of a run from the original."""
+    for leftover in path.rglob(".tmp-*"):  # such as a checkpoint that a resume could not delete
+        remove(leftover)
     for name in names:
         place, source = path / name, original / name
         remove(place)

@@ -169,6 +169,8 @@ def test_a_setting_that_was_edited_in_the_run_is_named(path, uninterrupted_run):
     assert_one_line(
         path, r"config.json: .*: training.rate_scale is 1.0, not 0.5: delete the file, which"
     )
+    more = ["--training.rate-scale", "0.5"]  # the same edit on the command line changes nothing
+    assert_one_line(path, "training.rate_scale is 1.0, not 0.5", *more)
     (path / "config.json").write_text("[")
     assert_one_line(path, r"config.json: not JSON.*: delete the file, which")
     (path / "config.json").unlink()
