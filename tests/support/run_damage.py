@@ -59,7 +59,7 @@ def put_back(path: Path, original: Path, names: list[str]) -> None:
     """Restore the damaged files and directories of a run from the original."""
     for leftover in path.rglob(".tmp-*"):  # such as a checkpoint that a resume could not delete
         remove(leftover)
-    for name in names:
+    for name in sorted(names):  # a directory before the files in it
         place, source = path / name, original / name
         remove(place)
         if source.is_dir():

@@ -250,6 +250,13 @@ def test_nonsense_in_a_checkpoint_of_version_0_1_is_named(change, message, path,
     )
 
 
+def test_weights_of_version_0_1_that_cannot_be_read_are_left_out(path, capsys):
+    remove_digests(path)
+    (checkpoint(path, 9) / "model.safetensors").write_bytes(b"")
+    assert dispatch(["train", str(path)]) == 0
+    assert "the average at the end leaves step 9 out" in capsys.readouterr().err
+
+
 def test_random_states_that_torch_rejects_are_named(path, runs, capsys):
     remove_digests(path)
     file = checkpoint(path) / "random.safetensors"

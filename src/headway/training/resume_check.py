@@ -45,6 +45,8 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
     if not file.exists():
         return recorded, []
     way_out = "delete the file, which the next resume writes again, and give new settings on the command line"
+    if not file.is_file():
+        raise HeadwayError(f"{file}: not a file: {way_out}")
     try:
         found, _ = read_config(path)
     except HeadwayError as error:

@@ -17,7 +17,9 @@ from headway.training.checkpoint import (
     explain_write_errors,
     prune_checkpoints,
     read_checkpoint,
+    read_digests,
     read_state,
+    read_tensors,
     replace_file,
     write_checkpoint,
 )
@@ -178,6 +180,8 @@ class RunDirectory:
     def check_weights(self, step: int, identity: str) -> None:
         """Check that the weights of a checkpoint are those that the run wrote; see `load`."""
         check_digest(self.weights(step))
+        if not read_digests(self.checkpoint(step)):
+            read_tensors(self.weights(step))
         self._check_state(step, identity, read_state(self.checkpoint(step)))
 
     def _check_state(self, step: int, identity: str, state: Mapping[str, object]) -> None:
