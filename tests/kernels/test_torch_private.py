@@ -18,9 +18,10 @@ from headway.model import Embedding
 
 SOURCE = Path(headway.__file__).parent
 # torch._x, torch.ops other than the public aten, torch.y._x, and the hook dictionaries of modules.
-# torch has no public way to count operations: the paper's experiments use _python_dispatch.
+# torch has no public way to count operations: the paper's experiments use _python_dispatch. Pickles of
+# others name functions of torch._utils, which are recognized and not called.
 PRIVATE = re.compile(
-    r"\btorch\._(?!_)|\btorch\.ops\.(?!aten\b)|\btorch\.\w+\._(?!python_dispatch)[a-z]"
+    r"\btorch\._(?!_|utils _rebuild)|\btorch\.ops\.(?!aten\b)|\btorch\.\w+\._(?!python_dispatch)[a-z]"
     r"|\._(forward|backward)\w*_hooks\b|_accumulate_grad_hooks"
     r"|def _(load_from_state_dict|save_to_state_dict|apply|call_impl)\b"
 )
