@@ -47,6 +47,7 @@ def counted(work):
     return counter.get_total_flops()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
 def test_the_flop_of_a_step_equal_those_that_torch_counts(settings):
     config = shape(**settings)

@@ -229,6 +229,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["translate", "evaluate", "check", "serve"])
 def test_verbs_report_why_native_code_is_missing(
     verb: str,
@@ -292,6 +293,7 @@ def test_info_compiles_nothing(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("output", "said"), [(">&-", "is closed"), ("> /dev/full", ": No space")])
 @pytest.mark.parametrize("words", ["config", "translate MODEL", "--help", "config --help"])
 def test_a_standard_output_that_takes_nothing_is_named(

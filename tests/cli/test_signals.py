@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 WORK = {
     "in Python": "while True: pass",
     "in native code": "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 10**9)",

@@ -23,6 +23,8 @@ from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
 from support.runs import assert_equal_runs, command
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
@@ -129,7 +131,6 @@ def test_the_command_average_rejects_missing_checkpoints(
         dispatch(["average", str(uninterrupted_run), str(tmp_path / "out"), *more])
 
 
-@pytest.mark.slow
 def test_a_few_kills_of_the_crash_campaign_lose_nothing():
     campaign = Path(__file__).parents[1] / "outside" / "crash.py"
     result = subprocess.run(

@@ -49,6 +49,7 @@ def beside(out: Path) -> set[str]:
     return {path.name for path in out.parent.iterdir()} - {out.name, "text.en", "whole"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES, ids=" ".join)
 def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupted_one(
     mode: list[str],

@@ -90,6 +90,7 @@ def files(directory: Path, name: str, count: int) -> list[Path]:
     return [directory / f"{name}.{code}" for code in ("en", "de")]
 
 
+@pytest.mark.slow
 def test_train_starts_and_resumes_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     settings = {
         "text.vocab-size": "300", "model.d-model": "16", "model.d-ff": "16", "model.num-heads": "2",

@@ -44,6 +44,7 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
         assert not any(claim.verdict == "does not" for claim in decided)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*TRAINED, "table4", "classification"])
 def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path: Path) -> None:
     from headway.config import load

@@ -240,6 +240,7 @@ def files(tmp_path: Path) -> list[str]:
     return words
 
 
+@pytest.mark.slow
 def test_the_command_prints_every_head(
     model_directory: Path, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

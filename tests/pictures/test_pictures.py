@@ -313,6 +313,7 @@ def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
     assert picture._repr_svg_() == picture.svg()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_the_same_picture_gives_the_same_bytes(
     maps: AttentionMaps, tmp_path: Path, suffix: str

@@ -34,6 +34,7 @@ def models(model_directory: Path) -> Models:
     return load_models([model_directory], overrides={"search.max-extra": "5"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [{}, {"format": "html"}])
 def test_an_alignment_ends_with_its_request(
     models: Models, fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -116,6 +116,7 @@ def test_an_element_without_a_closing_tag_ends_where_the_standard_ends_it(page: 
     assert joined == page
 
 
+@pytest.mark.slow
 def test_deep_unclosed_elements_are_read_in_linear_time() -> None:
     page = "<div translate=no>" + "<div>" * 50_000 + "</p>" * 50_000 + "<li translate=no>" * 50_000
     started = time.process_time()

@@ -260,6 +260,7 @@ def test_links_go_through_a_third_language() -> None:
     assert first.then(second).pairs == [(0, 1), (1, 0)]
 
 
+@pytest.mark.slow
 def test_only_served_languages_are_detected() -> None:
     detector = LanguageDetector(["af", "en", "zh-Hans", "xx"])
     assert detector.rank("Die kat sit op die mat en kyk na die huis")[0][0] == "af"

@@ -109,6 +109,7 @@ def test_requests_that_come_while_a_batch_runs_share_the_next() -> None:
     assert sorted(model.batches[1]) == [f"text {i}" for i in range(9)]
 
 
+@pytest.mark.slow
 def test_under_load_a_batch_waits_for_more_requests() -> None:
     model = Model(0.001)
 

@@ -15,6 +15,8 @@ from headway.inference import Translator, load_model
 from headway.text.prepared import PreparedData
 from support.runs import command, write_corpus
 
+pytestmark = pytest.mark.slow
+
 
 def own_model(corpus: list[str], files: slice, out: Path, **options: Any) -> Any:
     """Train a sentencepiece model with its own defaults on files of a corpus."""

@@ -102,6 +102,7 @@ def test_settings_that_the_weights_determine_cannot_be_set(
     assert not (tmp_path / "run" / "run.json").exists()
 
 
+@pytest.mark.slow
 def test_prepared_data_must_have_the_vocabulary_of_the_model(model, other_text, tmp_path):
     learn = ["--text.vocab-size", "331"]
     assert dispatch(["prepare", str(tmp_path / "own"), *other_text, *learn]) == 0

@@ -38,6 +38,7 @@ def test_a_run_killed_at_any_event_resumes_with_the_same_result(
         assert_equal_runs(copy, uninterrupted_run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "step"), [(StepReport, 7), (StepReport, 9), (Progress, 10), (ValidationReport, 10)]
 )

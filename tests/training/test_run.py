@@ -85,6 +85,7 @@ def test_a_shortlist_is_learned_at_the_end(corpus, uninterrupted_run, tmp_path):
         whole.translate(text, SearchConfig(shortlist=9))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_while_it_learns_a_shortlist_learns_it_when_resumed(corpus, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus, search__shortlist=9))
@@ -133,6 +134,7 @@ def test_tensorboard_gets_the_curves(corpus, uninterrupted_run, tmp_path):
     assert [e.step for e in events.Scalars("validation/bleu")] == [5, 10, 15, 17]
 
 
+@pytest.mark.slow
 def test_a_clock_that_jumps_changes_nothing(corpus, uninterrupted_run, tmp_path, monkeypatch):
     jumps = itertools.cycle([0.0, 1e9, -1e9, 86_400.0])
     monkeypatch.setattr(time, "time", lambda: 1.7e9 + next(jumps))

@@ -89,6 +89,7 @@ def test_the_rehearsal_changes_nothing(corpus, uninterrupted_run, tmp_path):
     assert_equal_runs(path, uninterrupted_run)
 
 
+@pytest.mark.slow
 def test_settings_may_change_after_a_failed_rehearsal(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
