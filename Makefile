@@ -116,10 +116,11 @@ $(TOOLS)/%/.installed:
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES_$*)
 	touch $@
 
+# Python compiles the modules that are imported; to compile all of them here takes twice the time.
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile "$(TORCH)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[dev]"
 	touch $@
 
 clean:
