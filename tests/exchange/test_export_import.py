@@ -219,17 +219,20 @@ def refusal(action: Callable[[], object]) -> str:
 TOP = "translate-en_de-1_0"
 
 
-@pytest.mark.parametrize("name", ["../out.txt", "/tmp/headway-canary.txt", f"{TOP}/../../out.txt"])
+@pytest.mark.parametrize("name", ["../out.txt", "ABSOLUTE/canary.txt", f"{TOP}/../../out.txt"])
 def test_a_package_is_extracted_only_into_its_directory(
     name: str, package: Path, tmp_path: Path
 ) -> None:
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
+    elsewhere.mkdir()
+    name = name.replace("ABSOLUTE", str(elsewhere))
     hostile = _package(tmp_path, {name: b"canary"}, package)
     before = set(tmp_path.rglob("*"))
     message = refusal(lambda: import_model(hostile, tmp_path / "back"))
     assert str(hostile) in message or not message
     assert not message or set(tmp_path.rglob("*")) == before
     assert not list(tmp_path.rglob("out.txt"))
-    assert not Path("/tmp/headway-canary.txt").exists()
+    assert not list(elsewhere.iterdir())
     assert not (tmp_path.parent / "out.txt").exists()
 
 

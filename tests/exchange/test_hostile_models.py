@@ -72,14 +72,6 @@ class Call:
         return self.call
 
 
-def nested_tuples() -> dict[Any, int]:
-    """Return a dictionary whose key has 2^60 members, which Python would count to hash it."""
-    pair: Any = ()
-    for _ in range(60):
-        pair = (pair, pair)
-    return {pair: 1}
-
-
 def write_archive(file: Path, content: bytes) -> None:
     """Write an archive as torch does, with another pickle."""
     torch.save({"x": torch.zeros(3)}, file)
@@ -91,7 +83,7 @@ def write_archive(file: Path, content: bytes) -> None:
 
 
 def nested_pickle() -> bytes:
-    """Return the pickle of `nested_tuples`, which Python itself could not make."""
+    """Return the pickle of a dictionary whose key is 60 nested tuples: to hash it takes 2^60 operations."""
     pairs = b"".join(b"q" + bytes([i]) + b"h" + bytes([i]) + b"\x86" for i in range(60))
     return b"\x80\x02})" + pairs + b"K\x01s."
 

@@ -1,7 +1,7 @@
 """Drive a real browser over the translation page and over the attention page's file.
 
-    python -m venv /tmp/pages && /tmp/pages/bin/pip install playwright==1.65.2   (and apt-get install chromium)
-    /tmp/pages/bin/python tests/outside/browser.py [--model runs/mine] [--shots FOLDER]
+    python -m venv build/pages && build/pages/bin/pip install playwright==1.65.2   (and apt-get install chromium)
+    build/pages/bin/python tests/outside/browser.py [--model runs/mine] [--shots FOLDER]
 
 Without a model, page_server.py answers: hostile text then comes back as a translation, a label and
 an error message. With one, `headway serve` does, and what needs made-up answers is left out. Prints

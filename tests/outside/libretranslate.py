@@ -1,7 +1,7 @@
 """The same requests to LibreTranslate 1.9.6 and to ours: status, keys and types must agree.
 
-    python3 -m venv /tmp/lt && /tmp/lt/bin/pip install libretranslate==1.9.6
-    .venv/bin/python tests/outside/libretranslate.py --libretranslate /tmp/lt/bin/libretranslate --model runs/en-de
+    python3 -m venv build/lt && build/lt/bin/pip install libretranslate==1.9.6
+    .venv/bin/python tests/outside/libretranslate.py --libretranslate build/lt/bin/libretranslate --model runs/en-de
 
 The model, English to German, is exported as packages of Argos Translate, so that LibreTranslate translates
 offline with the same weights; three directions are served of it. Where LibreTranslate answers 5xx ours must not.

@@ -1,6 +1,6 @@
 """Serve the translation page with made-up translations, as fast as one can ask; for browser.py.
 
-    python tests/outside/page_server.py --port 5099 --prefix /under/ --folder /tmp/pages
+    python tests/outside/page_server.py --port 5099 --prefix /under/ --folder build/pages
 
 A translation is the source with its words in capitals, so that hostile text comes back as hostile
 text. Some texts are orders: "slow ..." answers after a second, "busy ..." with 429 twice, and

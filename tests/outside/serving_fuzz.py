@@ -1,7 +1,7 @@
 """Thousands of requests made up from the server's own description, by Schemathesis.
 
-    python3 -m venv /tmp/fuzz && /tmp/fuzz/bin/pip install schemathesis==4.32.5
-    python tests/outside/serving_fuzz.py MODEL --schemathesis /tmp/fuzz/bin/schemathesis [--examples 1500]
+    python3 -m venv build/fuzz && build/fuzz/bin/pip install schemathesis==4.32.5
+    python tests/outside/serving_fuzz.py MODEL --schemathesis build/fuzz/bin/schemathesis [--examples 1500]
 
 It must find no 5xx and no answer that the description does not name; memory may grow by 20 MB. Left out are
 checks that a form cannot pass: in it everything is text, so wrong types look right, and a language pair that

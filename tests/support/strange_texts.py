@@ -129,7 +129,7 @@ def long_text(random: Random, length: int) -> str:
 
 
 def shapes(length: int) -> dict[str, str]:
-    """Return texts of about a length whose time could grow faster than it does; each repeats one unit."""
+    """Return texts of about the same length that may take more than linear time; each repeats one unit."""
     made = {
         "one letter": "a", "one ideograph": "日", "spaces": " ", "U+2581": "\u2581", "marks": "\u0301",
         "words": "the cat sees a dog ", "sentences": "The cat sees. ", "dots": ".", "tags": "<b>", "opened": "<",

@@ -1,4 +1,4 @@
-"""A resume of a run whose files are damaged is the same run, or says in one line why it is not."""
+"""If files of a run are damaged, a resume gives the same result, or one line that says why it cannot."""
 
 import contextlib
 import json

@@ -4,6 +4,9 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
     from headway.training.run import Run
     from headway.training.state import Event
 
@@ -19,21 +22,9 @@ class Display:
     SECONDS = 30.0  # between two lines
 
     def __init__(self, run: "Run", *, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-        from rich.progress import Progress as Bar
-
         self.quiet = quiet
         self.settings = run.config.training
-        self.console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
-        self.bar = Bar(
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            console=self.console,
-            transient=True,
-            disable=not self.console.is_terminal,
-        )
+        self.console, self.bar = make_bar(quiet=quiet)
         self.task = self.bar.add_task("", total=self.settings.max_steps, completed=run.step)
         self.kind = run.config.model.kind
         best = run.state.best
@@ -90,6 +81,17 @@ class Display:
         weight = 0.05 if self.rate else 1.0
         self.seconds_a_step += weight * (seconds - self.seconds_a_step)
         self.rate += weight * (tokens / seconds - self.rate)
+
+
+def make_bar(*, quiet: bool = False) -> "tuple[Console, Progress]":
+    """Make a console on standard error, and a progress bar that only a terminal shows."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
+    columns = BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("{task.description}")
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return console, bar
 
 
 def format_duration(seconds: float) -> str:

@@ -10,7 +10,8 @@ PATIENCE = 5.0  # seconds; torchrun ends the other ranks sooner when the first o
 def print_error(message: str) -> None:
     """Print the message of an error that ends this process.
 
-    The ranks of ``torchrun`` usually fail alike. The first one of a machine prints the message at once.
+    All ranks of ``torchrun`` usually fail with the same error. On each machine, the first rank prints the
+    message at once.
     The others wait until torchrun ends them; if it does not, they print their message too.
     """
     if os.environ.get("LOCAL_RANK", "0") != "0":

@@ -3,7 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
-from headway.cli.display import format_duration
+from headway.cli.display import format_duration, make_bar
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -20,19 +20,8 @@ class LineProgress:
     SECONDS = 5.0  # between two lines of text
 
     def __init__(self, total: int, done: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
         self.total, self.before, self.words = total, done, 0
-        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
-        self.bar = Progress(
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            console=self.console,
-            transient=True,
-            disable=not self.console.is_terminal,
-        )
+        self.console, self.bar = make_bar()
         self.task = self.bar.add_task("lines", total=total, completed=done)
 
     def __enter__(self) -> "LineProgress":

@@ -54,8 +54,8 @@ def check_setting(value: object, hint: object) -> Setting:
         raise ValueError(f"must be one of {', '.join(choices)}, not {value!r:.60}{near}")
     assert isinstance(hint, type)
     try:
-        if hint is float and type(value) in (int, float):
-            return _finite(value)  # type: ignore[arg-type]
+        if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+            return _finite(value)
     except (ValueError, OverflowError):
         pass
     else:

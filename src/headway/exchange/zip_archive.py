@@ -16,6 +16,8 @@ def check_list_of_entries(file: Path) -> None:
         HeadwayError: If no package of a model has so many entries.
     """
     with file.open("rb") as opened:
+        # zipfile offers no public way to find the record that it will read, and another way to find one
+        # could be led to another record.
         end = zipfile._EndRecData(opened)  # type: ignore[attr-defined]
     if end is not None and end[SIZE] > MAX_LIST_BYTES:
         raise HeadwayError(f"{file}: its list of entries has more than {MAX_LIST_BYTES:,} bytes")

@@ -18,7 +18,8 @@ import zstandard
 from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, replace_text, sync
 
-# Each step is a member of its own; readers of these formats join the members of a file.
+# Each write appends a complete compressed stream. Programs that read .gz, .xz and .zst files read all
+# streams of a file, one after the other, as one text.
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": lambda data: gzip.compress(data, mtime=0),
     ".xz": lzma.compress,

@@ -21,10 +21,10 @@ MAX_HEADER_BYTES = 1 << 23  # a table of 1,000 layers has less than 4 MB
 
 
 def check_header(file: Path) -> None:
-    """Check the size of the table of tensors in a safetensors file, before it is parsed.
+    """Check the size of the header of a safetensors file, before it is parsed.
 
     Raises:
-        HeadwayError: If it is larger than that of any model.
+        HeadwayError: If the header is larger than the header of any model can be.
         OSError: If the file cannot be read.
     """
     with file.open("rb") as opened:

@@ -80,7 +80,7 @@ def _read_markup(source: str, start: int) -> Token | None:
 
 
 def _read_tag(source: str, start: int, kind: Literal["open", "close"], at: int) -> Token:
-    """Return a tag whose name ends at ``at``."""
+    """Read the rest of a tag, from the end of its name at position ``at``."""
     name = source[start + (1 if kind == "open" else 2) : at].lower()
     attributes: dict[str, str] = {}
     while True:

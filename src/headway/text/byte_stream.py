@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def open_chunks(chunks: Iterator[bytes]) -> BinaryIO:
-    """Return a buffered file whose content is the chunks, one after the other."""
+    """Return a file object that reads chunks of bytes one after the other."""
     return io.BufferedReader(_Stream(chunks), 1 << 16)
 
 
