@@ -75,7 +75,7 @@ def bench_training(
             take(steps)
         times = [take(steps) for _ in range(repeats)]
         memory = trainer.peak_memory  # before the matrix rate is measured, which also needs memory
-        batches = [batch for step in work[:steps] for batch in step]
+        batches = [batch for step in work[:steps] for batch in step.batches]
         tokens = sum(batch.target_tokens for batch in batches)
         row = TrainingRow(
             steps=steps,

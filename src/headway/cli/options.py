@@ -54,6 +54,13 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
 
+def add_ranks(parser: argparse.ArgumentParser) -> None:
+    """Add ``--ranks``."""
+    parser.add_argument(
+        "--ranks", type=int, default=0, metavar="N", help="processes (default: one a core or GPU)"
+    )
+
+
 def language_code(word: str) -> str:
     """Return a language code from the command line; the name of a language is no code."""
     from headway.text.languages import NAMES

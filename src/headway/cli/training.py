@@ -4,8 +4,10 @@ import argparse
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from headway.cli import launch
 from headway.cli.arguments import usage_error
 from headway.cli.display import Display
 from headway.cli.process import program_name, report_native_code
@@ -28,43 +30,83 @@ def check_training(directory: "RunDirectory", request: "RunRequest") -> None:
         usage_error(str(error))
 
 
-def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: bool) -> int:
+def train_and_show(
+    directory: "RunDirectory", request: "RunRequest", *, quiet: bool, ranks: int = 0
+) -> int:
     """Start or resume the run that a request asks for and train it; return the exit code.
 
     Args:
         directory: Where the run is, or will be.
         request: The text and settings, checked by `check_training`.
         quiet: Print nothing but errors.
+        ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
+    from headway.training.run_directory import RunDirectory
+    from headway.training.start_or_resume import choose_ranks, prepare_text
+
+    if launch.is_launched():
+        if ranks:
+            usage_error("--ranks: a launcher has started the ranks already: omit it")
+        return train_rank(directory, request, quiet)
+    ranks = choose_ranks(directory, request, ranks)
+    if ranks == 1:
+        return train_rank(directory, request, quiet)
+    directory.lock()
+    try:  # here, because standard input is not that of the ranks
+        notices = prepare_text(directory, request)
+    finally:
+        directory.unlock()
+    if notices and not quiet:
+        print(*notices, sep="\n", file=sys.stderr)
+    request = replace(request, is_prepared=True)
+    restarted_at = None
+    while True:
+        try:
+            return launch.launch(train_rank, (RunDirectory(directory.path), request, quiet), ranks)
+        except launch.RankKilled as error:
+            step = max(directory.steps(), default=-1) if directory.started else -1
+            if step == restarted_at or not directory.started:
+                raise HeadwayError(
+                    f"{error}{' again' if step == restarted_at else ''}; SIGKILL usually means that memory ran out:"
+                    " give the same command again, with less memory by --ranks 1 or a lower"
+                    " --training.micro-batch-tokens"
+                ) from None
+            restarted_at = step
+            print(f"{error}; the training goes on from its last checkpoint", file=sys.stderr)
+
+
+def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) -> int:
+    """Be one rank of a training, or the only one; return the exit code."""
     import torch
 
     from headway.kernels.build import compile_native
-    from headway.training import ranks
+    from headway.training import parallel
     from headway.training.machine import configure_process
     from headway.training.rehearsal import rehearse
     from headway.training.schedule import warn_if_too_short
     from headway.training.start_or_resume import open_run
 
-    ranks.join()
-    quiet = quiet or ranks.rank() > 0
+    parallel.join()
+    quiet = quiet or parallel.rank() > 0
     try:
-        if ranks.rank() == 0:
+        if parallel.rank() == 0:
             directory.lock()
             compile_native()  # now, because a signal during a validation would wait for the compiler
             if not quiet:
                 report_native_code("training", torch.device("cpu"))
-        ranks.wait()
+        parallel.wait_for_first()
         opened = open_run(directory, request)
         if not quiet:
             print(*opened.notices, sep="\n", end="\n" if opened.notices else "", file=sys.stderr)
         if opened.run is None:
-            print(
-                f"{directory.path}: finished; raise --training.max-steps to train further",
-                file=sys.stderr,
-            )
+            if parallel.rank() == 0:
+                print(
+                    f"{directory.path}: finished; raise --training.max-steps to train further",
+                    file=sys.stderr,
+                )
             return 0
         run = opened.run
-        configure_process(run.machine.threads, run.machine.torch_device)
+        configure_process(run.machine.threads_per_rank, run.machine.torch_device)
         display = Display(run, quiet=quiet)
         if run.step:
             display.say(f"{directory.path}: resumed at step {run.step}")
@@ -75,28 +117,28 @@ def train_and_show(directory: "RunDirectory", request: "RunRequest", *, quiet: b
         return follow(run, display)
     finally:
         directory.unlock()
-        ranks.leave()
+        parallel.leave()
 
 
 def follow(run: "Run", display: Display) -> int:
     """Train and show what happens; on a signal, save the run and stop. Returns the exit code."""
-    from headway.training import ranks
+    from headway.training import parallel
     from headway.training.loop import run_to_end
+    from headway.training.state import Notice
     from headway.training.tensorboard import TensorBoard
-    from headway.training.trainer import StepReport
 
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
         watchers: list[Display | TensorBoard] = [stack.enter_context(display)]
-        if run.config.training.tensorboard and ranks.rank() == 0:
+        if run.config.training.tensorboard and parallel.rank() == 0:
             board = TensorBoard(run.directory.path / "tensorboard", run.step)
             watchers.append(stack.enter_context(closing(board)))
         for event in stack.enter_context(closing(run_to_end(run))):
             for watcher in watchers:
                 watcher.show(event)
-            # All ranks stop after the same step, whichever of them received the signal.
-            if isinstance(event, StepReport) or ranks.world_size() == 1:
-                received = ranks.maximum(signals.received)
+            # All ranks stop after the same event, whichever of them received the signal.
+            if not isinstance(event, Notice):
+                (received,) = parallel.maximum([signals.received])
                 if received:
                     break
         else:
@@ -142,4 +184,4 @@ def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
         command=["headway", *sys.argv[1:]],
     )
     check_training(directory, request)
-    return train_and_show(directory, request, quiet=args.quiet)
+    return train_and_show(directory, request, quiet=args.quiet, ranks=args.ranks)

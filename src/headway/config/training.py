@@ -68,5 +68,10 @@ class TrainingConfig:
     ] = 5
     tensorboard: Annotated[bool, "also write TensorBoard events"] = False
 
+    @property
+    def micro_batches_per_step(self) -> int:
+        """How many micro-batches a step has; only the last step of an epoch may have fewer."""
+        return -(-self.batch_tokens // self.micro_batch_tokens)
+
     def __post_init__(self) -> None:
         raise_all(list_broken_bounds(self))

@@ -8,7 +8,7 @@ from headway.config import Config
 from headway.inference.directory import load_model
 from headway.inference.shortlist import ShortlistLearner
 from headway.text.prepared import PreparedData
-from headway.training import ranks
+from headway.training import parallel
 from headway.training.run_directory import RunDirectory
 from headway.training.validation import Progress
 
@@ -20,7 +20,7 @@ BATCH = 64
 def wants_shortlist(config: Config) -> bool:
     """Return whether this process should write a shortlist at the end of a run; one rank does."""
     is_wanted = config.search.shortlist > 0 and config.model.kind == "translator"
-    return is_wanted and ranks.rank() == 0
+    return is_wanted and parallel.rank() == 0
 
 
 def write_shortlist(directory: RunDirectory, data: PreparedData) -> Generator[Progress]:

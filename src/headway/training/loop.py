@@ -2,10 +2,8 @@
 
 from collections.abc import Generator
 
-from headway.training import ranks
 from headway.training.run import Run
 from headway.training.state import Event
-from headway.training.worker import WorkerEnded
 
 
 def run_to_end(run: Run) -> Generator[Event, None, None]:
@@ -16,9 +14,6 @@ def run_to_end(run: Run) -> Generator[Event, None, None]:
 
     Args:
         run: New or resumed. A caller that stops early closes the iterator (`contextlib.closing`).
-
-    Raises:
-        WorkerEnded: If a worker process ended twice at the same step; the run is saved.
 
     Yields:
         A `StepReport` for each step, `Progress` during and a `ValidationReport` after each
@@ -38,8 +33,4 @@ def run_to_end(run: Run) -> Generator[Event, None, None]:
         yield from run.finish()
     except GeneratorExit:
         run.save()
-        raise
-    except WorkerEnded:
-        if ranks.world_size() == 1:  # other ranks would wait for a gradient, not for a checkpoint
-            run.save()
         raise

@@ -26,7 +26,7 @@ class Machine:
     Attributes:
         device: "cpu", "cuda" or "cuda:N".
         precision: Of matrix products; weights and optimizer state are always fp32.
-        threads: Processor threads.
+        threads: Processor threads of all ranks on this machine.
     """
 
     device: str
@@ -43,7 +43,7 @@ class Machine:
         device, precision = resolve_device(config.device, "training.device"), config.precision
         if precision == "auto":
             precision = "bf16" if has_bf16(device) else "fp32"
-        threads = config.threads or cores_per_rank()
+        threads = config.threads or available_cores()
         return cls(device=str(device), precision=precision, threads=threads)
 
     @property
@@ -52,16 +52,16 @@ class Machine:
         return self.precision == "bf16" and not has_bf16(torch.device(self.device))
 
     @property
+    def threads_per_rank(self) -> int:
+        """The threads of this process; the ranks of one machine divide them evenly."""
+        return max(1, self.threads // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+
+    @property
     def torch_device(self) -> torch.device:
         """The device of this process; under ``torchrun`` each rank of a machine has its own GPU."""
         if self.device == "cuda":
             return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         return torch.device(self.device)
-
-
-def cores_per_rank() -> int:
-    """Count the cores for this process; the ranks of one machine divide them evenly."""
-    return max(1, available_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def configure_process(threads: int = 0, device: torch.device | None = None) -> None:

@@ -7,7 +7,7 @@ from headway.files import hash_file, remove, sync, temporary_path
 from headway.inference.directory import save_model
 from headway.model import Network
 from headway.text.prepared import PreparedData
-from headway.training import ranks
+from headway.training import parallel
 from headway.training.card import model_card
 from headway.training.checkpoint import explain_write_errors
 from headway.training.record import RunRecord
@@ -41,7 +41,7 @@ class ModelWriter:
 
     def write(self, path: Path, model: Network, report: ValidationReport) -> None:
         """Write a model directory."""
-        if ranks.rank():
+        if parallel.rank():
             return
         languages = self.data.languages
         which = f"average of {report.averaged} checkpoints" if report.averaged > 1 else "weights"
@@ -69,7 +69,7 @@ class ModelWriter:
 
     def write_record(self) -> None:
         """Write ``run.json``."""
-        if ranks.rank() == 0:
+        if parallel.rank() == 0:
             self.directory.write_record(self.record)
 
 

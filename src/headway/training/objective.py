@@ -4,7 +4,7 @@ Shapes: B batch, T target length, N target positions of a batch, D d_model, V vo
 Paper: section 5.4, "Label Smoothing".
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import torch
@@ -195,19 +195,28 @@ def _find_parameters(logits: Callable[[Tensor], Tensor], model: Network) -> list
     return [p for p, grad in zip(parameters, grads[1:], strict=True) if grad is not None]
 
 
-def add_gradient(
-    objective: Objective, batches: Sequence[Batch], tokens: int, low_precision: bool
-) -> Tensor:
-    """Add the gradient of the batches' loss, divided by ``tokens``, to the objective's model.
+def compute_gradient(
+    objective: Objective, batch: Batch, tokens: int, low_precision: bool
+) -> tuple[dict[nn.Parameter, Tensor], Tensor]:
+    """Compute the gradient of a batch's loss, divided by ``tokens``.
+
+    Args:
+        objective: Its model's parameters have no gradient before and after.
+        batch: On the device of the model.
+        tokens: Target tokens of the whole step.
+        low_precision: Whether matrix products are in bfloat16.
 
     Returns:
-        The smoothed loss and the nll, summed over target tokens, [2].
+        The gradient of each trained parameter that the loss depends on; and the smoothed loss and the
+        nll, summed over target tokens, [2].
     """
-    device = next(objective.model.parameters()).device
-    sums = torch.zeros(2, device=device)
-    for batch in batches:
-        with torch.autocast(device.type, torch.bfloat16, enabled=low_precision):
+    parameters = list(objective.model.parameters())
+    try:
+        with torch.autocast(batch.source.device.type, torch.bfloat16, enabled=low_precision):
             smoothed, nll = objective(batch)
         (smoothed / tokens).backward()
-        sums += torch.stack((smoothed.detach(), nll))
-    return sums
+        gradients = {p: p.grad for p in parameters if p.grad is not None}
+    finally:
+        for parameter in parameters:
+            parameter.grad = None
+    return gradients, torch.stack((smoothed.detach(), nll))

@@ -13,8 +13,9 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError, is_out_of_memory
 from headway.files import remove, temporary_path
 from headway.text.batches import Rows
-from headway.training import ranks
+from headway.training import parallel
 from headway.training.checkpoint import read_checkpoint, write_checkpoint
+from headway.training.random_numbers import kept_generators
 from headway.training.run import Run
 from headway.training.validation import validate
 
@@ -56,9 +57,7 @@ def rehearse(run: Run) -> Rehearsal:
     Raises:
         HeadwayError: If memory or disk is too small, or a checkpoint is not read back equal.
     """
-    with run.random:
-        device = run.trainer.device
-        before = {name: t.clone() for name, t in ranks.random_states(device).items()}
+    with kept_generators(run.trainer.device):
         rate = _time_batches(run)
         search = SearchConfig(beam=run.config.training.validation_beam)
         tokens = run.config.training.micro_batch_tokens
@@ -66,7 +65,6 @@ def rehearse(run: Run) -> Rehearsal:
             run.trainer.model, run.data, search, batch_tokens=tokens, sentences=SENTENCES
         ):
             pass
-        ranks.set_random_states(before, device)
 
     size = _check_checkpoint(run)
     settings = run.config.training
@@ -103,13 +101,13 @@ def _time_batches(run: Run) -> float:
         return int(sum(side.max() for side in sides)) * len(rows)
 
     by_size = sorted(run.feed.plan, key=padded)
-    run.trainer.workers.train()
+    run.trainer.set_training_mode()
     rate = 0.0
     for rows in (by_size[-1], by_size[len(by_size) // 2]):
         batch = run.feed.batch(rows)
         started = time.perf_counter()
         try:
-            run.trainer.workers.accumulate([batch], batch.target_tokens).tolist()
+            run.trainer.compute(batch, batch.target_tokens)[-1].tolist()
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -118,8 +116,8 @@ def _time_batches(run: Run) -> float:
                 f" largest batch ({padded(rows):,} padded tokens) does not fit in the memory of"
                 f" {run.trainer.device}: set it lower; a step then accumulates more micro-batches"
             ) from None
-        rate = ranks.sum_number(batch.target_tokens) / (time.perf_counter() - started)
-        run.trainer.optimizer.zero_grad(set_to_none=True)
+        # All ranks compute such a batch at the same time.
+        rate = parallel.world_size() * batch.target_tokens / (time.perf_counter() - started)
     return rate
 
 
@@ -127,8 +125,8 @@ def _check_checkpoint(run: Run) -> int:
     """Write a checkpoint, read it back, compare and delete it; return its size in bytes."""
     # A temporary name: if the process is killed, the next start deletes the checkpoint.
     path = temporary_path(run.directory.path / "rehearsal")
-    tensors = run.tensors()
-    if ranks.rank() == 0:
+    tensors = run.trainer.tensors()
+    if parallel.rank() == 0:
         write_checkpoint(path, tensors, {})
         try:
             read, _ = read_checkpoint(path)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from headway.errors import HeadwayError
 from headway.files import write_atomically
 from headway.inference.directory import CARD
-from headway.training import ranks
+from headway.training import parallel
 from headway.training.checkpoint import (
     Tensors,
     check_tensors,
@@ -29,7 +29,7 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
     Damaged checkpoints are renamed to ``damaged-step-N``.
 
     Args:
-        run: New; its random stream is entered.
+        run: New.
 
     Returns:
         The lengths of the logs, and what the user should know, a line each.
@@ -39,7 +39,7 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
     """
     directory = run.directory
     damaged: dict[int, str] = {}
-    expected = run.trainer.tensors()  # all ranks take part in this, and the loop below may differ
+    expected = run.trainer.tensors()
     logs = LogLengths()
     for step in reversed(directory.steps()):
         try:
@@ -76,8 +76,8 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
             damaged[step] = str(error)
             notices.append(f"{error}: the average at the end leaves step {step} out")
             run.state.series = [other for other in run.series if other != step]
-    ranks.wait()  # all ranks have read the checkpoints
-    if ranks.rank() == 0:
+    parallel.wait_for_first()  # all ranks have read the checkpoints
+    if parallel.rank() == 0:
         for step in damaged:
             if directory.checkpoint(step).exists():
                 set_aside(directory.checkpoint(step))
@@ -100,10 +100,7 @@ def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> LogLengths
             raise ValueError("index is larger than an epoch")
     except ValueError as error:
         raise HeadwayError(f"{path / 'state.json'}: {error}") from None
-    try:
-        run.trainer.load(tensors)
-    except RuntimeError as error:
-        raise HeadwayError(f"{path / 'random.safetensors'}: {error}") from None
+    run.trainer.load(tensors)
     run.trainer.steps = run.saved = step
     if state.series is None:
         every = run.config.training.checkpoint_every
@@ -125,8 +122,8 @@ def restore_models(directory: RunDirectory, record: RunRecord) -> tuple[list[str
         for other in record.models.keys() - set(damaged)
         if record.models[other] == record.models[name]
     }
-    ranks.wait()  # all ranks have looked
-    if ranks.rank() == 0:
+    parallel.wait_for_first()  # all ranks have looked
+    if parallel.rank() == 0:
         for name, other in copies.items():
             with explain_write_errors(directory.path / name, 0):
                 (directory.path / name).parent.mkdir(exist_ok=True)

@@ -1,8 +1,8 @@
 """A training run: the trainer, the position in the data and the run directory, together.
 
-What a step does depends only on the weights, the optimizer, the random generators, the position in
-the data and the few numbers of `State`. A checkpoint holds all of them, so a resumed run gives the
-same results as one that was never interrupted.
+What a step does depends only on the weights, the optimizer, the position in the data, the few numbers
+of `State`, the settings and the step's number. A checkpoint holds all of them, so a resumed run gives
+the same results as one that was never interrupted, also on another number of ranks.
 """
 
 import copy
@@ -11,26 +11,23 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from torch import Tensor
-
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.model import Network, make_model
 from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
-from headway.training import ranks
+from headway.training import parallel
 from headway.training.averaging import average_weights
 from headway.training.feed import Feed
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import thread_count
 from headway.training.model_writer import ModelWriter
-from headway.training.random_stream import RandomStream
+from headway.training.random_numbers import kept_generators, seed_generators
 from headway.training.record import RunRecord
 from headway.training.run_directory import RunDirectory
 from headway.training.state import Event, Notice, State
 from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport, validate
-from headway.training.worker import WorkerEnded
 
 MAX_UNSAVED_SECONDS = 600.0  # of work that a crash may lose (paper: a checkpoint every 10 minutes)
 MAX_ROLL_BACKS = 3  # in a row, with less than a checkpoint's interval of good steps in between
@@ -40,8 +37,8 @@ TIMING_STEPS = 10  # steps between two lines of timings.jsonl
 class Run:
     """A run in progress, which `headway.training.run_builder` starts or resumes.
 
-    The run draws its random numbers from a stream of its own and leaves torch's number of threads as
-    it was after each step, so that it can share a process with other work.
+    The run leaves torch's random generators and number of threads as they were, so that it can share a
+    process with other work.
 
     Args:
         directory: Locked.
@@ -57,13 +54,10 @@ class Run:
         self.models = ModelWriter(directory, data, config, record)
         self.machine = record.machine
         device = self.machine.torch_device
-        seed = config.training.seed
-        self.random = RandomStream(seed, device)
-        with self.random, thread_count(self.machine.threads):
+        with kept_generators(device), thread_count(self.machine.threads_per_rank):
+            seed_generators(device, config.training.seed)
             model = make_model(config.model).to(device)
             self.trainer = Trainer(model, config.training, self.machine.precision)
-        if ranks.rank():  # all ranks have the same initial weights, but each has its own dropout
-            self.random = RandomStream(seed + 1_000_003 * ranks.rank(), device)
         self.feed = Feed(data, config.training, device)
         self.state = State()
         self.saved = -1  # the step of the last checkpoint
@@ -94,7 +88,7 @@ class Run:
     def is_save_due(self) -> bool:
         """Whether the last checkpoint is so old that one beside the series should be written."""
         is_old = time.monotonic() - self._last_save > MAX_UNSAVED_SECONDS
-        return bool(ranks.maximum(int(is_old)))  # all ranks decide alike
+        return bool(*parallel.maximum([is_old]))  # all ranks decide alike
 
     @property
     def is_validation_due(self) -> bool:
@@ -111,26 +105,19 @@ class Run:
         """Take one optimizer step on the next data and log it.
 
         Raises:
-            WorkerEnded: If a worker process ended twice at this step; the run is as before the step.
             HeadwayError: If the training has diverged too often.
         """
         started = time.perf_counter()
-        position = self.feed.epoch, self.feed.index
-        micro_batches = self.feed.next()
-        try:
-            with self.random, thread_count(self.machine.threads):
-                report = self.trainer.step(micro_batches)
-        except WorkerEnded:  # the step did not happen: a checkpoint now is of the step before
-            self.trainer.steps -= 1
-            self.feed = Feed(self.data, self.config.training, self.trainer.device, *position)
-            raise
+        data = self.feed.next()
+        with thread_count(self.machine.threads_per_rank):
+            report = self.trainer.step(data)
         self._log(event="step", **asdict(report))
         self._log_speed(report, time.perf_counter() - started)
         events: list[Event] = [report]
         self.state.failures = self.state.failures + 1 if report.skipped else 0
         if report.skipped:
             self.state.skipped += 1
-            path = self._write_bad_batch(micro_batches)
+            path = self._write_bad_batch(data.batches)
             events.append(
                 Notice(
                     text=f"step {self.step}: loss or gradient is not finite; the step was skipped, and its text is in {path}"
@@ -143,27 +130,22 @@ class Run:
             events.append(self._roll_back())
         return events
 
-    def tensors(self) -> dict[str, dict[str, Tensor]]:
-        """Return weights, optimizer state and random generators, as a checkpoint holds them."""
-        with self.random:
-            return self.trainer.tensors()
-
     def save(self) -> None:
         """Write a checkpoint of this step, unless there is one or a weight is not finite."""
         if self.saved == self.step or not self.trainer.finite():
             return
         started = time.perf_counter()
         self.state.epoch, self.state.index = self.feed.epoch, self.feed.index
-        tensors = self.tensors()
+        tensors = self.trainer.tensors()
         series = {*self.series, self.step} if self._is_in_series(self.step) else self.series
         self.state.series = sorted(series)[-self.config.training.average :]
-        if ranks.rank() == 0:
+        if parallel.rank() == 0:
             state = {"run": self.record.identity, **asdict(self.state)}
             self.directory.save(self.step, tensors, state)
             self.directory.prune({*self.state.series, self.step})
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="checkpoint", step=self.step, seconds=seconds)
-        ranks.wait()
+        parallel.wait_for_first()
         self.saved, self._last_save = self.step, time.monotonic()
 
     def validate(self) -> Iterator[Event]:
@@ -227,7 +209,7 @@ class Run:
                 " training.warmup_steps"
             )
         tensors, _ = self.directory.load(newest, self.record.identity)
-        self.trainer.load(tensors, random=False)
+        self.trainer.load(tensors)
         self.state.roll_backs += 1
         self.state.rolled_back = self.step
         self.state.failures = 0
@@ -239,18 +221,16 @@ class Run:
     ) -> Generator[Progress, None, ValidationReport]:
         started = time.perf_counter()
         settings = self.config.training
-        scores = (0.0, 0.0, 0.0, 0.0)
-        if ranks.rank() == 0:
-            scores = yield from validate(
-                model,
-                self.data,
-                SearchConfig(beam=settings.validation_beam),
-                batch_tokens=settings.micro_batch_tokens,
-                sentences=settings.validation_sentences,
-            )
+        perplexity, bleu, chrf, accuracy = yield from validate(
+            model,
+            self.data,
+            SearchConfig(beam=settings.validation_beam),
+            batch_tokens=settings.micro_batch_tokens,
+            sentences=settings.validation_sentences,
+        )
+        if parallel.rank() == 0:
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="validation", step=self.step, seconds=seconds)
-        perplexity, bleu, chrf, accuracy = ranks.broadcast(scores)
         return ValidationReport(
             step=self.step,
             averaged=averaged,
@@ -260,23 +240,26 @@ class Run:
             accuracy=accuracy,
         )
 
-    def _write_bad_batch(self, micro_batches: list[Batch]) -> Path:
+    def _write_bad_batch(self, micro_batches: Sequence[Batch]) -> Path:
         pairs = [pair for batch in micro_batches for pair in self.feed.text(batch)]
-        return self.directory.write_bad_batch(self.step, ranks.rank(), pairs)
+        return self.directory.write_bad_batch(self.step, parallel.rank(), pairs)
 
     def _log(self, **values: object) -> None:
-        if ranks.rank() == 0:
+        if parallel.rank() == 0:
             self.directory.metrics.write(**values)
 
     def _log_speed(self, report: StepReport, seconds: float) -> None:
         self._tokens += report.tokens
         self._seconds += seconds
-        if report.step % TIMING_STEPS == 0 and ranks.rank() == 0:
+        if report.step % TIMING_STEPS:
+            return
+        (memory,) = parallel.sum_counts([self.trainer.peak_memory])
+        if parallel.rank() == 0:
             self.directory.timings.write(
                 event="steps",
                 step=report.step,
                 time=time.time(),
                 tokens_per_second=self._tokens / self._seconds,
-                peak_memory_bytes=self.trainer.peak_memory,
+                peak_memory_bytes=memory,
             )
-            self._seconds, self._tokens = 0.0, 0
+        self._seconds, self._tokens = 0.0, 0

@@ -14,7 +14,7 @@ from headway.inference.directory import write_config
 from headway.kernels.build import build_id
 from headway.kernels.devices import resolve_device
 from headway.text.prepared import PreparedData
-from headway.training import ranks
+from headway.training import parallel
 from headway.training.fine_tuning import load_initial_weights
 from headway.training.machine import Machine
 from headway.training.model_writer import WEIGHTS
@@ -58,15 +58,14 @@ def start(
         data=DataRecord.describe(data, directory.path),
         init=InitialModel.describe(init) if init else None,
         machine=Machine.resolve(config.training),
-        processes=ranks.world_size(),
+        processes=parallel.world_size(),
         settings=config.to_dict(),
     )
     record.identity = identify_run(record)
     run = Run(directory, data, config, record)
     if record.init:
-        with run.random:
-            load_initial_weights(run.trainer.model, record.init)
-    if ranks.rank() == 0:
+        load_initial_weights(run.trainer.model, record.init)
+    if parallel.rank() == 0:
         write_settings(directory, data, config)
     return run
 
@@ -86,8 +85,8 @@ def resume(
         The run, and what the user should know of damaged files, a line each.
 
     Raises:
-        HeadwayError: If no checkpoint is whole, if data, vocabulary, device or number of ranks are not
-            what they were, or the run has already taken more steps than ``training.max_steps``.
+        HeadwayError: If no checkpoint is whole, if data, vocabulary or device are not what they
+            were, or the run has already taken more steps than ``training.max_steps``.
     """
     record = directory.record()
     check_data(directory.path, data, record)
@@ -101,17 +100,11 @@ def resume(
         "training.device",
         f"resume the run where it was started, or start another RUN with --data {data.directory}",
     )
-    if record.processes != ranks.world_size():
-        raise HeadwayError(
-            f"{directory.path}: started with {record.processes} ranks, each with some micro-batches of every"
-            f" step; resume it with as many, not {ranks.world_size()}"
-        )
     record.settings = config.to_dict()
     run = Run(directory, data, config, record)
-    with run.random:
-        logs, notices = restore_newest(run)
-        if run.saved < 0 and record.init:
-            load_initial_weights(run.trainer.model, record.init)
+    logs, notices = restore_newest(run)
+    if run.saved < 0 and record.init:
+        load_initial_weights(run.trainer.model, record.init)
     if run.step > config.training.max_steps:
         raise HeadwayError(
             f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"
@@ -128,8 +121,8 @@ def resume(
             record.installed = None
         elif name == f"best/{WEIGHTS}":
             run.state.best = None
-    ranks.wait()
-    if ranks.rank() == 0:
+    parallel.wait_for_first()
+    if parallel.rank() == 0:
         notices += directory.cut_logs(logs)
         directory.write_record(record)
         write_settings(directory, data, config)

@@ -39,6 +39,7 @@ class RunRequest:
         config_file: A TOML file that changes the preset.
         overrides: ``{"training.max-steps": "500"}``: settings that change both.
         command: The user's command line, which the run records.
+        is_prepared: Whether the text of a new run is prepared already.
     """
 
     train: Sequence[str] = ()
@@ -53,6 +54,7 @@ class RunRequest:
     config_file: str | Path | None = None
     overrides: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
+    is_prepared: bool = False
 
 
 def check_request(directory: RunDirectory, request: RunRequest) -> None:
@@ -88,19 +90,25 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
         raise UsageError(
             f"--{text_settings[0]}: was fixed when {request.data} was prepared: omit it"
         )
-    if directory.started:
-        stored = read_settings(directory.path, directory.record())[0]
-        settings = changed_settings(request, stored)
-    elif not request.init:
-        settings = new_settings(request)
-    elif Path(request.init).is_dir():
-        settings = new_settings(request, read_config(Path(request.init))[0])
-    else:  # the name of a model that is not downloaded yet
+    settings = requested_settings(directory, request)
+    if settings is None:
         return
     try:
         check_file_bounds(settings, "this run")
     except HeadwayError as error:
         raise SettingsError(f"{error}; headway translate accepts more") from None
+
+
+def requested_settings(directory: RunDirectory, request: RunRequest) -> Config | None:
+    """Return the settings of a request; None if they depend on a model that is not downloaded yet."""
+    if directory.started:
+        stored = read_settings(directory.path, directory.record())[0]
+        return changed_settings(request, stored)
+    if not request.init:
+        return new_settings(request)
+    if Path(request.init).is_dir():
+        return new_settings(request, read_config(Path(request.init))[0])
+    return None
 
 
 def new_settings(

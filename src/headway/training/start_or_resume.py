@@ -10,11 +10,12 @@ from headway.files import remove
 from headway.inference import shortlist
 from headway.inference.directory import load_model
 from headway.kernels.build import build_id
+from headway.kernels.cores import available_cores
 from headway.text.prepare import languages_from_names, prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
 from headway.text.tokenizer import Tokenizer
-from headway.training import ranks
+from headway.training import parallel
 from headway.training.fine_tuning import (
     check_languages,
     check_shape,
@@ -23,7 +24,6 @@ from headway.training.fine_tuning import (
 )
 from headway.training.given_vocabulary import GivenVocabulary
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
-from headway.training.machine import cores_per_rank
 from headway.training.model_writer import WEIGHTS
 from headway.training.record import RunRecord, hash_files
 from headway.training.restoring import restore_models
@@ -54,6 +54,44 @@ class OpenedRun:
     notices: list[str]
 
 
+def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
+    """Prepare the text of a new run, in its directory; does nothing for a run that has started.
+
+    Args:
+        directory: Locked.
+        request: Checked by `check_request`; its corpora are files, not names.
+
+    Returns:
+        What the user should know, a line each.
+    """
+    if directory.started or request.data or request.is_prepared:
+        return []
+    model = load_model(request.init) if request.init else None
+    settings = new_settings(request, model.config if model else None)
+    tokenizer = model.tokenizer if model else None
+    if request.vocabulary:
+        tokenizer = GivenVocabulary.read(request.vocabulary).tokenizer
+    if model and not request.other_languages:
+        check_languages(request.languages or languages_from_names(request.train), model)
+    directory.check_lock()  # otherwise the preparation would make the directory again
+    remove(directory.data)  # files of an interrupted start
+    prepare(
+        request.train,
+        request.valid,
+        directory.data,
+        settings.text,
+        request.languages,
+        tokenizer=tokenizer,
+        form=request.form,
+    )
+    layout = describe_layout(request.train, request.languages, request.form)
+    report = directory.data / "report.txt"
+    return [
+        *([layout] if layout else []),
+        f"{report}: how many training pairs were kept and dropped, and why",
+    ]
+
+
 def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     """Start the run that a request asks for, or resume the one that the directory holds.
 
@@ -67,33 +105,12 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     """
     if directory.started:
         return _resume(directory, request)
-    notices = []
     model = load_model(request.init) if request.init else None
     settings = new_settings(request, model.config if model else None)
-    tokenizer = model.tokenizer if model else None
-    if request.vocabulary:
-        tokenizer = GivenVocabulary.read(request.vocabulary).tokenizer
     if model:
         check_shape(settings, model)
-    if model and not request.data and not request.other_languages:
-        check_languages(request.languages or languages_from_names(request.train), model)
-    if not request.data and ranks.rank() == 0:
-        directory.check_lock()  # otherwise the preparation would make the directory again
-        remove(directory.data)  # files of an interrupted start
-        prepare(
-            request.train,
-            request.valid,
-            directory.data,
-            settings.text,
-            request.languages,
-            tokenizer=tokenizer,
-            form=request.form,
-        )
-        if layout := describe_layout(request.train, request.languages, request.form):
-            notices.append(layout)
-        report = directory.data / "report.txt"
-        notices.append(f"{report}: how many training pairs were kept and dropped, and why")
-    ranks.wait()
+    notices = prepare_text(directory, request) if parallel.rank() == 0 else []
+    parallel.wait_for_first()
     data = PreparedData.open(request.data or directory.data)
     if model:
         check_vocabulary(data, model)
@@ -151,7 +168,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         return OpenedRun(None, notices)
     threads = None
     if settings.training.threads != stored.training.threads:
-        threads = settings.training.threads or cores_per_rank()
+        threads = settings.training.threads or available_cores()
     run, damage = resume(directory, data, settings, threads)
     others = _list_other_programs(record, threads) + _precision_notices(run)
     return OpenedRun(run, notices + damage + others)
@@ -170,7 +187,7 @@ def _repair_finished(
         if name == WEIGHTS:
             raise HeadwayError(reason)
         notices.append(reason)
-    if ranks.rank() == 0:
+    if parallel.rank() == 0:
         write_settings(directory, data, with_vocabulary(stored, data))
     return notices
 

@@ -13,10 +13,28 @@ from torch import Tensor
 from headway.config import TrainingConfig
 from headway.model import Network
 from headway.text.batches import Batch
-from headway.training import ranks
+from headway.training import parallel
+from headway.training.gradient_exchange import connect
+from headway.training.gradient_tree import Gradient, add_up, divide_share, share_of
 from headway.training.machine import peak_memory
+from headway.training.objective import Objective, compute_gradient
+from headway.training.random_numbers import kept_generators, seed_generators
 from headway.training.schedule import learning_rate
-from headway.training.workers import Workers
+
+
+@dataclass(frozen=True)
+class Step:
+    """The data of an optimizer step.
+
+    Attributes:
+        batches: The micro-batches of this rank (`share_of`), on its device.
+        count: Micro-batches of all ranks.
+        target_tokens: Target tokens of all ranks.
+    """
+
+    batches: Sequence[Batch]
+    count: int
+    target_tokens: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +80,10 @@ class Trainer:
         self.device = next(model.parameters()).device
         self.steps = 0
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
-        self.workers = Workers(model, config, torch.get_num_threads(), precision == "bf16")
+        self.low_precision = precision == "bf16"
+        self.objective = Objective(model, config.label_smoothing, config.agreement)
+        shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
+        self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
         self.optimizer = torch.optim.Adam(
             self.parameters.values(),
             betas=(config.adam_beta1, config.adam_beta2),
@@ -77,48 +98,74 @@ class Trainer:
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
 
-    def step(self, micro_batches: Sequence[Batch]) -> StepReport:
+    def step(self, data: Step | Sequence[Batch]) -> StepReport:
         """Take one optimizer step on the sum of the micro-batches' losses over their target tokens.
 
-        If the loss or a gradient is not finite, weights and optimizer state stay as they are. The
-        step is counted all the same, because the learning rate is a function of the step.
+        The result does not depend on the number of ranks, bit for bit. If the loss or a gradient is not
+        finite, weights and optimizer state stay as they are. The step is counted all the same,
+        because the learning rate is a function of the step.
 
         Args:
-            micro_batches: This process's share of the step, already on the device.
+            data: The micro-batches, on the device; with several ranks, a `Step`.
         """
-        self.workers.train()
+        if not isinstance(data, Step):
+            data = Step(data, len(data), sum(batch.target_tokens for batch in data))
+        self.set_training_mode()
         self.steps += 1
-        tokens = ranks.sum_number(sum(batch.target_tokens for batch in micro_batches))
-        sums = self.workers.accumulate(micro_batches, tokens)
-        ranks.sum_gradients(self.parameters.values())
-        loss, nll = (ranks.sum_tensor(sums) / tokens).tolist()
-        gradients = [p.grad for p in self.parameters.values() if p.grad is not None]
+        *gradients, sums = self._gradient(data)
+        loss, nll = (sums / data.target_tokens).tolist()
         total_norm = torch.nn.utils.get_total_norm(gradients)
         norm = total_norm.item()
         report = StepReport(
             step=self.steps,
             loss=loss,
             nll=nll,
-            tokens=tokens,
+            tokens=data.target_tokens,
             gradient_norm=norm,
             rate=self.rate(self.steps),
             skipped=not math.isfinite(loss + norm),
         )
         if not report.skipped:
             if self.config.clip_norm:
-                torch.nn.utils.clip_grads_with_norm_(
-                    self.parameters.values(), self.config.clip_norm, total_norm
-                )
+                factor = (self.config.clip_norm / (total_norm + 1e-6)).clamp(max=1.0)
+                gradients = [gradient * factor for gradient in gradients]
+            for parameter, gradient in zip(self.parameters.values(), gradients, strict=True):
+                parameter.grad = gradient if parameter.requires_grad else None
             for group in self.optimizer.param_groups:
                 group["lr"] = report.rate
             self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         return report
 
+    def set_training_mode(self) -> None:
+        """Put the model into training mode."""
+        if not self.model.training:  # setting the mode of every module takes a millisecond
+            self.model.train()
+
+    def compute(self, batch: Batch, tokens: int) -> Gradient:
+        """Return the gradient of a micro-batch for each parameter, and its summed losses, [2]."""
+        found, sums = compute_gradient(self.objective, batch, tokens, self.low_precision)
+        return [
+            *(found[p] if p in found else torch.zeros_like(p) for p in self.parameters.values()),
+            sums,
+        ]
+
+    def _gradient(self, data: Step) -> Gradient:
+        """Return the gradient of a step for each parameter, and its summed losses, over all ranks."""
+        share = share_of(parallel.rank(), parallel.world_size(), data.count)
+
+        def compute(number: int) -> Gradient:
+            seed_generators(self.device, self.config.seed, self.steps, number)
+            return self.compute(data.batches[number - share.start], data.target_tokens)
+
+        with kept_generators(self.device):
+            parts = [(block, add_up(block, compute)) for block in divide_share(share)]
+        return self.exchange.sum(parts, data.count)
+
     @property
     def peak_memory(self) -> int:
-        """Most bytes held so far on the device, by all of this trainer's ranks."""
-        return peak_memory(str(self.device)) + self.workers.memory
+        """Most bytes that this rank has held so far on its device."""
+        return peak_memory(str(self.device))
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step."""
@@ -136,24 +183,18 @@ class Trainer:
         return all(bool(p.isfinite().all()) for p in self.model.state_dict().values())
 
     def tensors(self) -> dict[str, dict[str, Tensor]]:
-        """Return weights, optimizer state and random generators, as they are now."""
+        """Return weights and optimizer state, as they are now."""
         optimizer = {
             f"{key}.{name}": value
             for name, parameter in self.parameters.items()
             for key, value in self.optimizer.state[parameter].items()
         }
-        return {
-            "model": self.model.state_dict(),
-            "optimizer": optimizer,
-            "random": ranks.random_states(self.device),
-        }
+        return {"model": self.model.state_dict(), "optimizer": optimizer}
 
-    def load(self, tensors: Mapping[str, Mapping[str, Tensor]], *, random: bool = True) -> None:
-        """Go back to what `tensors` returned; ``random=False`` leaves the generators alone."""
+    def load(self, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
+        """Go back to what `tensors` returned."""
         self.model.load_state_dict(tensors["model"])
         with torch.no_grad():
             for name, parameter in self.parameters.items():
                 for key, value in self.optimizer.state[parameter].items():
                     value.copy_(tensors["optimizer"][f"{key}.{name}"])
-        if random:
-            ranks.set_random_states(tensors["random"], self.device)

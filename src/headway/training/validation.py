@@ -1,20 +1,27 @@
-"""The scores of a model on text it was not trained on: perplexity, and BLEU and chrF."""
+"""The scores of a model on text it was not trained on: perplexity, and BLEU and chrF.
+
+Ranks share the work. Their results are put together in the order of the text, so the scores do not
+depend on the number of ranks.
+"""
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 
 from headway.config import SearchConfig
+from headway.evaluation.bootstrap import LineStatistics
 from headway.evaluation.metrics import pick_metrics
 from headway.inference import Translator
 from headway.model import Classifier, Network, Transformer
 from headway.text.batches import make_batch, plan_batches
 from headway.text.prepared import PreparedData
+from headway.training import parallel
 from headway.training.objective import Objective
 
-GROUP = 64  # sentences translated between two reports of progress
+GROUP = 64  # sentences that a rank translates between two reports of progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +90,8 @@ def validate(
         sentences: Translate only the first so many sentences; 0: all.
 
     Yields:
-        Progress, after every few sentences: a caller that stops then need not wait for the whole
-        validation.
+        Progress, after every few sentences and in each rank equally often: callers that stop then
+        need not wait for the whole validation.
 
     Returns:
         Perplexity, BLEU, chrF2 and accuracy, as `ValidationReport` has them.
@@ -98,20 +105,39 @@ def validate(
         chosen = slice(sentences or None)
         sources, references = data.valid_source[chosen], data.valid_target[chosen]
         translator = Translator(model, data.tokenizer, search, str(device), data.languages)
-        translations = [""] * len(sources)
         # Sentences of similar length share a batch; translations do not depend on the batch.
         order = sorted(range(len(sources)), key=lambda row: len(sources[row]))
-        for done in range(0, len(order), GROUP):
+        own_rows, translations = [], []
+        for done in range(0, len(order), GROUP * parallel.world_size()):
             yield Progress(done=done, of=len(order))
-            rows = order[done : done + GROUP]
-            texts = translator.translate([sources[row] for row in rows])
-            for row, text in zip(rows, texts, strict=True):
-                translations[row] = text
+            start = done + GROUP * parallel.rank()
+            rows = order[start : start + GROUP]
+            translations += translator.translate([sources[row] for row in rows])
+            own_rows += rows
+    # A rank without lines computes statistics, too: it must know how many a line has.
+    own_references = [references[row] for row in own_rows or [0]]
     bleu, chrf = (
-        metric.statistics(translations, references, data.languages[1]).total()
+        _total(
+            metric.statistics(translations or [""], own_references, data.languages[1]),
+            own_rows,
+            len(sources),
+        )
         for metric in pick_metrics(["bleu", "chrf"])
     )
     return perplexity, bleu, chrf, 0.0
+
+
+def _total(own: LineStatistics, rows: list[int], lines: int) -> float:
+    """Return the score of all lines, of which this rank has the statistics of some.
+
+    Args:
+        own: The statistics of this rank's lines.
+        rows: The numbers of these lines.
+        lines: How many lines there are.
+    """
+    counts = np.zeros((lines, own.counts.shape[1]))
+    counts[rows] = own.counts[: len(rows)]
+    return replace(own, counts=parallel.sum_disjoint(torch.from_numpy(counts)).numpy()).total()
 
 
 def _predict(
@@ -121,20 +147,29 @@ def _predict(
     objective = Objective(model, smoothing=0.0)
     corpus, tokenizer = data.valid, data.tokenizer
     device = next(model.parameters()).device
-    nll, tokens, correct, done = 0.0, 0, 0, 0
     # Validation pairs are never dropped, so they may be longer than all training pairs.
     longest = int(max(corpus.source_lengths.max(), corpus.target_lengths.max()))
     budget = max(batch_tokens, longest)
-    for rows in plan_batches(corpus.source_lengths, corpus.target_lengths, budget, 0, 0):
+    plan = plan_batches(corpus.source_lengths, corpus.target_lengths, budget, 0, 0)
+    found = torch.zeros(len(plan), 2, dtype=torch.float64)  # nll and right labels of each batch
+    done = 0
+    for start in range(0, len(plan), parallel.world_size()):
         yield Progress(done=done, of=len(corpus))
+        group = plan[start : start + parallel.world_size()]
+        done += sum(map(len, group))
+        if parallel.rank() >= len(group):
+            continue
+        rows = group[parallel.rank()]
         batch = make_batch(corpus, rows, tokenizer.source_pad, tokenizer.target_pad).to(device)
         with torch.no_grad():
-            nll += objective(batch).nll.item()
+            own = found[start + parallel.rank()]
+            own[0] = objective(batch).nll
             if isinstance(model, Classifier):
                 predicted = model(batch.source, batch.source_segments).argmax(1)
-                correct += int((predicted == batch.target[:, 0]).sum())
-        tokens += batch.target_tokens
-        done += len(rows)
+                own[1] = (predicted == batch.target[:, 0]).sum()
+    # Added up in the order of the batches; a sum by torch would depend on its blocks.
+    nll, correct = map(sum, zip(*parallel.sum_disjoint(found).tolist(), strict=True))
+    tokens = int(corpus.target_lengths.sum())
     return perplexity_of(nll / tokens), 100 * correct / tokens
 
 

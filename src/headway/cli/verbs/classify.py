@@ -5,7 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_preset
+from headway.cli.options import add_preset, add_ranks
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print JSON, with the probability of each label"
     )
+    add_ranks(parser)
     parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 

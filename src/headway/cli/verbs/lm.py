@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from headway.cli.options import add_preset
+from headway.cli.options import add_preset, add_ranks
 from headway.errors import HeadwayError
 
 EXAMPLE = """\
@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="for --score and --generate: auto, cpu, cuda or cuda:N",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_ranks(parser)
     parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 

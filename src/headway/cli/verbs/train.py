@@ -4,7 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from headway.cli.options import add_file_form, add_preset, file_form, language_code
+from headway.cli.options import add_file_form, add_preset, add_ranks, file_form, language_code
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
@@ -49,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with --init: allow other languages than the model's",
     )
     add_preset(parser)
+    add_ranks(parser)
     parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 
@@ -78,4 +79,4 @@ def run(args: argparse.Namespace) -> int:
     check_training(directory, request)
     # Corpora are fetched before the ranks wait for each other, because that has a time limit.
     request = replace(request, train=fetch_text(args, "train"), valid=fetch_validation(args))
-    return train_and_show(directory, request, quiet=args.quiet)
+    return train_and_show(directory, request, quiet=args.quiet, ranks=args.ranks)

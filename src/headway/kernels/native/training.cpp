@@ -8,12 +8,6 @@
 #include <cstddef>
 #include <numeric>
 #include <vector>
-#ifdef _OPENMP
-#include <omp.h>
-#else
-static int omp_get_max_threads() { return 1; }
-static int omp_get_thread_num() { return 0; }
-#endif
 #include "attention.h"
 #include "guard.h"
 #include "numbers.h"
@@ -105,12 +99,15 @@ static void add_norm_rows(const X* x, const Y* y, const float* weight, const flo
 }
 
 // The gradients of add_norm_rows: of x, of y (through the same dropout), of weight and bias.
+//
+// The gradients of weight and bias are summed by blocks of rows, so that the number of threads changes no
+// bit of them.
 template <typename X, typename Y>
 static void add_norm_gradients(const Y* grad, const Y* normal, const float* inverse,
                                const float* weight, X* grad_x, Y* grad_y, float* grad_weight,
                                float* grad_bias, int64_t N, int64_t D, Dropout drop) {
-    const int threads = omp_get_max_threads();
-    std::vector<float> partial(size_t(threads) * 2 * D, 0.0f);
+    const int64_t rows_of_block = 128, blocks = (N + rows_of_block - 1) / rows_of_block;
+    std::vector<float> partial(size_t(blocks) * 2 * D, 0.0f);
     RegionErrors errors;
 #pragma omp parallel
     {
@@ -119,42 +116,45 @@ static void add_norm_gradients(const Y* grad, const Y* normal, const float* inve
             factor.assign(D + 1, 1.0f);
             scaled.resize(D);
         });
-        float* of_weight = partial.data() + size_t(omp_get_thread_num()) * 2 * D;
-        float* of_bias = of_weight + D;
 #pragma omp for schedule(static)
-        for (int64_t n = 0; n < N; n++) {
+        for (int64_t block = 0; block < blocks; block++) {
             if (!has_memory) continue;
-            if (drop.threshold) draw_factors(drop, n, D, factor.data());
-            const Y* g = grad + n * D;
-            const Y* z = normal + n * D;
-            float mean = 0, along = 0;
+            float* of_weight = partial.data() + size_t(block) * 2 * D;
+            float* of_bias = of_weight + D;
+            const int64_t end = std::min(N, (block + 1) * rows_of_block);
+            for (int64_t n = block * rows_of_block; n < end; n++) {
+                if (drop.threshold) draw_factors(drop, n, D, factor.data());
+                const Y* g = grad + n * D;
+                const Y* z = normal + n * D;
+                float mean = 0, along = 0;
 #pragma omp simd reduction(+ : mean, along)
-            for (int64_t j = 0; j < D; j++) {
-                float gradient = to_float(g[j]), value = to_float(z[j]);
-                of_weight[j] += gradient * value;
-                of_bias[j] += gradient;
-                scaled[j] = gradient * weight[j];
-                mean += scaled[j];
-                along += scaled[j] * value;
-            }
-            mean /= float(D);
-            along /= float(D);
-            const float scale = inverse[n];
-            X* gx = grad_x + n * D;
-            Y* gy = grad_y + n * D;
-            for (int64_t j = 0; j < D; j++) {
-                float through = scale * (scaled[j] - mean - to_float(z[j]) * along);
-                gx[j] = from_float<X>(through);
-                gy[j] = from_float<Y>(through * factor[j]);
+                for (int64_t j = 0; j < D; j++) {
+                    float gradient = to_float(g[j]), value = to_float(z[j]);
+                    of_weight[j] += gradient * value;
+                    of_bias[j] += gradient;
+                    scaled[j] = gradient * weight[j];
+                    mean += scaled[j];
+                    along += scaled[j] * value;
+                }
+                mean /= float(D);
+                along /= float(D);
+                const float scale = inverse[n];
+                X* gx = grad_x + n * D;
+                Y* gy = grad_y + n * D;
+                for (int64_t j = 0; j < D; j++) {
+                    float through = scale * (scaled[j] - mean - to_float(z[j]) * along);
+                    gx[j] = from_float<X>(through);
+                    gy[j] = from_float<Y>(through * factor[j]);
+                }
             }
         }
     }
     errors.rethrow();
     for (int64_t j = 0; j < D; j++) {
         float of_weight = 0, of_bias = 0;
-        for (int t = 0; t < threads; t++) {
-            of_weight += partial[size_t(t) * 2 * D + j];
-            of_bias += partial[size_t(t) * 2 * D + D + j];
+        for (int64_t block = 0; block < blocks; block++) {
+            of_weight += partial[size_t(block) * 2 * D + j];
+            of_bias += partial[size_t(block) * 2 * D + D + j];
         }
         grad_weight[j] = of_weight;
         grad_bias[j] = of_bias;

@@ -1,0 +1,174 @@
+"""Start the ranks of a training on this machine, one process each, and watch them."""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from headway.cli.signals import ForcedEnd
+from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
+
+if TYPE_CHECKING:
+    from multiprocessing.queues import SimpleQueue
+
+WITH_PARENT = 1  # Linux's PR_SET_PDEATHSIG
+GRACE = 10.0  # seconds until a rank must have noticed that another one ended with an error
+OUT_OF_MEMORY = "out of memory: smaller batches need less, see --training.micro-batch-tokens, --search.batch-tokens"
+
+
+class RankKilled(HeadwayError):
+    """A rank was ended by a signal that the user did not send."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a rank has ended: its exit code, and the error to be printed, if there is one."""
+
+    code: int
+    error: HeadwayError | None = None
+
+
+def is_launched() -> bool:
+    """Whether a launcher (this module, ``torchrun`` or Slurm) has started this process as a rank."""
+    return "WORLD_SIZE" in os.environ
+
+
+def launch(function: Callable[..., int], arguments: tuple[Any, ...], ranks: int) -> int:
+    """Call a function in new processes, the ranks, and return the exit code of the first.
+
+    SIGINT, SIGTERM and SIGHUP are sent on to the ranks. If this process is killed, so are they.
+
+    Args:
+        function: Joins the other ranks (`headway.training.parallel`) and returns an exit code.
+        arguments: Of the function; they are pickled.
+        ranks: How many.
+
+    Raises:
+        HeadwayError: The error of a rank that ended with one.
+        RankKilled: If a signal has killed a rank; the others are killed too.
+    """
+    with tempfile.TemporaryDirectory(prefix="headway-ranks-") as directory:
+        context = multiprocessing.get_context("spawn")
+        endings = [context.SimpleQueue() for _ in range(ranks)]
+        started: list[BaseProcess] = []
+        for rank, queue in enumerate(endings):
+            place = rank, ranks, os.getpid(), directory
+            started.append(
+                context.Process(target=_run_rank, args=(place, function, arguments, queue))
+            )
+            started[-1].start()
+        with _forward_signals(started) as received:
+            return _watch(started, endings, received)
+
+
+def _watch(
+    ranks: list[BaseProcess], endings: "list[SimpleQueue[Ending]]", received: list[int]
+) -> int:
+    """Wait until all ranks have ended, and return the exit code of the first."""
+    deadline = None
+    try:
+        while running := [rank for rank in ranks if rank.exitcode is None]:
+            timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not wait([rank.sentinel for rank in running], timeout):
+                break
+            for number, rank in enumerate(ranks):
+                if rank.exitcode and not received:
+                    if rank.exitcode < 0:
+                        name = signal.Signals(-rank.exitcode).name
+                        raise RankKilled(f"rank {number} of this training was ended by {name}")
+                    deadline = deadline or time.monotonic() + GRACE
+    finally:
+        for rank in ranks:
+            rank.kill()  # does nothing to those that have ended
+            rank.join()
+    found = [
+        Ending(_exit_code(rank)) if queue.empty() else queue.get()
+        for rank, queue in zip(ranks, endings, strict=True)
+    ]
+    errors = [ending.error for ending in found if ending.error is not None]
+    # A rank that lost another one does not know why; the other one does.
+    for error in sorted(errors, key=lambda error: isinstance(error, LostRankError)):
+        raise error
+    return max(ending.code for ending in found)
+
+
+def _exit_code(rank: BaseProcess) -> int:
+    """Return the exit code of a process as a shell would."""
+    code = rank.exitcode or 0
+    return code if code >= 0 else 128 - code
+
+
+@contextmanager
+def _forward_signals(ranks: list[BaseProcess]) -> Iterator[list[int]]:
+    """Send signals of this process on to the ranks; the list has those that came.
+
+    A second SIGINT or SIGTERM ends this process, and with it the ranks.
+    """
+    received: list[int] = []
+
+    def forward(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        for rank in ranks:
+            if rank.exitcode is None and rank.pid:
+                os.kill(rank.pid, number)
+
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
+            before[number] = signal.signal(number, forward)
+    try:
+        with ForcedEnd(limit=None):
+            yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _run_rank(
+    place: tuple[int, int, int, str],
+    function: Callable[..., int],
+    arguments: tuple[Any, ...],
+    queue: "SimpleQueue[Ending]",
+) -> None:
+    """Be a rank: the process that `launch` starts."""
+    rank, ranks, parent, directory = place
+    os.setpgid(0, 0)  # Ctrl-C interrupts the parent alone, which sends the signal on
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:  # it has ended already
+            os._exit(1)
+    os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+    os.environ |= {"WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks)}
+    os.environ["HEADWAY_RENDEZVOUS"] = (Path(directory) / "ranks").resolve().as_uri()
+    loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
+    if loopback:  # nothing is sent over the network
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", loopback[0])
+    try:
+        ending = Ending(function(*arguments))
+    except HeadwayError as error:
+        ending = Ending(2 if isinstance(error, UsageError) else 1, error)
+    except KeyboardInterrupt:
+        ending = Ending(128 + signal.SIGINT)
+    except SystemExit as error:
+        ending = Ending(error.code if isinstance(error.code, int) else 1)
+    except Exception as error:
+        if is_out_of_memory(error):
+            ending = Ending(1, HeadwayError(OUT_OF_MEMORY))
+        else:
+            traceback.print_exc()
+            ending = Ending(1)
+    queue.put(ending)
+    sys.exit(ending.code)

@@ -1,0 +1,87 @@
+"""The gradient of a step, summed along a fixed tree of its micro-batches.
+
+The last bits of a sum depend on the order of the additions. Here the order depends on the number of
+micro-batches alone: neighbors are added first, then the sums of neighbors, and so on. Which process
+computes which micro-batch changes no bit.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from torch import Tensor
+
+Gradient = list[Tensor]  # in the same order everywhere; the sums are made in place
+
+
+class Block(NamedTuple):
+    """A complete subtree: ``size`` micro-batches from ``first`` on.
+
+    The size is a power of two that divides ``first``.
+    """
+
+    first: int
+    size: int
+
+
+def share_of(rank: int, ranks: int, count: int) -> range:
+    """Return the micro-batches of a rank: neighbors, and nearly as many as those of any other rank."""
+    return range(rank * count // ranks, (rank + 1) * count // ranks)
+
+
+def divide_share(share: range) -> list[Block]:
+    """Divide neighboring micro-batches into the largest complete subtrees."""
+    blocks = []
+    first = share.start
+    while first < share.stop:
+        size = first & -first or 1 << share.stop.bit_length()  # the largest that divides `first`
+        while first + size > share.stop:
+            size //= 2
+        blocks.append(Block(first, size))
+        first += size
+    return blocks
+
+
+def add_up(block: Block, compute: Callable[[int], Gradient]) -> Gradient:
+    """Compute and sum the gradients of a block's micro-batches, one after the other.
+
+    As many gradients exist at once as the tree is high, and one more.
+
+    Args:
+        block: The micro-batches.
+        compute: Returns the gradient of a micro-batch, by its number in the step.
+    """
+    if block.size == 1:
+        return compute(block.first)
+    half = block.size // 2
+    total = add_up(Block(block.first, half), compute)
+    return _add(total, add_up(Block(block.first + half, half), compute))
+
+
+def add_blocks(parts: Sequence[tuple[Block, Gradient]]) -> Gradient:
+    """Sum the gradients of blocks that follow each other, from micro-batch 0 to the last.
+
+    Every subtree that is complete is summed first. What remains at the end of a step whose number of
+    micro-batches is no power of two is added from right to left, so that a missing half of a subtree
+    counts as nothing.
+    """
+    sums: list[tuple[Block, Gradient]] = []
+    for block, gradient in parts:
+        while sums and _are_halves(sums[-1][0], block):
+            left, total = sums.pop()
+            block, gradient = Block(left.first, 2 * left.size), _add(total, gradient)
+        sums.append((block, gradient))
+    while len(sums) > 1:
+        _, gradient = sums.pop()
+        _add(sums[-1][1], gradient)
+    return sums[0][1]
+
+
+def _are_halves(left: Block, right: Block) -> bool:
+    """Whether two blocks that follow each other are the halves of a subtree."""
+    return left.size == right.size and left.first % (2 * left.size) == 0
+
+
+def _add(total: Gradient, gradient: Gradient) -> Gradient:
+    for one, other in zip(total, gradient, strict=True):
+        one += other
+    return total

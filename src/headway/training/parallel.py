@@ -1,0 +1,139 @@
+"""Training on several ranks: processes on the cores of one machine, its GPUs, or several machines.
+
+Each rank computes the gradients of some micro-batches of every step. A run with one rank needs no
+other process, and every function here returns at once. If a rank has ended, the functions that
+exchange numbers raise a `LostRankError` in the others.
+"""
+
+import importlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+
+import torch
+from torch import Tensor, distributed
+
+from headway.errors import LostRankError
+
+# A rank that ends closes its connections, which the others notice at once. Only a machine that
+# vanishes without a word is noticed by this limit.
+LIMIT = timedelta(minutes=10)
+PATIENCE = timedelta(days=30)  # of ranks that wait while the first one works alone
+_patient: list[distributed.ProcessGroup] = []
+
+
+def join() -> None:
+    """Join the other ranks if a launcher has started this process as one of several."""
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized():
+        # torch.distributed.nn.functional keeps the process group that exists when it is imported,
+        # and the optimizer imports it. A group that is kept has threads that outlive `leave`, and
+        # some of them end the process with SIGABRT. So it is imported before there is a group.
+        importlib.import_module("torch.distributed.nn.functional")
+        # Numbers travel by gloo; gradients on CUDA by nccl.
+        cuda = torch.cuda.is_available()
+        distributed.init_process_group(
+            "cpu:gloo,cuda:nccl" if cuda else "gloo",
+            init_method=os.environ.get("HEADWAY_RENDEZVOUS", "env://"),
+            rank=int(os.environ["RANK"]),
+            world_size=int(os.environ["WORLD_SIZE"]),
+            timeout=LIMIT,
+        )
+        _patient.append(distributed.new_group(backend="gloo", timeout=PATIENCE))
+
+
+def leave() -> None:
+    """Leave the other ranks."""
+    if distributed.is_initialized():
+        _patient.clear()
+        distributed.destroy_process_group()
+
+
+def world_size() -> int:
+    """Return how many ranks train together."""
+    return distributed.get_world_size() if distributed.is_initialized() else 1
+
+
+def rank() -> int:
+    """Return this process's rank; rank 0 writes all files."""
+    return distributed.get_rank() if distributed.is_initialized() else 0
+
+
+def wait() -> None:
+    """Wait for the other ranks."""
+    if world_size() > 1:
+        with _explain_lost_rank():
+            distributed.barrier()
+
+
+def wait_for_first() -> None:
+    """Wait for the other ranks, of which the first may be busy for hours."""
+    if world_size() > 1:
+        with _explain_lost_rank():
+            distributed.barrier(_patient[0])
+
+
+def maximum(numbers: Sequence[int]) -> list[int]:
+    """Return the largest of the ranks' numbers, for each of several."""
+    if world_size() == 1:
+        return list(numbers)
+    values = torch.tensor(numbers)
+    with _explain_lost_rank():
+        distributed.all_reduce(values, distributed.ReduceOp.MAX)
+    return [int(value) for value in values.tolist()]
+
+
+def sum_counts(numbers: Sequence[int]) -> list[int]:
+    """Sum whole numbers over all ranks."""
+    return [int(number) for number in sum_disjoint(torch.tensor(numbers)).tolist()]
+
+
+def sum_disjoint(values: Tensor) -> Tensor:
+    """Sum tensors of which each element is zero in all ranks but one, or a whole number; exactly."""
+    if world_size() > 1:
+        with _explain_lost_rank():
+            distributed.all_reduce(values)
+    return values
+
+
+def broadcast(numbers: Sequence[float]) -> list[float]:
+    """Send the numbers of rank 0 to all ranks; the others only pass as many numbers."""
+    if world_size() == 1:
+        return list(numbers)
+    values = torch.tensor(numbers, dtype=torch.float64)
+    with _explain_lost_rank():
+        distributed.broadcast(values, 0)
+    return [float(value) for value in values.tolist()]
+
+
+def exchange_slices(received: Tensor, sent: Tensor, sizes: Sequence[int]) -> None:
+    """Send slice n of a tensor to rank n, and receive one slice from every rank.
+
+    Args:
+        received: Filled with the slices of ranks 0, 1, ..., one after the other.
+        sent: A slice for every rank, all of the same size.
+        sizes: The sizes of the slices that are received.
+    """
+    each = [sent.numel() // world_size()] * world_size()
+    with _explain_lost_rank():
+        distributed.all_to_all_single(received, sent, list(sizes), each)
+
+
+def gather_slices(own: Tensor) -> Tensor:
+    """Return the slices of all ranks, one after the other."""
+    gathered = own.new_empty(world_size() * own.numel())
+    with _explain_lost_rank():
+        distributed.all_gather_into_tensor(gathered, own)
+    return gathered
+
+
+@contextmanager
+def _explain_lost_rank() -> Iterator[None]:
+    """Turn the error of an exchange with a rank that has ended into a message of one line."""
+    try:
+        yield
+    except RuntimeError:
+        raise LostRankError(
+            "another rank of this training has ended: its own message says why; if there is none, the same"
+            " command goes on from the last checkpoint"
+        ) from None

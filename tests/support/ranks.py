@@ -1,0 +1,37 @@
+"""Call a function in several processes that are ranks of each other."""
+
+import multiprocessing
+import os
+import tempfile
+from pathlib import Path
+
+from headway.training import parallel
+
+
+def in_ranks(count, function, *arguments):
+    """Return what the function returns in each rank; it must be importable."""
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as directory:
+        queue = context.SimpleQueue()
+        processes = [
+            context.Process(
+                target=_run, args=(rank, count, directory, queue, function, arguments)
+            )
+            for rank in range(count)
+        ]
+        for process in processes:
+            process.start()
+        found = dict(queue.get() for _ in processes)
+        for process in processes:
+            process.join()
+    return [found[rank] for rank in range(count)]
+
+
+def _run(rank, count, directory, queue, function, arguments):
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count)}
+    os.environ["HEADWAY_RENDEZVOUS"] = (Path(directory) / "ranks").as_uri()
+    parallel.join()
+    try:
+        queue.put((rank, function(*arguments)))
+    finally:
+        parallel.leave()

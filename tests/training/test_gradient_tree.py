@@ -1,0 +1,73 @@
+"""The sum of a step's gradients is the same for every division among ranks, bit for bit."""
+
+import pytest
+import torch
+
+from headway.training.gradient_tree import Block, add_blocks, add_up, divide_share, share_of
+
+
+def gradients(count):
+    """Return numbers of very different sizes, whose sum depends on the order."""
+    torch.manual_seed(count)
+    return [torch.randn(7) * 10.0 ** torch.randint(-6, 7, (7,)) for _ in range(count)]
+
+
+def pairwise(values):
+    """Sum neighbors, then the sums of neighbors, and so on; the definition, written once more."""
+    while len(values) > 1:
+        values = [sum(values[i : i + 2][1:], values[i]) for i in range(0, len(values), 2)]
+    return values[0]
+
+
+def sum_of_ranks(values, ranks):
+    """Sum as so many ranks do."""
+    parts = [
+        (block, add_up(block, lambda number: [values[number].clone()]))
+        for rank in range(ranks)
+        for block in divide_share(share_of(rank, ranks, len(values)))
+    ]
+    return add_blocks(parts)[0]
+
+
+@pytest.mark.parametrize("count", range(1, 20))
+def test_the_sum_does_not_depend_on_the_number_of_ranks(count):
+    values = gradients(count)
+    expected = pairwise(values)
+    for ranks in range(1, 12):
+        assert torch.equal(sum_of_ranks(values, ranks), expected), ranks
+    if count > 5:  # the test could not fail if all orders gave the same sum
+        assert not torch.equal(sum(values[1:], values[0]), expected)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 64])
+def test_ranks_have_all_micro_batches_and_nearly_equally_many(ranks, count):
+    shares = [share_of(rank, ranks, count) for rank in range(ranks)]
+    assert [number for share in shares for number in share] == list(range(count))
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+    for share in shares:
+        blocks = divide_share(share)
+        assert [n for first, size in blocks for n in range(first, first + size)] == list(share)
+        for first, size in blocks:
+            assert size & (size - 1) == 0
+            assert first % size == 0
+
+
+def test_few_gradients_exist_at_once():
+    """Eight micro-batches need four gradients: three of the levels of the tree, and a new one."""
+    alive = 0
+    most = 0
+
+    class Gradient:
+        def __init__(self):
+            nonlocal alive, most
+            alive += 1
+            most = max(most, alive)
+
+        def __iadd__(self, other):
+            nonlocal alive
+            alive -= 1
+            return self
+
+    add_up(Block(0, 8), lambda number: [Gradient()])
+    assert most == 4
