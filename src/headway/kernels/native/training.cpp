@@ -1,7 +1,7 @@
 // All of a training step but its matrix products, each in one pass over memory.
 //
 // Rows are [N, D]; numbers are float or bf16 (a template argument), sums are float. Threads share the
-// rows; a result depends on the number of threads only where gradients of shared weights are summed.
+// rows; no result depends on their number.
 // Python: dropout.py, normalization.py, attention.py and cross_entropy.py one folder up.
 #include <algorithm>
 #include <cmath>
