@@ -87,8 +87,8 @@ PROCESS_WIDE = (
 
 
 def test_no_library_code_changes_the_process() -> None:
-    # Commands and worker processes call these; experiments are commands, and RandomStream restores.
-    allowed = ("machine.py", "process.py", "random_stream.py", "reload.py", "worker_process.py")
+    # Commands call these; experiments are commands, and callers of random_numbers.py restore generators.
+    allowed = ("machine.py", "process.py", "random_numbers.py", "reload.py")
     for path in FILES:
         if path.name in allowed or path.relative_to(SOURCE).parts[0] in ("cli", "paper"):
             continue
@@ -119,8 +119,7 @@ def test_training_does_not_print() -> None:
 
 def test_no_file_is_pickled() -> None:
     for path in FILES:
-        if path.name not in {"worker.py", "worker_process.py"}:  # messages over a pipe
-            assert not imports(path) & {"pickle", "dill", "joblib"}, path.name
+        assert not imports(path) & {"pickle", "dill", "joblib"}, path.name
         text = path.read_text(encoding="utf-8")
         if path.name == "pickled_tensors.py":  # others' pickles, of which only the numbers are read
             assert text.count("torch.load(") == text.count("weights_only=True") == 1

@@ -46,7 +46,7 @@ SETTINGS = {
 }  # fmt: skip
 COMPARED = (
     "metrics.jsonl", "model.safetensors", "best/model.safetensors", "averaged/model.safetensors",
-    "checkpoints/step-00000090/model.safetensors", "checkpoints/step-00000090/random.safetensors",
+    "checkpoints/step-00000090/model.safetensors",
     "checkpoints/step-00000090/optimizer.safetensors",
 )  # fmt: skip
 TIME_LIMIT = 300.0  # seconds; a run that takes longer hangs

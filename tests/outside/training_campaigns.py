@@ -46,20 +46,18 @@ def nan_campaign(folder: Path, count: int, luck: random.Random) -> str:
     poisoned = set(luck.sample(range(1, steps + 1), count))
     run = opened(path, command(path, write_corpus(folder), training__max_steps=steps))
     assert run is not None
-    accumulate = run.trainer.workers.accumulate
+    compute = run.trainer.compute
 
-    def poison(micro_batches, tokens):
-        sums = accumulate(micro_batches, tokens)
+    def poison(batch, tokens):
+        gradient = compute(batch, tokens)
         if run.trainer.steps in poisoned:
-            parameter = luck.choice(
-                [p for p in run.trainer.model.parameters() if p.grad is not None]
+            tensor = luck.choice(gradient[:-1])
+            tensor.view(-1)[luck.randrange(tensor.numel())] = float(
+                luck.choice(["nan", "inf", "-inf"])
             )
-            position = luck.randrange(parameter.numel())
-            assert parameter.grad is not None
-            parameter.grad.view(-1)[position] = float(luck.choice(["nan", "inf", "-inf"]))
-        return sums
+        return gradient
 
-    run.trainer.workers.accumulate = poison
+    run.trainer.compute = poison
     skipped: set[int] = set()
     read: set[int] = set()
     for event in run_to_end(run):

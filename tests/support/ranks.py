@@ -14,9 +14,7 @@ def in_ranks(count, function, *arguments):
     with tempfile.TemporaryDirectory() as directory:
         queue = context.SimpleQueue()
         processes = [
-            context.Process(
-                target=_run, args=(rank, count, directory, queue, function, arguments)
-            )
+            context.Process(target=_run, args=(rank, count, directory, queue, function, arguments))
             for rank in range(count)
         ]
         for process in processes:

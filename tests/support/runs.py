@@ -104,6 +104,6 @@ def assert_equal_runs(path, other):
     steps = RunDirectory(path).steps()
     assert steps == RunDirectory(other).steps()
     checkpoints = [f"checkpoints/step-{step:08d}" for step in steps]
-    names = [f"{c}/{n}.safetensors" for c in checkpoints for n in ("model", "optimizer", "random")]
+    names = [f"{c}/{n}.safetensors" for c in checkpoints for n in ("model", "optimizer")]
     for name in (*WEIGHTS, *names):
         assert (path / name).read_bytes() == (other / name).read_bytes(), name

@@ -9,7 +9,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.text import shards
-from headway.text.batches import ROUND, Batch, make_batch, plan_batches, plan_packed, split
+from headway.text.batches import ROUND, Batch, make_batch, plan_batches, plan_packed
 from headway.text.shards import Corpus
 
 RANDOM = np.random.default_rng(3)
@@ -155,8 +155,3 @@ def test_a_packed_row_holds_its_sentences_one_after_the_other(tmp_path: Path) ->
             assert not segments[0, len(tokens) :].any()
 
     check(batch)
-    parts = split(batch, 2)
-    assert sum(p.target_tokens for p in parts) == batch.target_tokens
-    for each in parts:
-        check(each)
-    assert sorted([*parts[0].pair_indices, *parts[1].pair_indices]) == sorted(rows)

@@ -54,7 +54,6 @@ def checkpoint_file(path, step, name):
     [
         "model.safetensors",
         "optimizer.safetensors",
-        "random.safetensors",
         "state.json",
         "SHA256SUMS",
     ],

@@ -15,7 +15,8 @@ def data(uninterrupted_run):
 
 def rows_of(feed, steps):
     return [
-        [row for batch in feed.next() for row in batch.pair_indices.tolist()] for _ in range(steps)
+        [row for batch in feed.next().batches for row in batch.pair_indices.tolist()]
+        for _ in range(steps)
     ]
 
 
@@ -33,7 +34,7 @@ def test_an_epoch_has_every_pair_once_and_the_next_another_order(data):
 def test_a_step_is_within_its_tokens_on_both_sides(data):
     config = TrainingConfig(batch_tokens=140, micro_batch_tokens=50)
     feed = Feed(data, config, torch.device("cpu"))
-    steps = [feed.next() for _ in range(10)]
+    steps = [feed.next().batches for _ in range(10)]
     assert {len(batches) for batches in steps} == {3}
     assert max(sum(b.target.numel() for b in batches) for batches in steps) <= 140
     assert max(sum(b.source.numel() for b in batches) for batches in steps) <= 140

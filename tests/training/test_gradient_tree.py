@@ -9,7 +9,7 @@ from headway.training.gradient_tree import Block, add_blocks, add_up, divide_sha
 def gradients(count):
     """Return numbers of very different sizes, whose sum depends on the order."""
     torch.manual_seed(count)
-    return [torch.randn(7) * 10.0 ** torch.randint(-6, 7, (7,)) for _ in range(count)]
+    return [torch.randn(500) * 10.0 ** torch.randint(-2, 3, (500,)) for _ in range(count)]
 
 
 def pairwise(values):

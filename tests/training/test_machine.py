@@ -58,7 +58,8 @@ def test_ranks_of_one_machine_divide_its_processors(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(12))
     for local, threads in (("1", 12), ("5", 2), ("17", 1)):
         monkeypatch.setenv("LOCAL_WORLD_SIZE", local)
-        assert Machine.resolve(TrainingConfig(device="cpu")).threads == threads
+        machine = Machine.resolve(TrainingConfig(device="cpu"))
+        assert (machine.threads, machine.threads_per_rank) == (12, threads)
 
 
 @pytest.mark.parametrize(

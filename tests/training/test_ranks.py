@@ -37,7 +37,9 @@ def ranks_command(path, corpus, ranks, **changes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("ranks", "threads"), [(2, 1), (3, 6)])
-def test_ranks_train_the_weights_of_one_process_bit_for_bit(ranks, threads, corpus, alone, tmp_path):
+def test_ranks_train_the_weights_of_one_process_bit_for_bit(
+    ranks, threads, corpus, alone, tmp_path
+):
     path = tmp_path / "run"
     assert dispatch(ranks_command(path, corpus, ranks, training__threads=threads)) == 0
     assert_equal_runs(path, alone)
@@ -128,6 +130,7 @@ def sum_gradients(kind, count):
     assert kind == "messages" or type(exchange).__name__ == expected
     found = []
     for step in range(count, 0, -1):
+
         def compute(number, step=step):
             torch.manual_seed(1000 * step + number)
             return [torch.randn(shape) * 1e3 for shape in SHAPES]
@@ -148,7 +151,9 @@ def test_shared_memory_and_messages_give_the_same_sums(count):
 
 
 def test_more_ranks_than_micro_batches_are_refused(corpus, tmp_path):
-    with pytest.raises(UsageError, match="--ranks 5: a step has 4 micro-batches .* --ranks 4 or fewer"):
+    with pytest.raises(
+        UsageError, match=r"--ranks 5: a step has 4 micro-batches .* --ranks 4 or fewer"
+    ):
         dispatch(ranks_command(tmp_path / "run", corpus, 5))
     assert not (tmp_path / "run").exists()
 

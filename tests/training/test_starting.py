@@ -14,7 +14,7 @@ from headway.training import rehearsal
 from headway.training.loop import run_to_end
 from headway.training.rehearsal import rehearse
 from headway.training.run_directory import RunDirectory
-from headway.training.workers import Workers
+from headway.training.trainer import Trainer
 from support.runs import assert_equal_runs, command, digest, opened
 
 
@@ -77,9 +77,9 @@ def test_a_system_that_cannot_train_gives_a_message_of_one_line(missing, monkeyp
 def test_the_rehearsal_changes_nothing(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
-    before = digest(run.tensors())
+    before = digest(run.trainer.tensors())
     result = rehearse(run)
-    assert digest(run.tensors()) == before
+    assert digest(run.trainer.tensors()) == before
     assert run.directory.steps() == []
     assert result.disk < result.free
     assert result.tokens_per_second > 0
@@ -108,9 +108,7 @@ def test_settings_may_change_after_a_failed_rehearsal(
 
 def test_a_rehearsal_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):
     path = tmp_path / "run"
-    monkeypatch.setattr(
-        Workers, "accumulate", lambda self, batches, tokens: torch.empty(1 << 60) / tokens
-    )
+    monkeypatch.setattr(Trainer, "compute", lambda self, batch, tokens: [torch.empty(1 << 60)])
     with pytest.raises(HeadwayError, match=r"micro_batch_tokens = 70: .* does not fit"):
         dispatch(command(path, corpus))
     assert not RunDirectory(path).started

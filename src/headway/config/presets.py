@@ -28,7 +28,7 @@ PRESETS: dict[str, Config] = {
             num_encoder_layers=4, num_decoder_layers=4, d_model=128, d_ff=512, num_heads=4, dropout=0.2,
         ),
         training=TrainingConfig(
-            max_steps=8000, batch_tokens=2500, micro_batch_tokens=2500, packed=True,
+            max_steps=8000, batch_tokens=2500, micro_batch_tokens=1250, packed=True,
             rate_scale=1.28, warmup_steps=800, cool_steps=6000,
             validate_every=1000, checkpoint_every=100, average=8,
         ),
@@ -37,7 +37,7 @@ PRESETS: dict[str, Config] = {
         text=TextConfig(vocab_size=16000),
         model=ModelConfig(d_model=256, d_ff=1024, num_heads=4),
         training=TrainingConfig(
-            max_steps=30000, batch_tokens=6000, micro_batch_tokens=6000, warmup_steps=2000,
+            max_steps=30000, batch_tokens=6000, micro_batch_tokens=1500, warmup_steps=2000,
             validate_every=1000, checkpoint_every=500, average=8,
         ),
     ),

@@ -15,8 +15,8 @@ class TrainingConfig:
         int, "largest number of source tokens, and of target tokens, in a step", POSITIVE
     ] = 25000
     micro_batch_tokens: Annotated[
-        int, "largest number of them in memory at once; a step adds up micro-batches", POSITIVE
-    ] = 25000
+        int, "the same of a micro-batch; ranks share the micro-batches of a step", POSITIVE
+    ] = 3125
     packed: Annotated[
         bool, "mix lengths, without padding; the paper batches sentences of similar length"
     ] = False
@@ -60,7 +60,7 @@ class TrainingConfig:
     device: Annotated[str, "auto, cpu, cuda or cuda:N"] = "auto"
     threads: Annotated[
         int,
-        "processor threads; 0: all cores; a run resumes exactly only with as many",
+        "processor threads of all ranks on a machine; 0: all cores",
         NOT_NEGATIVE,
     ] = 0
     max_failures: Annotated[

@@ -156,55 +156,11 @@ def make_batch(
     return Batch(source, source_segments, target, target_segments, rows, tokens, packed)
 
 
-def split(batch: Batch, count: int) -> list[Batch]:
-    """Cut a batch into parts of nearly equal numbers of tokens, none of them empty.
-
-    Args:
-        batch: At least ``count`` sentences.
-        count: The number of parts.
-    """
-    source, target = batch.source_segments, batch.target_segments
-    if batch.is_packed:
-        assert len(source) == 1, "segments are counted within a row"
-        lengths = (source[0].bincount() + target[0].bincount())[1:]
-    else:
-        lengths = (source > 0).sum(1) + (target > 0).sum(1)
-    # The longest sentences go to parts 0, 1, ..., the next ones to the parts in reverse order.
-    place = np.empty(len(lengths), np.int64)
-    place[np.argsort(-lengths.numpy(), kind="stable")] = np.arange(len(lengths))
-    ascends = place // count % 2 == 0
-    part = np.where(ascends, place % count, count - 1 - place % count)
-    return [_select(batch, np.flatnonzero(part == i)) for i in range(count)]
-
-
-def _select(batch: Batch, chosen: Rows) -> Batch:
-    """Return a batch of these sentences of a batch."""
-    source, source_segments = _select_side(batch.source, batch.source_segments, batch, chosen)
-    target, target_segments = _select_side(batch.target, batch.target_segments, batch, chosen)
-    tokens = int((target_segments > 0).sum())
-    pairs = batch.pair_indices[chosen]
-    return Batch(source, source_segments, target, target_segments, pairs, tokens, batch.is_packed)
-
-
-def _select_side(
-    ids: Tensor, segments: Tensor, batch: Batch, chosen: Rows
-) -> tuple[Tensor, Tensor]:
-    if not batch.is_packed:
-        return ids[chosen], segments[chosen]
-    is_chosen = torch.zeros(len(batch.pair_indices) + 1, dtype=torch.bool)
-    is_chosen[chosen + 1] = True
-    kept = is_chosen[segments]
-    return _pad_row(ids[kept], segments[kept], int(ids[0, -1]))
-
-
 def _pack(sentences: Sequence[Integers], pad: int) -> tuple[Tensor, Tensor]:
+    """Make one row, [1, T], of a multiple of `ROUND` tokens, at least one of them padding."""
     lengths = np.array([len(sentence) for sentence in sentences])
     ids = torch.from_numpy(np.concatenate(sentences).astype(np.int64))
-    return _pad_row(ids, torch.from_numpy(np.repeat(np.arange(1, len(lengths) + 1), lengths)), pad)
-
-
-def _pad_row(ids: Tensor, segments: Tensor, pad: int) -> tuple[Tensor, Tensor]:
-    """Make one row, [1, T], of a multiple of `ROUND` tokens, at least one of them padding."""
+    segments = torch.from_numpy(np.repeat(np.arange(1, len(lengths) + 1), lengths))
     # There should be few lengths, because oneDNN compiles its products for each. Both sides have
     # padding, because cross-attention would find no keys for the padding of one side alone.
     missing = ROUND - len(ids) % ROUND
