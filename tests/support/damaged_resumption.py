@@ -123,7 +123,7 @@ class DamagedRuns:
             is_extended or original != self.whole
         ):  # the resume of a finished run reads no checkpoint
             last = f"checkpoints/step-000000{20 if is_extended else 17}"
-            names += [f"{last}/{name}.safetensors" for name in ("model", "optimizer", "random")]
+            names += [f"{last}/{name}.safetensors" for name in ("model", "optimizer")]
         different = [name for name in names if not _are_equal(path / name, reference / name)]
         if not different:
             return Case(words, "same weights", log)

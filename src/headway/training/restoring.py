@@ -66,6 +66,11 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         notices.append(
             f"{directory.checkpoint(run.step)}: was written without digests, so its files cannot be checked"
         )
+    if (directory.checkpoint(run.step) / "random.safetensors").exists():
+        notices.append(
+            f"{directory.checkpoint(run.step)}: was written by a version whose dropout drew other random"
+            " numbers, so the run goes on with other dropout masks"
+        )
     checked = {run.step}
     while unchecked := set(_steps_to_average(run)) - checked:
         step = max(unchecked)
