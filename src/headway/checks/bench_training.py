@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +21,7 @@ from headway.checks.matrix_rate import measure_matrix_rate, synchronize
 from headway.checks.synthetic import prepare_synthetic
 from headway.config import Config
 from headway.model import Transformer, parameter_count
+from headway.training import parallel
 from headway.training.feed import Feed
 from headway.training.machine import Machine
 from headway.training.trainer import Trainer
@@ -70,13 +72,18 @@ def bench_training(
 
         take(1)
         steps = max(1, min(MAX_STEPS, round(REPEAT_SECONDS / take(1))))
+        (steps,) = parallel.maximum([steps])  # all ranks take equally many
         # Warm up with every batch shape. On a GPU twice: code is compiled, then recorded.
         for _ in range(2 if device.type == "cuda" else steps > 1):
             take(steps)
         times = [take(steps) for _ in range(repeats)]
-        memory = trainer.peak_memory  # before the matrix rate is measured, which also needs memory
-        batches = [batch for step in work[:steps] for batch in step.batches]
-        tokens = sum(batch.target_tokens for batch in batches)
+        # Before the matrix rate is measured, which also needs memory.
+        (memory,) = parallel.sum_counts([trainer.peak_memory])
+        # Rank 0 needs the micro-batches of all ranks for what follows.
+        plan = feed.plan[: steps * feed.micro_batches]
+        batches = [feed.batch(rows) for rows in plan]
+        pairs = np.concatenate(plan)
+        tokens = sum(step.target_tokens for step in work[:steps])
         row = TrainingRow(
             steps=steps,
             tokens=tokens,
@@ -86,29 +93,22 @@ def bench_training(
             target_padding=_padding([batch.target_segments for batch in batches]),
             flop=training_flop(
                 shape,
-                [
-                    int(n)
-                    for batch in batches
-                    for n in data.train.source_lengths[batch.pair_indices]
-                ],
-                [
-                    int(n)
-                    for batch in batches
-                    for n in data.train.target_lengths[batch.pair_indices]
-                ],
+                data.train.source_lengths[pairs].tolist(),
+                data.train.target_lengths[pairs].tolist(),
             ),
         )
+        rate = measure_matrix_rate(device, machine.precision)
     return BenchResult(
         work="train",
         settings=config,
         processor=processor_name(device),
         device=str(device),
         precision=machine.precision,
-        threads=torch.get_num_threads(),
+        threads=parallel.world_size() * torch.get_num_threads(),
         text=text,
         repeats=repeats,
         parameters=parameter_count(model),
-        matrix_rate=measure_matrix_rate(device, machine.precision),
+        matrix_rate=float(parallel.sum_disjoint(torch.tensor(rate))),
         peak_memory=memory,
         rows=[row],
     )

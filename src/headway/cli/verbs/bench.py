@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.cli import launch
 from headway.cli.arguments import usage_error
-from headway.cli.options import add_preset
+from headway.cli.options import add_preset, add_ranks
 from headway.cli.settings import settings_from
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("work", choices=("train", "translate"), help="what to measure")
     add_preset(parser)
+    add_ranks(parser)
     parser.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
     parser.add_argument(
         "--precision", metavar="NAME", help="auto, fp32 or bf16; translate also has int8"
@@ -45,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     """Set the process up as `headway train` does, measure, and print a table."""
     cells = [_parse_cell(word) for word in args.cells]
     if args.repeats < 1:
@@ -59,14 +61,35 @@ def run(args: argparse.Namespace) -> None:
         usage_error(
             "--search.shortlist: a model with random weights has no shortlist; time `headway translate`"
         )
-    result = measure(args.work, config, args.text, cells, args.repeats)
+    if args.work == "train" and not launch.is_launched():
+        from headway.training.machine import Machine
+        from headway.training.start_or_resume import count_ranks
+
+        ranks = count_ranks(Machine.resolve(config.training), config.training, args.ranks)
+        if ranks > 1:
+            return launch.launch(report, (args, config, cells), ranks)
+    return report(args, config, cells)
+
+
+def report(args: argparse.Namespace, config: "Config", cells: list[tuple[int, int]]) -> int:
+    """Measure, alone or as one of several ranks, and print a table."""
+    from headway.training import parallel
+
+    parallel.join()
+    try:
+        result = measure(args.work, config, args.text, cells, args.repeats)
+        if parallel.rank():
+            return 0
+    finally:
+        parallel.leave()
     text = json.dumps(result.to_dict(), indent=2)
     if args.json == "-":
         print(text)
-        return
+        return 0
     if args.json:
         Path(args.json).write_text(text + "\n", encoding="utf-8")
     print(format_table(result))
+    return 0
 
 
 def measure(
@@ -80,7 +103,7 @@ def measure(
     from headway.training.machine import Machine, configure_process
 
     machine = Machine.resolve(config.training)
-    configure_process(machine.threads, machine.torch_device)
+    configure_process(machine.threads_per_rank, machine.torch_device)
     torch.manual_seed(config.training.seed)
     if work == "train":
         return bench_training(config, machine, text, repeats=repeats)
