@@ -5,6 +5,7 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.text.prepared import PreparedData
+from headway.training import feed as feed_module
 from headway.training.feed import Feed
 
 
@@ -20,15 +21,43 @@ def rows_of(feed, steps):
     ]
 
 
-def test_an_epoch_has_every_pair_once_and_the_next_another_order(data):
+@pytest.fixture(params=[1000, 90])
+def blocks(request, monkeypatch):
+    """One block, or several of which the last is shorter."""
+    monkeypatch.setattr(feed_module, "BLOCK", request.param)
+
+
+def test_an_epoch_has_every_pair_once_and_the_next_another_order(data, blocks):
     config = TrainingConfig(batch_tokens=140, micro_batch_tokens=50)
     feed = Feed(data, config, torch.device("cpu"))
-    steps = -(-len(feed.plan) // 3)  # three parts a step
-    epochs = [rows_of(feed, steps), rows_of(feed, steps)]
-    assert feed.epoch == 1
-    for epoch in epochs:
+    epochs = [[], [], []]
+    while len(epochs[2]) < 2:
+        (step,) = rows_of(feed, 1)
+        epochs[feed.position.epoch].append(step)
+    for epoch in epochs[:2]:
         assert sorted(row for step in epoch for row in step) == list(range(len(data.train)))
     assert epochs[0] != epochs[1]
+    # Only the last step of an epoch may have fewer micro-batches than three.
+    again = Feed(data, config, torch.device("cpu"))
+    counts = [again.next().count for _ in epochs[0]]
+    assert set(counts[:-1]) == {3}
+
+
+def test_pairs_of_a_block_are_read_together(data, monkeypatch):
+    monkeypatch.setattr(feed_module, "BLOCK", 90)
+    config = TrainingConfig(batch_tokens=70, micro_batch_tokens=70)
+    feed = Feed(data, config, torch.device("cpu"))
+    orders = []
+    for epoch in (0, 1, 2):
+        blocks = []
+        while not blocks or feed.position.epoch == epoch:
+            found = {row // 90 for row in rows_of(feed, 1)[0]}
+            assert len(found) == 1
+            if feed.position.epoch == epoch and found != set(blocks[-1:]):
+                blocks += found
+        orders.append(blocks)
+    assert all(len(set(blocks)) == len(blocks) for blocks in orders), "a block is read in one go"
+    assert len({tuple(blocks) for blocks in orders}) > 1
 
 
 def test_a_step_is_within_its_tokens_on_both_sides(data):
@@ -40,11 +69,11 @@ def test_a_step_is_within_its_tokens_on_both_sides(data):
     assert max(sum(b.source.numel() for b in batches) for batches in steps) <= 140
 
 
-def test_the_feed_continues_from_a_position(data):
+def test_the_feed_continues_from_a_position(data, blocks):
     config = TrainingConfig(batch_tokens=140, micro_batch_tokens=70)
     whole = Feed(data, config, torch.device("cpu"))
     expected = rows_of(whole, 40)
     first = Feed(data, config, torch.device("cpu"))
     rows_of(first, 23)
-    second = Feed(data, config, torch.device("cpu"), first.epoch, first.index)
+    second = Feed(data, config, torch.device("cpu"), first.position)
     assert rows_of(second, 17) == expected[23:]

@@ -60,6 +60,7 @@ def bench_training(
         model = Transformer(shape).to(device)
         trainer = Trainer(model, config.training, machine.precision)
         feed = Feed(data, config.training, device)
+        planned = feed.plan(feed.position)
         work = [feed.next() for _ in range(MAX_STEPS)]
 
         def take(steps: int) -> float:
@@ -80,7 +81,7 @@ def bench_training(
         # Before the matrix rate is measured, which also needs memory.
         (memory,) = parallel.sum_counts([trainer.peak_memory])
         # Rank 0 needs the micro-batches of all ranks for what follows.
-        plan = feed.plan[: steps * feed.micro_batches]
+        plan = planned[: steps * feed.micro_batches]
         batches = [feed.batch(rows) for rows in plan]
         pairs = np.concatenate(plan)
         tokens = sum(step.target_tokens for step in work[:steps])

@@ -6,6 +6,7 @@ uint32), ``source.ends`` and ``target.ends`` (the end of each sentence, int64) a
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -160,6 +161,28 @@ class Corpus:
     def target_lengths(self) -> Lengths:
         """Tokens of each target sentence, [pairs]."""
         return np.diff(self._ends["target"], prepend=0).astype(np.int32)
+
+    def lengths(self, side: str, rows: range) -> Lengths:
+        """Return the tokens of neighboring sentences of one side, "source" or "target"."""
+        start = self._ends[side][rows.start - 1] if rows.start else 0
+        return np.diff(self._ends[side][rows.start : rows.stop], prepend=start).astype(np.int32)
+
+    def count_tokens(self, side: str, rows: npt.NDArray[np.int64]) -> int:
+        """Return the number of tokens of some sentences of one side, "source" or "target"."""
+        ends = self._ends[side]
+        starts = np.where(rows > 0, ends[rows - 1], 0)
+        return int((ends[rows] - starts).sum())
+
+    def read_ahead(self, rows: range) -> None:
+        """Let the system read neighboring pairs from the disk, in one go, while others are used."""
+        if not len(rows) or not hasattr(os, "posix_fadvise"):
+            return
+        for side in SIDES:
+            first, last = (int(self._ends[side][row]) for row in (rows.start, rows.stop - 1))
+            width = self._ids[side].itemsize
+            with (self.directory / f"{side}.ids").open("rb") as file:
+                span = first * width, (last - first) * width
+                os.posix_fadvise(file.fileno(), *span, os.POSIX_FADV_WILLNEED)
 
     def pair(self, index: int) -> tuple[Ids, Ids]:
         """Return the source and target ids of a pair, without copying them."""

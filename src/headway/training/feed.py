@@ -1,10 +1,15 @@
 """The order of the training data: a function of the seed, so that a run can resume anywhere.
 
-The plan of an epoch is a list of micro-batches. A step takes a fixed number of them in a row; the
-last step of an epoch takes the remaining ones. Neither depends on the number of ranks, each of which
-makes the batches of its own micro-batches only.
+The corpus is read in blocks of neighboring pairs, whose order is random in each epoch. The plan of a block
+is a list of micro-batches. A step takes a fixed number of them in a row; only the last step of an epoch
+may take fewer. None of this depends on the number of ranks, each of which makes the batches of its own
+micro-batches only. A thread makes the batches of the next step while this one is computed.
 """
 
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
 import torch
 
 from headway.config import TrainingConfig
@@ -16,6 +21,25 @@ from headway.training import parallel
 from headway.training.gradient_tree import share_of
 from headway.training.trainer import Step
 
+BLOCK = 1 << 20  # pairs; planned together, so that memory and time do not grow with the corpus
+
+
+class Position(NamedTuple):
+    """A place in the training data.
+
+    Attributes:
+        epoch: Completed passes over the data.
+        block: Blocks of this epoch that have been read.
+        index: Micro-batches of the next block that have been read.
+    """
+
+    epoch: int = 0
+    block: int = 0
+    index: int = 0
+
+
+START = Position()
+
 
 class Feed:
     """Reads the training data, from a position on.
@@ -24,11 +48,14 @@ class Feed:
         data: The prepared data.
         config: Its seed, its numbers of tokens and ``packed`` count.
         device: The device of the batches.
-        epoch: Number of the epoch, from 0.
-        index: Micro-batches of this epoch that have been read.
+        position: Where to begin.
+
+    Attributes:
+        position: Where the next step begins.
 
     Raises:
         HeadwayError: If there are more ranks than micro-batches of a step.
+        ValueError: If there is no such position.
     """
 
     def __init__(
@@ -36,13 +63,12 @@ class Feed:
         data: PreparedData,
         config: TrainingConfig,
         device: torch.device,
-        epoch: int = 0,
-        index: int = 0,
+        position: Position = START,
     ) -> None:
         self.data = data
         self.config = config
         self.device = device
-        self.epoch, self.index = epoch, index
+        self.position = position
         self.micro_batches = config.micro_batches_per_step
         if parallel.world_size() > self.micro_batches:
             raise HeadwayError(
@@ -50,22 +76,40 @@ class Feed:
                 f" divided by micro_batch_tokens = {config.micro_batch_tokens}), too few for"
                 f" {parallel.world_size()} ranks: give --ranks {self.micro_batches} or fewer"
             )
-        self.plan = self._plan()
+        self._blocks = max(1, -(-len(data.train) // BLOCK))
+        self._planned: tuple[int, int] | None = None
+        self._plan: list[Rows] = []
+        self._thread = ThreadPoolExecutor(1, "batches")
+        self._ahead: Future[tuple[Step, Position]] | None = None
+        # A pair that is too long is an error now.
+        if not (0 <= position.block < self._blocks and position.index <= len(self.plan(position))):
+            raise ValueError("block or index is beyond the data")
 
     def next(self) -> Step:
         """Return the data of the next step, and move on."""
-        if self.index == len(self.plan):
-            self.epoch, self.index = self.epoch + 1, 0
-            self.plan = self._plan()
-        rows = self.plan[self.index : self.index + self.micro_batches]
-        self.index += len(rows)
-        own = share_of(parallel.rank(), parallel.world_size(), len(rows))
-        lengths = self.data.train.target_lengths
-        return Step(
-            batches=[self.batch(rows[number]) for number in own],
-            count=len(rows),
-            target_tokens=sum(int(lengths[batch].sum()) for batch in rows),
-        )
+        ahead = self._ahead or self._thread.submit(self._read, self.position)
+        step, self.position = ahead.result()
+        self._ahead = self._thread.submit(self._read, self.position)
+        return step
+
+    def plan(self, position: Position) -> list[Rows]:
+        """Return the micro-batches of the block at a position.
+
+        Raises:
+            HeadwayError: If a pair is longer than a micro-batch.
+        """
+        if self._planned != position[:2]:
+            seed, epoch = self.config.seed, position.epoch
+            order = np.random.Generator(np.random.PCG64([seed, epoch, 1])).permutation(self._blocks)
+            start = int(order[position.block]) * BLOCK
+            rows = range(start, min(start + BLOCK, len(self.data.train)))
+            self.data.train.read_ahead(rows)
+            plan = plan_packed if self.config.packed else plan_batches
+            sources, targets = (self.data.train.lengths(s, rows) for s in ("source", "target"))
+            tokens = max(1, self.config.batch_tokens // self.micro_batches)
+            self._plan = [start + r for r in plan(sources, targets, tokens, seed, epoch)]
+            self._planned = position[:2]
+        return self._plan
 
     def batch(self, rows: Rows) -> Batch:
         """Make the batch of these rows of the training corpus."""
@@ -83,12 +127,24 @@ class Feed:
             found.append((subwords.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))
         return found
 
-    def _plan(self) -> list[Rows]:
-        plan = plan_packed if self.config.packed else plan_batches
-        return plan(
-            self.data.train.source_lengths,
-            self.data.train.target_lengths,
-            max(1, self.config.batch_tokens // self.micro_batches),
-            self.config.seed,
-            self.epoch,
+    def _read(self, position: Position) -> tuple[Step, Position]:
+        """Return the data of the step at a position, and the position after it."""
+        epoch, block, index = position
+        if index == len(self.plan(position)):  # at the end of an epoch
+            epoch, block, index = epoch + 1, 0, 0
+        rows: list[Rows] = []
+        while True:
+            plan = self.plan(Position(epoch, block))
+            taken = plan[index : index + self.micro_batches - len(rows)]
+            rows += taken
+            index += len(taken)
+            if index < len(plan) or block + 1 == self._blocks:
+                break
+            block, index = block + 1, 0
+        own = share_of(parallel.rank(), parallel.world_size(), len(rows))
+        step = Step(
+            batches=[self.batch(rows[number]) for number in own],
+            count=len(rows),
+            target_tokens=sum(self.data.train.count_tokens("target", batch) for batch in rows),
         )
+        return step, Position(epoch, block, index)

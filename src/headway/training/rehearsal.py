@@ -78,13 +78,15 @@ def rehearse(run: Run) -> Rehearsal:
             f"{run.directory.path}: the run needs {disk:,} bytes of disk and {free:,} are free:"
             " free some, or keep fewer checkpoints with training.average"
         )
-    total_tokens = float(run.data.train.target_lengths.sum())
-    steps = -(-len(run.feed.plan) // run.feed.micro_batches)
+    # The first block of a large corpus stands for all of it.
+    plan = run.feed.plan(run.feed.position)
+    pairs = sum(map(len, plan)) * run.feed.micro_batches / len(plan)  # of a step
+    tokens_per_step = run.data.train.target_tokens * pairs / len(run.data.train)
     return Rehearsal(
         memory=run.trainer.peak_memory,
         tokens_per_second=rate,
-        tokens_per_step=total_tokens / steps,
-        seconds=settings.max_steps * total_tokens / steps / rate,
+        tokens_per_step=tokens_per_step,
+        seconds=settings.max_steps * tokens_per_step / rate,
         disk=disk,
         free=free,
     )
@@ -100,7 +102,7 @@ def _time_batches(run: Run) -> float:
             return int(sum(side.sum() for side in sides))
         return int(sum(side.max() for side in sides)) * len(rows)
 
-    by_size = sorted(run.feed.plan, key=padded)
+    by_size = sorted(run.feed.plan(run.feed.position), key=padded)
     run.trainer.set_training_mode()
     rate = 0.0
     for rows in (by_size[-1], by_size[len(by_size) // 2]):

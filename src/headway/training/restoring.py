@@ -14,7 +14,7 @@ from headway.training.checkpoint import (
     read_digests,
     set_aside,
 )
-from headway.training.feed import Feed
+from headway.training.feed import Feed, Position
 from headway.training.log import LogLengths
 from headway.training.model_writer import WEIGHTS, list_damaged_models
 from headway.training.record import RunRecord
@@ -100,9 +100,8 @@ def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> LogLengths
     check_tensors(path, tensors, expected)
     try:
         state, logs = State.from_dict(values), LogLengths.from_dict(values)
-        feed = Feed(run.data, run.config.training, run.trainer.device, state.epoch, state.index)
-        if state.index > len(feed.plan):
-            raise ValueError("index is larger than an epoch")
+        position = Position(state.epoch, state.block, state.index)
+        feed = Feed(run.data, run.config.training, run.trainer.device, position)
     except ValueError as error:
         raise HeadwayError(f"{path / 'state.json'}: {error}") from None
     run.trainer.load(tensors)

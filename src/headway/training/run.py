@@ -135,7 +135,7 @@ class Run:
         if self.saved == self.step or not self.trainer.finite():
             return
         started = time.perf_counter()
-        self.state.epoch, self.state.index = self.feed.epoch, self.feed.index
+        self.state.epoch, self.state.block, self.state.index = self.feed.position
         tensors = self.trainer.tensors()
         series = {*self.series, self.step} if self._is_in_series(self.step) else self.series
         self.state.series = sorted(series)[-self.config.training.average :]

@@ -24,7 +24,8 @@ class State:
 
     Attributes:
         epoch: Completed passes over the data.
-        index: Micro-batches of this epoch taken so far.
+        block: Blocks of this epoch taken so far; see `headway.training.feed.Position`.
+        index: Micro-batches of the next block taken so far.
         failures: Skipped steps in a row.
         skipped: Skipped steps in all.
         roll_backs: Returns to a checkpoint in a row, with few good steps in between.
@@ -37,6 +38,7 @@ class State:
     """
 
     epoch: int = 0
+    block: int = 0
     index: int = 0
     failures: int = 0
     skipped: int = 0
