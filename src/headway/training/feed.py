@@ -30,12 +30,12 @@ class Position(NamedTuple):
     Attributes:
         epoch: Completed passes over the data.
         block: Blocks of this epoch that have been read.
-        index: Micro-batches of the next block that have been read.
+        taken: Micro-batches of the next block that have been read.
     """
 
     epoch: int = 0
     block: int = 0
-    index: int = 0
+    taken: int = 0
 
 
 START = Position()
