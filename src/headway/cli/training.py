@@ -42,7 +42,8 @@ def train_and_show(
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
     from headway.training.run_directory import RunDirectory
-    from headway.training.start_or_resume import choose_ranks, prepare_text
+    from headway.training.rank_count import choose_ranks
+    from headway.training.start_or_resume import prepare_text
 
     if launch.is_launched():
         if ranks:

@@ -82,7 +82,7 @@ class Feed:
         self._thread = ThreadPoolExecutor(1, "batches")
         self._ahead: Future[tuple[Step, Position]] | None = None
         # A pair that is too long is an error now.
-        if not (0 <= position.block < self._blocks and position.index <= len(self.plan(position))):
+        if not (0 <= position.block < self._blocks and position.taken <= len(self.plan(position))):
             raise ValueError("block or index is beyond the data")
 
     def next(self) -> Step:

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.work == "train" and not launch.is_launched():
         from headway.training.machine import Machine
-        from headway.training.start_or_resume import count_ranks
+        from headway.training.rank_count import count_ranks
 
         ranks = count_ranks(Machine.resolve(config.training), config.training, args.ranks)
         if ranks > 1:
