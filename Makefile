@@ -35,7 +35,7 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash runs processes server texts files network libretranslate fuzz browser slots exchange supply disk training
+PARTS := crash runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -51,8 +51,8 @@ test-outside: $(PARTS:%=outside-%)
 outside-crash: $(VENV)/.installed
 	$(BIN)/python tests/outside/crash.py --kills 200 --signals 100 --reads 1000
 
-outside-processes: $(VENV)/.installed
-	$(BIN)/python tests/outside/killed_processes.py
+outside-ranks: $(VENV)/.installed
+	$(BIN)/python tests/outside/changing_ranks.py
 
 outside-disk: $(VENV)/.installed
 	$(BIN)/python tests/outside/disk_failures.py

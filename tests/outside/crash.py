@@ -4,7 +4,7 @@
 
 Kills a run (kill -9) at random moments and in the middle of writing, or sends it SIGTERM or SIGINT. Then
 reads the checkpoints that are left, resumes the run, and at its end compares it with a run that nothing
-happened to: weights, optimizer, generators and metrics must be equal bit by bit. Where a stop takes too
+happened to: weights, optimizer and metrics must be equal bit by bit. Where a stop takes too
 long, the log of the run shows what the process was doing. Prints a line of figures; exits with 1 if any
 promise was broken.
 """
@@ -94,10 +94,10 @@ def train_undisturbed(path: Path, arguments: list[str]) -> None:
     """Train from the first step to the last, and write down what every step's checkpoint is."""
     run = opened(path, ["train", str(path), *arguments])
     assert run is not None
-    hashes = {0: digest(run.tensors())}
+    hashes = {0: digest(run.trainer.tensors())}
     for event in run_to_end(run):
         if isinstance(event, StepReport):
-            hashes[event.step] = digest(run.tensors())
+            hashes[event.step] = digest(run.trainer.tensors())
     (path.parent / "hashes.json").write_text(json.dumps(hashes))
 
 

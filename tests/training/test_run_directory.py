@@ -25,7 +25,7 @@ from headway.training.run_directory import RunDirectory
 
 TENSORS = {
     "model": {"a": torch.arange(6.0).view(2, 3), "b": torch.ones(5, dtype=torch.uint8)},
-    "random": {"cpu.0": torch.get_rng_state()},
+    "optimizer": {"cpu.0": torch.get_rng_state()},
 }
 
 
@@ -43,7 +43,7 @@ def test_a_checkpoint_is_read_as_it_was_written(tmp_path):
 def test_no_file_is_pickled(tmp_path):
     path = checkpoint_path(tmp_path, 7)
     write_checkpoint(path, TENSORS, {})
-    names = {"model.safetensors", "random.safetensors", "state.json", "SHA256SUMS"}
+    names = {"model.safetensors", "optimizer.safetensors", "state.json", "SHA256SUMS"}
     assert {file.name for file in path.iterdir()} == names
 
 

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--init",
         metavar="MODEL",
-        help="fine-tune this model; without --preset also with its training regime, shortened",
+        help="fine-tune this model (default: by its own regime)",
     )
     parser.add_argument(
         "--vocabulary", nargs="+", metavar="FILE",
