@@ -112,13 +112,13 @@ class Campaign:
                 self.expect(done <= last + EVERY, f"{path.name}: step {done} with {ranks} ranks")
         log = path.with_suffix(".log").read_text()
         killed = [line for line in log.splitlines() if "SIGKILL" in line]
-        self.expect(len(killed) >= 2, f"{path.name}: does not name the signals")
+        self.expect(len(killed) >= 2, f"{path.name}: does not name the signals of killed ranks")
         own = [line for line in log.splitlines() if line.startswith(("[rank", "headway: "))]
         self.expect(not any("Traceback" in line for line in own), f"{path.name}: a traceback")
 
     def kill_one(self, process: "subprocess.Popen[bytes]", ranks: int) -> bool:
         """Kill the training of one process, or a rank; returns whether one was still there."""
-        victims = [process.pid] if ranks == 1 else ranks_of(process.pid)
+        victims = ranks_of(process.pid) or [process.pid]
         if process.poll() is not None or not victims:
             return False
         with suppress(ProcessLookupError):

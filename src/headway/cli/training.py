@@ -41,8 +41,8 @@ def train_and_show(
         quiet: Print nothing but errors.
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
-    from headway.training.run_directory import RunDirectory
     from headway.training.rank_count import choose_ranks
+    from headway.training.run_directory import RunDirectory
     from headway.training.start_or_resume import prepare_text
 
     if launch.is_launched():

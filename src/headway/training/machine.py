@@ -7,7 +7,7 @@ import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -21,7 +21,7 @@ from headway.kernels.devices import has_bf16, resolve_device
 class Machine:
     """The settings device, precision and threads, with "auto" resolved.
 
-    A run keeps them for life, because each of them changes the last bits of its results.
+    A run keeps device and precision for life, because they change its results.
 
     Attributes:
         device: "cpu", "cuda" or "cuda:N".
@@ -43,8 +43,11 @@ class Machine:
         device, precision = resolve_device(config.device, "training.device"), config.precision
         if precision == "auto":
             precision = "bf16" if has_bf16(device) else "fp32"
-        threads = config.threads or available_cores()
-        return cls(device=str(device), precision=precision, threads=threads)
+        return cls(device=str(device), precision=precision, threads=0).with_threads(config)
+
+    def with_threads(self, config: TrainingConfig) -> "Machine":
+        """Return the same with the threads of the settings, or else with all cores of this machine."""
+        return replace(self, threads=config.threads or available_cores())
 
     @property
     def emulates_bf16(self) -> bool:
@@ -68,7 +71,7 @@ def configure_process(threads: int = 0, device: torch.device | None = None) -> N
     """Set up a process that does nothing but train.
 
     This changes state of the whole process: the allocator, the garbage collector, torch's threads
-    and its current GPU. So only commands and worker processes call it, never the library.
+    and its current GPU. So only commands call it, never the library.
 
     Args:
         threads: Threads that torch computes with; 0 keeps torch's own number.

@@ -23,7 +23,7 @@ def choose_ranks(directory: RunDirectory, request: RunRequest, wanted: int = 0) 
     settings = requested_settings(directory, request)
     assert settings is not None, "the model of --init is downloaded before"
     if directory.started:
-        machine = directory.record().machine
+        machine = directory.record().machine.with_threads(settings.training)
     else:
         machine = Machine.resolve(settings.training)
     return count_ranks(machine, settings.training, wanted)

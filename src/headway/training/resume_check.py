@@ -11,8 +11,7 @@ from headway.inference.directory import CONFIG, read_config
 from headway.text.prepared import PreparedData
 from headway.training.record import DataRecord, RunRecord, hash_files, hash_lines
 
-# These settings take no part in what a step computes, so a resumed run may change them. The number
-# of threads does change the last bits.
+# These settings take no part in what a step computes, so a resumed run may change them.
 MAY_CHANGE = (
     "training.max_steps", "training.patience", "training.average", "training.threads",
     "training.tensorboard", "search",

@@ -70,16 +70,13 @@ def start(
     return run
 
 
-def resume(
-    directory: RunDirectory, data: PreparedData, config: Config, threads: int | None = None
-) -> tuple[Run, list[str]]:
+def resume(directory: RunDirectory, data: PreparedData, config: Config) -> tuple[Run, list[str]]:
     """Resume a run from its newest whole checkpoint, or from step 0 if there is no checkpoint yet.
 
     Args:
         directory: Locked, with a run in it.
         data: The data that the run was started with.
         config: The run's settings, except for those that may change.
-        threads: Another number of threads than the run has had; None: the same.
 
     Returns:
         The run, and what the user should know of damaged files, a line each.
@@ -91,8 +88,7 @@ def resume(
     record = directory.record()
     check_data(directory.path, data, record)
     config = with_vocabulary(config, data)
-    if threads is not None:
-        record.machine = replace(record.machine, threads=threads)
+    record.machine = record.machine.with_threads(config.training)
     # The same data may lie in another place now.
     record.data, record.finished = DataRecord.describe(data, directory.path), False
     resolve_device(

@@ -10,7 +10,6 @@ from headway.files import remove
 from headway.inference import shortlist
 from headway.inference.directory import load_model
 from headway.kernels.build import build_id
-from headway.kernels.cores import available_cores
 from headway.text.prepare import languages_from_names, prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
@@ -166,11 +165,8 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
                 pass
             notices.append(f"{file}: learned")
         return OpenedRun(None, notices)
-    threads = None
-    if settings.training.threads != stored.training.threads:
-        threads = settings.training.threads or available_cores()
-    run, damage = resume(directory, data, settings, threads)
-    others = _list_other_programs(record, threads) + _precision_notices(run)
+    run, damage = resume(directory, data, settings)
+    others = _list_other_programs(record) + _precision_notices(run)
     return OpenedRun(run, notices + damage + others)
 
 
@@ -192,11 +188,9 @@ def _repair_finished(
     return notices
 
 
-def _list_other_programs(record: RunRecord, threads: int | None) -> list[str]:
+def _list_other_programs(record: RunRecord) -> list[str]:
     """Return a notice for each difference that may change the last bits of results."""
     differences = []
-    if threads not in (None, record.machine.threads):
-        differences.append(f"{threads} threads instead of {record.machine.threads}")
     if record.torch != torch.__version__:
         differences.append(
             f"the run was started with torch {record.torch}, and this is {torch.__version__}"
