@@ -9,6 +9,7 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
+from headway.training import machine
 from headway.training import run as run_module
 from headway.training.loop import run_to_end
 from headway.training.run_directory import RunDirectory
@@ -164,17 +165,16 @@ def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_r
     assert metrics(path) == metrics(uninterrupted_run)[:-1]  # all but the validation of the average
 
 
-def test_resuming_keeps_the_number_of_threads(uninterrupted_run, tmp_path):
+def test_resuming_takes_the_cores_of_this_machine(uninterrupted_run, tmp_path, monkeypatch):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
-    record = RunDirectory(path).record()
-    # As if the run had started on a machine with three cores.
-    record.machine = replace(record.machine, threads=3)
-    RunDirectory(path).write_record(record)
+    monkeypatch.setattr(machine, "available_cores", lambda: 3)
     torch.set_num_threads(1)
-    run = opened(path, ["train", str(path), "--training.max-steps", "18"])
-    run.directory.unlock()
-    assert run.machine.threads == run.machine.threads_per_rank == 3
+    for threads, expected in (("0", 3), ("2", 2)):
+        more = ["--training.max-steps", "18", "--training.threads", threads]
+        run = opened(path, ["train", str(path), *more])
+        run.directory.unlock()
+        assert run.machine.threads == run.machine.threads_per_rank == expected
     assert torch.get_num_threads() == 1
 
 

@@ -15,7 +15,6 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from headway.training import parallel
 from headway.training.gradient_tree import Block, Gradient, add_blocks, divide_share, share_of
@@ -46,12 +45,9 @@ def connect(shapes: Sequence[torch.Size], count: int, device: torch.device) -> G
     """
     if parallel.world_size() == 1:
         return _OneRank()
-    if device.type == "cpu":
-        layout = _Layout(shapes, count)
-        memory = _map_shared(layout.nbytes)
-        if memory is not None:
-            return _SharedMemory(layout, memory)
-    return _Messages(shapes, device)
+    layout = _Layout(shapes, count)
+    memory = _map_shared(layout.nbytes) if device.type == "cpu" else None
+    return _Messages(layout, device) if memory is None else _SharedMemory(layout, memory)
 
 
 class _OneRank:
@@ -60,7 +56,14 @@ class _OneRank:
 
 
 class _Layout:
-    """Where the gradients lie in the shared memory: a few for each rank, and their sum."""
+    """Where the numbers of a gradient lie in a row that is divided into a slice for each rank.
+
+    Attributes:
+        slots: Most gradients that a rank holds at once.
+        slice: Numbers of a slice, whole cache lines.
+        width: Numbers of a row.
+        nbytes: Of shared memory: the slots of all ranks, and the sum.
+    """
 
     def __init__(self, shapes: Sequence[torch.Size], count: int) -> None:
         self.shapes, self.ranks = shapes, parallel.world_size()
@@ -106,23 +109,39 @@ class _SharedMemory:
 class _Messages:
     """Ranks of several machines, or of GPUs, send each other slices of their gradients."""
 
-    def __init__(self, shapes: Sequence[torch.Size], device: torch.device) -> None:
-        self.shapes, self.device, self.ranks = shapes, device, parallel.world_size()
-        self.slice = -(-sum(shape.numel() for shape in shapes) // self.ranks)
+    def __init__(self, layout: _Layout, device: torch.device) -> None:
+        self.layout = layout
+        self.gradients = torch.zeros(layout.slots, layout.width, device=device)
+        self.own = [_views(flat, layout.shapes) for flat in self.gradients]
+        self.received = torch.empty(layout.ranks, layout.slots, layout.slice, device=device)
+        self.total = torch.empty(layout.width, device=device)
+        self.total_views = _views(self.total, layout.shapes)
 
     def sum(self, parts: Parts, count: int) -> Gradient:
-        sent = torch.empty(self.ranks, len(parts), self.slice, device=self.device)
-        for number, (_, gradient) in enumerate(parts):
-            flat = torch.cat([tensor.flatten() for tensor in gradient])
-            padded = F.pad(flat, (0, self.ranks * self.slice - len(flat)))
-            sent[:, number] = padded.view(self.ranks, self.slice)
-        blocks = _all_blocks(self.ranks, count)
-        received = torch.empty(sum(map(len, blocks)), self.slice, device=self.device)
-        sizes = [len(own) * self.slice for own in blocks]
-        parallel.exchange_slices(received.view(-1), sent.view(-1), sizes)
-        gradients = zip((block for own in blocks for block in own), received, strict=True)
-        own = add_blocks([(block, [flat]) for block, flat in gradients])[0]
-        return _views(parallel.gather_slices(own), self.shapes)
+        for (_, gradient), views in zip(parts, self.own, strict=False):
+            for tensor, view in zip(gradient, views, strict=True):
+                view.copy_(tensor)
+        rank = parallel.rank()
+        others = [other for other in range(self.layout.ranks) if other != rank]
+        slices = self.gradients.view(self.layout.slots, self.layout.ranks, self.layout.slice)
+        blocks = _all_blocks(self.layout.ranks, count)
+        parallel.exchange(
+            [(other, part[other]) for other in others for part in slices[: len(parts)]],
+            [(o, part) for o in others for part in self.received[o, : len(blocks[o])]],
+        )
+        gradients = [
+            (block, [part])
+            for other, own in enumerate(blocks)
+            for block, part in zip(
+                own, slices[:, rank] if other == rank else self.received[other], strict=False
+            )
+        ]
+        total = self.total.view(self.layout.ranks, self.layout.slice)
+        total[rank] = add_blocks(gradients)[0]
+        parallel.exchange(
+            [(other, total[rank]) for other in others], [(other, total[other]) for other in others]
+        )
+        return self.total_views
 
 
 def _all_blocks(ranks: int, count: int) -> list[list[Block]]:

@@ -7,7 +7,7 @@ exchange numbers raise a `LostRankError` in the others.
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -106,25 +106,19 @@ def broadcast(numbers: Sequence[float]) -> list[float]:
     return [float(value) for value in values.tolist()]
 
 
-def exchange_slices(received: Tensor, sent: Tensor, sizes: Sequence[int]) -> None:
-    """Send slice n of a tensor to rank n, and receive one slice from every rank.
+def exchange(sent: Iterable[tuple[int, Tensor]], received: Iterable[tuple[int, Tensor]]) -> None:
+    """Send tensors to other ranks, and receive tensors from them.
 
     Args:
-        received: Filled with the slices of ranks 0, 1, ..., one after the other.
-        sent: A slice for every rank, all of the same size.
-        sizes: The sizes of the slices that are received.
+        sent: Ranks, and what is sent to them; a rank may occur several times.
+        received: Ranks, and the tensors that are filled; those of a rank in the order in which it
+            sends them.
     """
-    each = [sent.numel() // world_size()] * world_size()
+    operations = [distributed.P2POp(distributed.isend, tensor, rank) for rank, tensor in sent]
+    operations += [distributed.P2POp(distributed.irecv, tensor, rank) for rank, tensor in received]
     with _explain_lost_rank():
-        distributed.all_to_all_single(received, sent, list(sizes), each)
-
-
-def gather_slices(own: Tensor) -> Tensor:
-    """Return the slices of all ranks, one after the other."""
-    gathered = own.new_empty(world_size() * own.numel())
-    with _explain_lost_rank():
-        distributed.all_gather_into_tensor(gathered, own)
-    return gathered
+        for work in distributed.batch_isend_irecv(operations):
+            work.wait()
 
 
 @contextmanager
