@@ -1,89 +1,115 @@
-"""``headway translate --input FILE --output FILE``: a whole file, with progress and resume."""
+"""``headway translate --input FILE --output FILE``: a file or a part of it, with progress and resume."""
 
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway import __version__
+from headway.cli.file_plan import FilePlan, plan_file
+from headway.cli.process import set_threads
 from headway.cli.progress import LineProgress
+from headway.cli.settings import load_translator
 from headway.cli.translated_lines import format_lines
-from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
     from headway.inference import Translator
     from headway.inference.resumable_output import ResumableOutput
-    from headway.text.input_text import InputText
 
 
-def check_output(args: argparse.Namespace) -> None:
-    """Check that ``--output`` can be written, before a model is loaded and hours are spent.
-
-    Raises:
-        UsageError: If it is a directory or the file of ``--input``, or has no directory.
-    """
-    out = Path(args.output)
-    if out.is_dir():
-        raise UsageError(f"--output {out}: is a directory: give the name of a file")
-    if not out.parent.is_dir():
-        raise UsageError(f"--output {out}: {out.parent} is no directory: make it first")
-    if out.exists() and out.samefile(args.input):
-        raise UsageError(f"--output {out}: must be another file than --input")
-
-
-def translate_file(
-    translator: "Translator", search: "SearchConfig", args: argparse.Namespace
-) -> None:
+def translate_file(args: argparse.Namespace, threads: int) -> None:
     """Translate ``--input`` to ``--output``, and continue where a killed process stopped.
 
-    The unit is a window of lines, which are translated together. A resume starts at the beginning of a
-    window, so the batches, and with them the bytes of the output, are those of an uninterrupted run.
-    """
-    from headway.inference.resumable_output import ResumableOutput
-    from headway.text.input_text import InputText
+    The unit is a window of lines, which are translated together. The work of a worker, a part and a resume
+    begin with a window, so the batches, and with them the bytes of the output, are those of one process
+    that nothing interrupts.
 
-    text = InputText.scan(Path(args.input))
-    out = Path(args.output)
-    with ResumableOutput(out, _identity(translator, search, text, args)) as output:
+    Args:
+        args: The options of the command.
+        threads: Threads of all processes together.
+    """
+    from headway.inference.output_parts import is_joined, join_parts, remove_parts
+    from headway.inference.resumable_output import ResumableOutput
+
+    plan = plan_file(args, threads)
+    # A forked worker cannot use the threads of OpenMP if this process has used them.
+    set_threads(1 if plan.workers > 1 else plan.threads)
+    translator, search = load_translator(args)
+    identity = _identity(translator, search, plan, args)
+    with ResumableOutput(plan.out, identity, plan.part.suffix) as output:
+        if plan.part.suffix and is_joined(plan.out, identity):
+            remove_parts(plan.out, plan.part.count)
+            print(f"{plan.out}: is finished already", file=sys.stderr)
+            return
         if output.dropped:
-            print(f"{out}: starts again from line 1 ({output.dropped})", file=sys.stderr)
+            print(f"{output.name}: starts again from line 1 ({output.dropped})", file=sys.stderr)
         elif output.lines:
-            print(f"{out}: goes on after line {output.lines:,}", file=sys.stderr)
+            print(f"{output.name}: goes on after line {output.lines:,}", file=sys.stderr)
         try:
-            _translate_rest(text, output, translator, search, args)
+            _translate_rest(plan, output, translator, search, args)
         except KeyboardInterrupt:
             at = f"stopped after line {output.lines:,}: the same command goes on there"
-            print(f"{out}: {at}", file=sys.stderr)
+            print(f"{output.name}: {at}", file=sys.stderr)
             raise
-        output.finish()
+        if not plan.part.suffix:
+            output.finish()
+            return
+        output.finish_part()
+    unfinished = join_parts(plan.out, identity, plan.part.count)
+    _report_parts(plan, unfinished)
 
 
 def _translate_rest(
-    text: "InputText",
+    plan: FilePlan,
     output: "ResumableOutput",
     translator: "Translator",
     search: "SearchConfig",
     args: argparse.Namespace,
 ) -> None:
-    """Translate the lines that the output lacks, window by window."""
+    """Translate those lines of the plan that the output lacks, window by window."""
+    from headway.inference.forked_workers import ForkedWorkers
     from headway.inference.translator import WINDOW
     from headway.text.lines import read_lines
 
-    source = islice(read_lines(text.path), output.lines, None)
-    with LineProgress(text.lines, output.lines) as progress:
-        while lines := list(islice(source, WINDOW)):
-            stream = translator.stream(lines, search, prefix=args.prefix, align=args.alignment)
-            found = zip(lines, stream, strict=True)
-            output.append("".join(format_lines(*pair, args) for pair in found), len(lines))
-            progress.update(output.lines, sum(len(line.split()) for line in lines))
+    def translate(window: list[str]) -> str:
+        set_threads(plan.threads)
+        stream = translator.stream(window, search, prefix=args.prefix, align=args.alignment)
+        return "".join(format_lines(*pair, args) for pair in zip(window, stream, strict=True))
+
+    rest = plan.lines[output.lines :]
+    source = islice(read_lines(plan.text.path, rest.start), len(rest))
+    windows = iter(lambda: list(islice(source, WINDOW)), [])
+    translator.token_search.prepare(search)  # so that the workers share the packed weights
+    with (
+        ForkedWorkers(translate, plan.workers) if plan.workers > 1 else nullcontext() as pool,
+        LineProgress(len(plan.lines), output.lines) as progress,
+    ):
+        found: Iterator[tuple[list[str], str]]
+        found = pool.map(windows) if pool else ((window, translate(window)) for window in windows)
+        for window, translated in found:
+            output.append(translated, len(window))
+            progress.update(output.lines, sum(len(line.split()) for line in window))
+
+
+def _report_parts(plan: FilePlan, unfinished: list[str]) -> None:
+    part = plan.part
+    if not unfinished:
+        print(f"{plan.out}: all {part.count} parts are joined", file=sys.stderr)
+        return
+    named = ", ".join(unfinished[:9]) + (", ..." if len(unfinished) > 9 else "")
+    print(
+        f"{plan.out}: part {part.number} of {part.count} is finished; unfinished: {named}",
+        file=sys.stderr,
+    )
 
 
 def _identity(
-    translator: "Translator", search: "SearchConfig", text: "InputText", args: argparse.Namespace
+    translator: "Translator", search: "SearchConfig", plan: FilePlan, args: argparse.Namespace
 ) -> dict[str, str]:
     """Return everything that decides the bytes of the output, by the name that a message uses."""
     from headway.inference.directory import hash_model
@@ -92,7 +118,7 @@ def _identity(
     form = {name: getattr(args, name) for name in ("scores", "alignment", "json", "prefix")}
     return {
         "model": hash_model(translator.directory),
-        "input": text.sha256,
+        "input": plan.text.sha256,
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,
         "version of Headway": __version__,

@@ -40,3 +40,17 @@ def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "
         return merge_overrides(translator.config, overrides).search
     except HeadwayError as error:
         usage_error(str(error))
+
+
+def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig]":
+    """Load MODEL on ``--device``; return it with its search settings and those of the command line.
+
+    If native code is missing, standard error says why.
+    """
+    from headway.cli.process import report_native_code
+    from headway.inference import Translator
+
+    translator = Translator.load(args.model, args.device)
+    search = override_search(translator, args.overrides)
+    report_native_code("decoding", translator.device)
+    return translator, search

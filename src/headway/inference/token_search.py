@@ -66,8 +66,7 @@ class TokenSearch:
         Returns:
             For each source its n best hypotheses, or its n samples.
         """
-        engine = self.engine(search.precision)
-        self.check(search)
+        engine = self.prepare(search)
 
         def search_rows(rows: list[int]) -> list[list[Hypothesis]]:
             return self.search_batch(
@@ -123,10 +122,15 @@ class TokenSearch:
             is_wanted=is_wanted,
         )
 
-    def check(self, search: SearchConfig) -> None:
-        """Raise a `HeadwayError` before any work begins if the shortlist asked for is missing."""
+    def prepare(self, search: SearchConfig) -> Engine:
+        """Return the engine for a search, before any work begins.
+
+        Raises:
+            HeadwayError: If the device has no such precision, or the shortlist asked for is missing.
+        """
         if search.shortlist:
             _ = self._shortlist
+        return self.engine(search.precision)
 
     @cached_property
     def _shortlist(self) -> Shortlist:

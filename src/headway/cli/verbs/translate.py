@@ -28,6 +28,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="after a kill, the same command goes on where it was, to the same bytes",
     )
     parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes that share --input and the threads (default: one for each thread)",
+    )
+    parser.add_argument(
+        "--part",
+        metavar="K/N",
+        help="translate part K of N of --input; the last part joins all to --output",
+    )
+    parser.add_argument(
         "--scores",
         action="store_true",
         help="print SCORE TAB TRANSLATION: log-probability / length penalty; far below 0: a bad line",
@@ -51,27 +62,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
     from headway.cli.arguments import usage_error
-    from headway.cli.file_translation import check_output, translate_file
-    from headway.cli.process import report_native_code, set_threads
-    from headway.cli.settings import override_search
+    from headway.cli.file_plan import check_output
+    from headway.cli.file_translation import translate_file
+    from headway.cli.process import set_threads
+    from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
     from headway.cli.translated_lines import format_lines
 
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
         usage_error(f"--{given} needs --{other} too; without both, standard input is translated")
+    for name in ("workers", "part"):
+        if getattr(args, name) is not None and not args.input:
+            usage_error(f"--{name} needs --input and --output")
     if args.output:
         check_output(args)
-    from headway.inference import Translator
+    import torch
+
+    import headway.inference  # noqa: F401  before the next line
 
     gc.freeze()  # the garbage collector need not search the objects of torch's modules: 0.1 s
     set_threads(args.threads)
-    translator = Translator.load(args.model, args.device)
-    search = override_search(translator, args.overrides)
-    report_native_code("decoding", translator.device)
     if args.input:
-        translate_file(translator, search, args)
+        translate_file(args, torch.get_num_threads())
         return
+    translator, search = load_translator(args)
     for lines in read_input("translate"):
         stream = translator.stream(lines, search, prefix=args.prefix, align=args.alignment)
         for line, translations in zip(lines, stream, strict=True):

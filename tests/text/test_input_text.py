@@ -1,0 +1,76 @@
+"""The input of a translation: counted and hashed in blocks as it is line by line."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.text import input_text
+from headway.text.input_text import InputText
+from headway.text.lines import LONGEST, read_lines
+
+TEXTS = {
+    "plain": "ein Haus\nzwei Bäume\n".encode() * 9,
+    "no end": "größer\nals ß".encode(),
+    "CRLF": b"a\r\nb\r\n\r\nc\r\n",
+    "mark": b"\xef\xbb\xbfa\nb\n",
+    "empty": b"",
+    "blank": b"\n\n\n",
+    "zeros": b"a\0b\nc\n",
+    "utf-16": "ein Haus\nzwei Bäume\n".encode("utf-16"),
+    "long": b"x" * (LONGEST - 1) + b"\ny\n",
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("block", [1, 2, 7, 1 << 18])
+def test_lines_are_counted_and_skipped_as_they_are_read(
+    kind: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "long" and block < 1 << 18:
+        pytest.skip("this takes long")
+    monkeypatch.setattr(input_text, "BLOCK", block)
+    for name, content in [("a.txt", TEXTS[kind]), ("a.txt.gz", gzip.compress(TEXTS[kind]))]:
+        path = tmp_path / name
+        path.write_bytes(content)
+        lines = list(read_lines(path))
+        assert InputText.scan(path).lines == len(lines)
+        for start in range(len(lines) + 2):
+            assert list(read_lines(path, start)) == lines[start:]
+    texts = {InputText.scan(tmp_path / name).sha256 for name in ("a.txt", "a.txt.gz")}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a\n\xff\n", r":2: not UTF-8"),
+        ("a\nß".encode()[:-1], r":2: not UTF-8"),
+        (b"a\n" + b"x" * LONGEST + b"\n", r":2: longer than"),
+        (b"%PDF-1.7\n", r"a PDF document"),
+        (gzip.compress(b"a\n" * 99)[:-4], r"cut off"),
+    ],
+)
+def test_text_that_cannot_be_read_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    with pytest.raises(HeadwayError, match=message):
+        InputText.scan(path)
+
+
+def test_a_change_of_the_text_changes_its_digest(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    digests = set()
+    for text in ("a\nb\n", "a\nc\n", "a\nb\n\n"):
+        path.write_text(text)
+        digests.add(InputText.scan(path).sha256)
+    assert len(digests) == 3
+
+
+def test_skipping_crosses_blocks_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    lines = [f"line {number}" for number in range(30_000)]
+    path.write_text("\n".join(lines))
+    for start in (1, 999, 17_001, 29_999, 30_000):
+        assert list(read_lines(path, start)) == lines[start:]
