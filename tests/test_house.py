@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headway"
 PACKAGES = [
-    "errors", "files", "hub", "config", "kernels", "model", "text", "evaluation", "inference", "training",
+    "errors", "files", "tasks", "hub", "config", "kernels", "model", "text", "evaluation", "inference", "training",
     "exchange", "parsing", "pictures", "serving", "checks", "demo", "paper", "cli",
 ]  # fmt: skip
 FILES = sorted(SOURCE.rglob("*.py"))

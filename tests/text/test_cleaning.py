@@ -25,11 +25,11 @@ from headway.text.cleaning import (
     UNREADABLE,
     Report,
     broken_rule,
-    clean,
     digest_held_out,
 )
-from headway.text.digests import Digests
 from headway.text.readers import Damaged, Pair, read_pairs
+from headway.text.stages import repeats
+from support.range_cleaning import clean
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 OFF = TextConfig(
@@ -49,8 +49,8 @@ UNSEEN = digest_held_out([Pair("A  leak\tHERE", " ein LECK hier", 1)])
 def cleaned(
     pairs: list[Pair | Damaged], config: TextConfig, unseen: set[bytes] | None = None
 ) -> tuple[list[Pair], Report]:
-    report = Report()
-    return list(clean(pairs, config, report, unseen or set())), report
+    kept, _, report = clean(pairs, config, unseen or set())
+    return kept, report
 
 
 # A pair that the rule drops, and the only setting that enables the rule (None: it is always on).
@@ -139,14 +139,6 @@ def test_cleaning_keeps_order_and_line_numbers_and_is_idempotent() -> None:
     assert not second.dropped
 
 
-def test_pairs_are_cleaned_one_at_a_time() -> None:
-    report = Report()
-    endless = (Pair(f"source {n}", f"target {n}", n) for n in iter(int, 1))
-    pairs = clean(endless, OFF, report)
-    assert next(pairs) == next(pairs)
-    assert report.read == 2
-
-
 def test_every_copy_of_a_leaked_pair_counts_as_a_leak_not_as_a_duplicate() -> None:
     leak = Pair("a leak here", "ein leck hier", 2)
     _, report = cleaned([leak, leak._replace(line=5), *GOOD], TextConfig(), UNSEEN)
@@ -168,16 +160,18 @@ def test_a_pair_with_one_side_in_held_out_text_is_kept_and_reported(
     assert "one side" in report.to_text()
 
 
-def test_digests_behave_as_a_set_when_many_collide() -> None:
+def test_repeated_text_is_found_across_ranges_and_partitions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(repeats, "PARTITION_RANGES", 2)
     draw = random.Random(13)
-    crowded = [(n << 40).to_bytes(8, "little") for n in range(701)]
-    ends = [bytes(8), b"\xff" * 8, b"\xff\x03" + bytes(6)]
-    spread = [draw.randbytes(8) for _ in range(4_001)]
-    digests, known = Digests(), set()
-    for digest in draw.choices(crowded + ends + spread, k=12_007):
-        assert digests.add(digest) == (digest not in known)
-        known.add(digest)
-        assert len(digests) == len(known)
+    pairs = [Pair(f"s{draw.randrange(97)}", f"t{draw.randrange(7)}", n) for n in range(1, 1_009)]
+    kept, _, report = clean(list(pairs), OFF, range_pairs=89)
+    assert (kept, report.kept) == (pairs, 1_008)
+    kept, _, report = clean(list(pairs), replace(OFF, drop_duplicates=True), range_pairs=89)
+    first = {pair[:2]: pair for pair in reversed(pairs)}
+    assert kept == sorted(first.values(), key=lambda pair: pair.line)
+    assert report.kept == len(kept) < 97 * 7
 
 
 def test_a_report_has_counts_and_line_numbers_and_no_control_characters() -> None:
@@ -210,14 +204,15 @@ def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> 
     languages = ("en", "af")
     train, valid = (real("autshumato-en-af", languages, part) for part in ("train", "valid"))
     unseen = digest_held_out(read_pairs(valid))
-    report = Report()
-    kept = list(clean(read_pairs(train, strict=False), TextConfig(), report, unseen))
+    kept, _, report = clean(
+        read_pairs(train, strict=False), TextConfig(), unseen, range_pairs=5_003
+    )
     assert report.read == 50_172
     assert report.kept == len(kept) == len({pair[:2] for pair in kept})
     assert report.read - len(kept) == sum(found.count for found in report.dropped.values())
     assert report.dropped[LEAK].count > 0
-    again = Report()
-    assert list(clean(kept, TextConfig(), again, unseen)) == kept
+    same, _, again = clean(kept, TextConfig(), unseen, range_pairs=5_003)
+    assert same == kept
     assert again.half_leaks == report.half_leaks
     assert again.half_leaks.count > 0
 
@@ -226,9 +221,9 @@ def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> 
 def test_a_corpus_of_600_000_pairs_takes_well_under_a_minute() -> None:
     train, valid = (real("canada-laws-en-fr", ("en", "fr"), part) for part in ("train", "valid"))
     began = time.process_time()
-    report = Report()
     quarter = islice(read_pairs(train, strict=False), 150_000)
-    kept = clean(quarter, TextConfig(), report, digest_held_out(read_pairs(valid)))
-    assert sum(1 for _ in kept) > 140_000
+    unseen = digest_held_out(read_pairs(valid))
+    kept, _, report = clean(quarter, TextConfig(), unseen, range_pairs=65_537)
+    assert len(kept) > 140_000
     assert report.read == 150_000
     assert time.process_time() - began < 15

@@ -12,9 +12,9 @@ import pytest
 from headway.cli.main import main
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.cleaning import Report, clean
 from headway.text.readers import Damaged, Pair, read_pairs
 from support.damage import Case, Readable, Refused, damaged_corpora
+from support.range_cleaning import clean
 
 
 class Hang(Exception):
@@ -82,8 +82,7 @@ def assert_readable(case: Case, expected: Readable) -> None:
     assert tuple(p.line for p in damaged) == expected.unreadable
     assert all(p.file == str(case.faulty) for p in damaged)
 
-    report = Report()
-    kept = list(clean(delivered, TextConfig(), report))
+    kept, _, report = clean(delivered, TextConfig())
     assert all(number(pair.source) == number(pair.target) for pair in kept)
     dropped = {line for found in report.dropped.values() for line in found.lines}
     assert dropped == {*expected.unreadable, *expected.unfit}

@@ -8,11 +8,11 @@ import pytest
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.cleaning import HELD_OUT, SIBLING, Report
-from headway.text.held_out import choose_validation, drop_held_out
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
 from support.damage import units, write_tmx
+from support.range_cleaning import clean
 from support.toy_models import sentences, translate_words
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
@@ -71,19 +71,20 @@ def test_every_format_holds_out_the_same_pairs(tmp_path: Path) -> None:
     assert len({data.fingerprint for data in prepared}) == 1
 
 
+def hold_out(pairs: list[Pair], count: int) -> tuple[list[Pair], list[Pair], Report]:
+    return clean(pairs, CONFIG, count=count, range_pairs=37)
+
+
 def test_pairs_that_share_no_side_are_preferred() -> None:
-    chosen = choose_validation(SHARED + UNIQUE, 61)
+    kept, chosen, report = hold_out(SHARED + UNIQUE, 61)
     assert set(chosen) < set(UNIQUE)
-    report = Report(kept=162)
-    assert len(list(drop_held_out(SHARED + UNIQUE, chosen, report))) == report.kept == 101
+    assert len(kept) == report.kept == 101
 
 
 def test_pairs_that_share_a_side_with_validation_text_are_dropped() -> None:
-    report = Report(kept=61 + 3)
-    text = SHARED + UNIQUE[:3]
-    chosen = choose_validation(text, 5)
+    kept, chosen, report = hold_out(SHARED + UNIQUE[:3], 5)
     assert set(UNIQUE[:3]) < set(chosen)
-    assert list(drop_held_out(text, chosen, report)) == []  # all others have the target "yes"
+    assert kept == []  # all others have the target "yes"
     assert report.kept == 0
     assert {rule: found.count for rule, found in report.dropped.items()} == {
         HELD_OUT: 5,
@@ -92,9 +93,10 @@ def test_pairs_that_share_a_side_with_validation_text_are_dropped() -> None:
 
 
 def test_the_choice_does_not_depend_on_the_order_of_the_text() -> None:
-    assert {*choose_validation(UNIQUE, 17)} == {*choose_validation(UNIQUE[::-1], 17)}
-    grown = choose_validation([*UNIQUE, Pair("new", "neu", 200)], 17)
-    assert len({*choose_validation(UNIQUE, 17)} & {*grown}) >= 16
+    chosen = {*hold_out(UNIQUE, 17)[1]}
+    assert chosen == {*hold_out(UNIQUE[::-1], 17)[1]}
+    grown = hold_out([*UNIQUE, Pair("new", "neu", 200)], 17)[1]
+    assert len(chosen & {*grown}) >= 16
 
 
 @pytest.mark.parametrize("count", [0, 51, 10**9])

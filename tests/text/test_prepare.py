@@ -170,7 +170,7 @@ def test_a_full_disk_names_the_directory_and_leaves_nothing(
     def write(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Corpus, "write", write)
+    monkeypatch.setattr("headway.text.prepared.write_corpus", write)
     before = set(tmp_path.iterdir())
     with pytest.raises(OSError, match="No space left") as error:
         prepare(*files, tmp_path / "out", CONFIG)
@@ -271,9 +271,10 @@ PEAK_MEMORY = """
 import re, sys
 from pathlib import Path
 from headway.cli.main import dispatch
-from headway.text import prepare, shards
+from headway.text import corpus_writer, shards
+from headway.text.stages import plan, token_ranges
 
-prepare.CHUNK = shards.FLUSH = 100
+plan.RANGE = token_ranges.CHUNK = corpus_writer.FLUSH = shards.FLUSH = 100
 assert dispatch(sys.argv[1:]) == 0
 status = Path("/proc/self/status").read_text()
 print(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1])

@@ -1,12 +1,13 @@
 """The cleaning rules: which pairs are fit for training, and a report of the others."""
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from headway.config import TextConfig
-from headway.text.digests import Digests, digest_loosely, digest_pair
-from headway.text.lines import SURROGATE, Damaged
+from headway.text.digests import digest_loosely
+from headway.text.lines import SURROGATE
 from headway.text.readers import Pair
 
 SHOWN = 5  # line numbers in the report for each rule
@@ -42,19 +43,32 @@ class Finding:
         count: The number of pairs.
         lines: The line numbers of the first pairs in their file.
         example: The first pair, shortened, or what is wrong with it.
+        position: The place of the first pair in its range, which orders the rules of a range.
     """
 
     count: int = 0
     lines: list[int] = field(default_factory=list)
     example: str = ""
+    position: int = 0
 
-    def add(self, line: int, example: str) -> None:
+    def add(self, line: int, example: str, position: int = 0) -> None:
         """Count a pair."""
         if not self.count:
-            self.example = _shortened(example)
+            self.example, self.position = _shortened(example), position
         if len(self.lines) < SHOWN:
             self.lines.append(line)
         self.count += 1
+
+    def extend(self, later: "Finding") -> None:
+        """Add the pairs that the rule found further on in the text."""
+        if not self.count:
+            self.example, self.position = later.example, later.position
+        self.lines = (self.lines + later.lines)[:SHOWN]
+        self.count += later.count
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what the report shows, as plain values."""
+        return {"count": self.count, "lines": self.lines, "example": self.example}
 
 
 @dataclass
@@ -77,9 +91,29 @@ class Report:
     half_leaks: Finding = field(default_factory=Finding)
     tokens: dict[str, int] = field(default_factory=dict)
 
-    def drop(self, rule: str, line: int, example: str) -> None:
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Report":
+        """Return the report whose fields `dataclasses.asdict` has turned into plain values."""
+        dropped = {rule: Finding(**found) for rule, found in values["dropped"].items()}
+        leaks = {name: Finding(**values[name]) for name in ("leaks_kept", "half_leaks")}
+        return cls(**{**values, "dropped": dropped, **leaks})
+
+    def drop(self, rule: str, line: int, example: str, position: int = 0) -> None:
         """Count a pair that a rule drops."""
-        self.dropped.setdefault(rule, Finding()).add(line, example)
+        self.dropped.setdefault(rule, Finding()).add(line, example, position)
+
+    def extend(self, later: "Report") -> None:
+        """Add the report of text further on."""
+        self.read += later.read
+        self.kept += later.kept
+        for rule, found in later.dropped.items():
+            self.dropped.setdefault(rule, Finding()).extend(found)
+        self.leaks_kept.extend(later.leaks_kept)
+        self.half_leaks.extend(later.half_leaks)
+
+    def sort_by_position(self) -> None:
+        """Put the rules into the order of the first pair that each of them found in the range."""
+        self.dropped = dict(sorted(self.dropped.items(), key=lambda item: item[1].position))
 
     def findings(self) -> dict[str, Finding]:
         """Return the dropped pairs by rule, the most frequent rule first."""
@@ -99,9 +133,9 @@ class Report:
             "read": self.read,
             "kept": self.kept,
             "tokens": self.tokens,
-            "dropped": {rule: vars(found) for rule, found in self.findings().items()},
-            "leaks_kept": vars(self.leaks_kept),
-            "half_leaks": vars(self.half_leaks),
+            "dropped": {rule: found.to_dict() for rule, found in self.findings().items()},
+            "leaks_kept": self.leaks_kept.to_dict(),
+            "half_leaks": self.half_leaks.to_dict(),
         }
 
     def to_text(self) -> str:
@@ -121,50 +155,6 @@ class Report:
         for side, count in self.tokens.items():
             table.append(f"{f'{side} tokens':{width}} {count:12,}")
         return "\n".join(table)
-
-
-def clean(
-    pairs: Iterable[Pair | Damaged],
-    config: TextConfig,
-    report: Report,
-    held_out: Set[bytes] = frozenset(),
-) -> Iterator[Pair]:
-    """Yield the pairs that are fit for training, without white space at the ends of their sides.
-
-    To find duplicates, memory grows by at most 32 bytes for each kept pair, unless
-    ``config.drop_duplicates`` is off.
-
-    Args:
-        pairs: Pairs as `read_pairs` yields them.
-        config: The rules.
-        report: Pairs read, kept and dropped are added to it.
-        held_out: The digests of the validation and test text, from `digest_held_out`.
-    """
-    kept = Digests()
-    for pair in pairs:
-        report.read += 1
-        if isinstance(pair, Damaged):
-            report.drop(UNREADABLE, pair.line, pair.reason)
-            continue
-        source, target, line = pair.source.strip(), pair.target.strip(), pair.line
-        rule = broken_rule(source, target, config)
-        found = None
-        if rule is None and held_out:
-            whole, *halves = digest_loosely(source, target)
-            if whole in held_out:
-                rule = LEAK if config.drop_leaks else None
-                found = report.leaks_kept
-            elif not held_out.isdisjoint(halves):
-                found = report.half_leaks
-        if rule is None and config.drop_duplicates and not kept.add(digest_pair(source, target)):
-            rule = DUPLICATE
-        if rule is None:
-            if found:
-                found.add(line, f"{source} | {target}")
-            report.kept += 1
-            yield Pair(source, target, line)
-        else:
-            report.drop(rule, line, f"{source} | {target}")
 
 
 def broken_rule(source: str, target: str, config: TextConfig) -> str | None:
@@ -197,7 +187,7 @@ def _copied(source: str, target: str) -> float:
 
 
 def digest_held_out(pairs: Iterable[Pair]) -> set[bytes]:
-    """Return digests by which `clean` finds validation and test pairs, and their sides alone.
+    """Return digests by which the cleaning finds validation and test pairs, and their sides alone.
 
     Letter case and white space do not matter.
     """

@@ -14,11 +14,13 @@ from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
 from headway.text.class_labels import LabelTokenizer
+from headway.text.corpus_writer import in_blocks
 from headway.text.lines import read_lines
-from headway.text.prepare import CHUNK
-from headway.text.prepared import PreparedData, check_new, write_prepared
+from headway.text.prepared import PreparedData, check_new, id_type, write_prepared
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
+
+CHUNK = 10_000  # texts tokenized at a time
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def _write(
     with add_path_to_errors(out), write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
         corpora = write_prepared(
-            temporary, tokenizer, train, valid, sides,
+            temporary, tokenizer, in_blocks(train, id_type(tokenizer)), valid, sides,
             config=config, languages=languages, kind=kind, text_files={},
         )  # fmt: skip
         for corpus, what in zip(corpora, ("training", "validation"), strict=True):

@@ -1,26 +1,52 @@
-"""From raw parallel text to prepared data: clean it, learn subwords, and write token ids."""
+"""From raw parallel text to prepared data: clean it, learn subwords, and write token ids.
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+The text is prepared range by range, in tasks that any number of processes share; see
+`headway.text.stages.job`. Their results are in a work directory beside the prepared directory until the
+end, so that a preparation that is killed goes on where it was. The prepared data do not depend on the
+processes.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.files import add_path_to_errors, write_atomically
-from headway.text.cleaning import TOKENS, Report, clean, digest_held_out
-from headway.text.corpora import origins
-from headway.text.held_out import choose_validation, drop_held_out
-from headway.text.prepared import PreparedData, check_new, write_prepared
-from headway.text.readers import UTF8, FileForm, Pair, describe_layout, read_pairs
-from headway.text.spool import Spool
+from headway.files import add_path_to_errors, remove, sync
+from headway.tasks.claims import Claims
+from headway.tasks.ledger import Ledger
+from headway.tasks.members import Member
+from headway.tasks.processes import WorkerProcesses
+from headway.tasks.work import work
+from headway.text.prepared import PreparedData, check_new
+from headway.text.readers import UTF8, FileForm, read_pairs
+from headway.text.stages.job import VOCABULARY, PreparationJob
+from headway.text.stages.plan import PLAN, Plan
 from headway.text.tokenizer import Tokenizer
-from headway.text.unreadable import require_readable
-from headway.text.vocabulary import Draw
 
-CHUNK = 10_000  # pairs tokenized at a time
+WORKER_BYTES = 1 << 23  # of training text, for which another worker process is worth its start
+WORKER = "headway.text.stages.worker"
+PAUSE = 0.1  # seconds between two looks at the worker processes
+PATIENCE = 5.0  # seconds in which the worker processes of a killed command end
 
 Files = Sequence[str | Path]  # one file of pairs, or two plain text files
+
+
+class Progress(NamedTuple):
+    """How far a preparation is.
+
+    Attributes:
+        tasks: Finished tasks.
+        of: All tasks that are known so far; more are known when the text is read.
+        pairs: Pairs that are read, up to a whole range.
+    """
+
+    tasks: int
+    of: int
+    pairs: int
 
 
 def prepare(
@@ -32,6 +58,7 @@ def prepare(
     tests: Sequence[Files] = (),
     tokenizer: Tokenizer | None = None,
     form: FileForm = UTF8,
+    workers: int = 1,
 ) -> PreparedData:
     """Write a prepared directory from raw parallel text; it appears whole or not at all.
 
@@ -45,96 +72,206 @@ def prepare(
         tests: Test sets; a training pair that occurs in one is dropped.
         tokenizer: The vocabulary to use; None: learn one from the training text.
         form: The encoding of files that are not UTF-8, and the columns of tables.
+        workers: The largest number of processes; little text is prepared in this process.
 
     Raises:
         HeadwayError: If text is missing or wrong; it names the file and line.
         OSError: If ``out`` cannot be written; it names ``out``.
     """
-    out = Path(out)
-    check_new(out)
-    others = tests if isinstance(valid, int) else [valid, *tests]
-    for paths in (train, *others):
-        read_pairs(paths, languages)  # opens no file yet, but checks that the names can be pairs
-    codes = languages or languages_from_names(train)
-    _check_names(train, *others)
-    with add_path_to_errors(out), write_atomically(out) as temporary:
-        temporary.mkdir(parents=True)
-        _prepare(train, valid, temporary, config, codes, languages, tests, tokenizer, form)
+    preparation = Preparation(
+        train, valid, out, config, languages, tests=tests, tokenizer=tokenizer, form=form
+    )
+    for _ in preparation.run(workers):
+        pass
     return PreparedData.open(out)
 
 
-def _prepare(
-    train: Files,
-    valid: Files | int,
-    out: Path,
-    config: TextConfig,
-    codes: tuple[str, str],
-    languages: tuple[str, str] | None,
-    tests: Sequence[Files],
-    tokenizer: Tokenizer | None,
-    form: FileForm,
-) -> None:
-    report = Report()
-    valid_files = [] if isinstance(valid, int) else valid
-    valid_pairs = list(_read_all(valid_files, languages, codes, form)) if valid_files else []
-    if valid_files and not valid_pairs:
-        raise HeadwayError(f"{valid_files[0]}: holds no validation pairs")
-    held_out = digest_held_out(valid_pairs)
-    for paths in tests:
-        held_out |= digest_held_out(_read_all(paths, languages, codes, form))
-    limit = config.max_unreadable if config.drop_unreadable else 0
-    read = read_pairs(train, languages, strict=False, form=form)
-    pairs = require_readable(read, codes, form, limit)
-    spool = Spool(out / "train.text")
-    count = spool.write(clean(pairs, config, report, held_out))
-    if isinstance(valid, int) and count:
-        valid_pairs = choose_validation(spool, valid)
-        count = spool.write(drop_held_out(spool, valid_pairs, report))
-    if not count:
-        raise HeadwayError(
-            f"{train[0]}: no training pairs are left after cleaning: {report.summary()}"
-        )
-    if tokenizer is None:
-        every = -(-count // config.sample_lines) if config.sample_lines else 1
-        sample = islice(spool, 0, None, every)
-        tokenizer = Tokenizer.learn(((pair.source, pair.target) for pair in sample), config)
-    corpus, _ = write_prepared(
-        out,
-        tokenizer,
-        _training_ids(spool, tokenizer, config, report),
-        ((source, target) for _, source, target in _encoded(valid_pairs, tokenizer)),
-        ([pair.source for pair in valid_pairs], [pair.target for pair in valid_pairs]),
-        config=config,
-        languages=codes,
-        text_files={
-            "train": [str(path) for path in train],
-            "valid": [str(path) for path in valid_files],
-            **({"held_out": valid} if isinstance(valid, int) else {}),
-            "origins": origins(chain(train, valid_files, *tests)),
-        },
-    )
-    spool.remove()
-    if not len(corpus):
-        raise HeadwayError(
-            f"{train[0]}: every training pair is longer than text.max_tokens = {config.max_tokens}"
-        )
-    report.tokens = {"source": corpus.source_tokens, "target": corpus.target_tokens}
-    (out / "report.json").write_text(
-        json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    layout = describe_layout(train, languages, form)
-    text = f"{layout}\n{report.to_text()}\n".lstrip()
-    (out / "report.txt").write_text(text, encoding="utf-8")
+class Preparation:
+    """A preparation, which may be new, interrupted or in progress in other processes.
 
+    Args:
+        train: As the other arguments, see `prepare`.
+        valid: As above.
+        out: As above.
+        config: As above.
+        languages: As above.
+        tests: As above.
+        tokenizer: As above.
+        form: As above.
+        join: Share the tasks with other processes that prepare the same. Then ``out`` may be complete.
 
-def _read_all(
-    paths: Files, languages: tuple[str, str] | None, codes: tuple[str, str], form: FileForm
-) -> Iterator[Pair]:
-    """Read validation or test text, of which every line must be a pair."""
-    pairs = read_pairs(paths, languages, strict=False, form=form)
-    for pair in require_readable(pairs, codes, form, limit=0):
-        assert isinstance(pair, Pair), "with limit 0, an unreadable line is an error"
-        yield pair
+    Attributes:
+        work: The work directory.
+        notice: What the user should know, or an empty string.
+    """
+
+    def __init__(
+        self,
+        train: Files,
+        valid: Files | int,
+        out: str | Path,
+        config: TextConfig,
+        languages: tuple[str, str] | None = None,
+        *,
+        tests: Sequence[Files] = (),
+        tokenizer: Tokenizer | None = None,
+        form: FileForm = UTF8,
+        join: bool = False,
+    ) -> None:
+        self.out = Path(out)
+        if not self.out.name:  # the current directory, which has a name in its parent only
+            check_new(self.out)
+        self.work = self.out.with_name(f".preparing-{self.out.name}")
+        # The name of the work directory while it is deleted, so that no process takes it for work.
+        self._rest = self.out.with_name(f".prepared-{self.out.name}")
+        self.notice = ""
+        self._join = join
+        self._tokenizer = tokenizer
+        others = tests if isinstance(valid, int) else [valid, *tests]
+        for paths in (train, *others):
+            read_pairs(
+                paths, languages
+            )  # opens no file yet, but checks that the names can be pairs
+        codes = languages or languages_from_names(train)
+        _check_names(train, *others)
+        self._plan = Plan.make(train, valid, tests, config, languages, codes, form, tokenizer)
+        if join and self._plan.reads_standard_input:
+            raise HeadwayError("--train -: only one process can read standard input: give a file")
+
+    def run(self, workers: int = 1) -> Iterator[Progress]:
+        """Prepare the text, and yield the progress several times a second or after each task.
+
+        Args:
+            workers: The largest number of processes; little text is prepared in this process.
+
+        Raises:
+            HeadwayError: If text is missing or wrong, or another process prepares something else here.
+            OSError: If ``out`` cannot be written; it names ``out``.
+        """
+        if self._is_finished():
+            return
+        check_new(self.out)
+        with add_path_to_errors(self.out):
+            for _ in range(2):  # the second time without a work directory of other text
+                self.work.mkdir(parents=True, exist_ok=True)
+                with Member(self.work) as member:
+                    if self._begin(member):
+                        yield from self._run(member, workers)
+                        return
+                self._remove_work()
+        raise HeadwayError(f"{self.out}: another process prepares it at the same time")
+
+    def _is_finished(self) -> bool:
+        """Return whether the prepared directory is there, and delete what is left of its preparation."""
+        is_written = (self.out / "data.json").exists()
+        is_finished = is_written and (
+            self._join or any(Plan.read(place) == self._plan for place in (self.work, self._rest))
+        )
+        if is_finished:
+            self._remove_work()
+        remove(self._rest)
+        return is_finished
+
+    def _begin(self, member: Member) -> bool:
+        """Begin a preparation, or go on with the one whose plan the work directory holds.
+
+        Returns:
+            False if the work directory is of no use and no process uses it.
+
+        Raises:
+            HeadwayError: If another process uses it.
+        """
+        others = member.list_others()
+        patience = time.monotonic() + (0 if self._join else PATIENCE)
+        while others and time.monotonic() < patience:  # processes of a killed command end soon
+            time.sleep(PAUSE)
+            others = member.list_others()
+        before = Plan.read(self.work)
+        difference = before.find_difference(self._plan) if before else ""
+        if others and not self._join:
+            raise HeadwayError(
+                f"{self.out}: another process prepares it: wait, or share its work by --join"
+            )
+        if others and difference:
+            raise HeadwayError(
+                f"{self.out}: another process prepares it from other text or settings: {difference}"
+            )
+        ledger = Ledger(self.work, member.name)
+        if not others:
+            is_used = any(entry.name != "members" for entry in self.work.iterdir())
+            job = PreparationJob(self._plan, ledger)
+            is_lost = before is None or (job.is_complete and not job.result.exists())
+            if difference or (is_used and (is_lost or self._plan.reads_standard_input)):
+                self.notice = (
+                    f"{self.out}: its preparation was interrupted; it starts again, because"
+                    f" {difference or 'it cannot go on'}"
+                )
+                return False
+            ledger.remove_failure()
+        if before is None:
+            if self._tokenizer:
+                (self.work / VOCABULARY).mkdir(exist_ok=True)
+                self._tokenizer.save(self.work / VOCABULARY)
+            self._plan.write(self.work)
+        ledger.remove_unfinished(member)
+        return True
+
+    def _run(self, member: Member, workers: int) -> Iterator[Progress]:
+        ledger = Ledger(self.work, member.name)
+        job = PreparationJob(self._plan, ledger)
+        claims = Claims(self.work, member)
+        count = min(workers, 1 + self._plan.input_bytes() // WORKER_BYTES)
+        try:
+            if count == 1:
+                for _ in work(job, ledger, claims):
+                    yield Progress(*job.count_tasks())
+            else:
+                yield from self._run_workers(job, ledger, claims, count)
+            self._publish(job.result)
+        except (HeadwayError, OSError):
+            if not self._join:
+                self._remove_work()
+            raise
+
+    def _run_workers(
+        self, job: PreparationJob, ledger: Ledger, claims: Claims, count: int
+    ) -> Iterator[Progress]:
+        """Let worker processes do the tasks; this process reads standard input, if that is the text."""
+        with WorkerProcesses(count, WORKER, [str(self.work)]) as processes:
+            progress = Progress(*job.count_tasks())
+            processes.keep_running(progress.tasks)
+            own = work(job, ledger, claims) if self._plan.reads_standard_input else repeat(None)
+            while ledger.exists and not job.is_complete:
+                if reason := ledger.failure():
+                    raise HeadwayError(reason)
+                next(own, None)
+                progress = Progress(*job.count_tasks())
+                processes.keep_running(progress.tasks)
+                yield progress
+                time.sleep(PAUSE)
+
+    def _publish(self, result: Path) -> None:
+        """Give the prepared directory its name, and delete the work directory."""
+        try:
+            result.rename(self.out)
+        except FileNotFoundError:
+            if not (self.out / "data.json").exists():
+                raise HeadwayError(
+                    f"{self.out}: another process ended its preparation: start the command again"
+                ) from None
+            return  # another process has published the same result
+        sync(self.out.parent)
+        self._remove_work()
+
+    def _remove_work(self) -> None:
+        """Delete the work directory; the plan last, so that a killed deletion is recognized."""
+        remove(self._rest)
+        with suppress(FileNotFoundError):
+            self.work.rename(self._rest)
+            for entry in self._rest.iterdir():
+                if entry.name != PLAN:
+                    remove(entry)
+            remove(self._rest)
 
 
 def _check_names(train: Files, *others: Files) -> None:
@@ -172,30 +309,3 @@ def languages_from_names(paths: Files) -> tuple[str, str]:
             )
         codes.append(code)
     return codes[0], codes[1]
-
-
-def _encoded(
-    pairs: Iterable[Pair], tokenizer: Tokenizer, drawn: Draw | None = None
-) -> Iterator[tuple[Pair, list[int], list[int]]]:
-    rest = iter(pairs)
-    while chunk := list(islice(rest, CHUNK)):
-        sources = tokenizer.encode_source([pair.source for pair in chunk], drawn)
-        targets = tokenizer.encode_target([pair.target for pair in chunk], drawn)
-        yield from zip(chunk, sources, targets, strict=True)
-
-
-def _training_ids(
-    spool: Spool, tokenizer: Tokenizer, config: TextConfig, report: Report
-) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield every pair as translation tokenizes it, then all pairs again for each further copy."""
-    for pair, source, target in _encoded(spool, tokenizer):
-        if max(len(source), len(target)) > config.max_tokens:
-            report.drop(TOKENS, pair.line, f"{pair.source} | {pair.target}")
-            report.kept -= 1
-        else:
-            yield source, target
-    for copy in range(1, config.copies):
-        drawn = Draw(config.merge_dropout, seed=copy)
-        for _, source, target in _encoded(spool, tokenizer, drawn):
-            if max(len(source), len(target)) <= config.max_tokens:
-                yield source, target

@@ -15,9 +15,10 @@ from typing import cast, get_args
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.text.class_labels import load_tokenizer
+from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, write_corpus
 from headway.text.origins import Manifest
 from headway.text.readers import read_lines
-from headway.text.shards import Corpus, IdPair
+from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -117,7 +118,7 @@ class PreparedData:
 def write_prepared(
     directory: Path,
     tokenizer: Tokenizer,
-    train: Iterable[IdPair],
+    train: Iterable[Block],
     valid: Iterable[IdPair],
     valid_text: tuple[Sequence[str], Sequence[str]],
     *,
@@ -131,7 +132,7 @@ def write_prepared(
     Args:
         directory: An existing directory.
         tokenizer: The vocabulary.
-        train: Training pairs as token ids.
+        train: Training pairs as token ids of the type that `id_type` returns.
         valid: Validation pairs as token ids.
         valid_text: Raw validation sources and references.
         config: The settings that the text was prepared with.
@@ -143,11 +144,10 @@ def write_prepared(
         The training and the validation pairs.
     """
     tokenizer.save(directory)
-    size = max(tokenizer.source_vocab_size, tokenizer.target_vocab_size)
-    corpora = (
-        Corpus.write(directory / "train", train, size),
-        Corpus.write(directory / "valid", valid, size),
-    )
+    dtype = id_type(tokenizer)
+    write_corpus(directory / "train", train, dtype)
+    write_corpus(directory / "valid", in_blocks(valid, dtype), dtype)
+    corpora = Corpus.open(directory / "train"), Corpus.open(directory / "valid")
     for side, lines in zip(("source", "target"), valid_text, strict=True):
         text = "".join(f"{line}\n" for line in lines)
         (directory / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
@@ -161,6 +161,11 @@ def write_prepared(
     }
     (directory / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
     return corpora
+
+
+def id_type(tokenizer: Tokenizer) -> str:
+    """Return the type of the ids of both sides, a name in `DTYPES` of `headway.text.corpus_writer`."""
+    return choose_dtype(max(tokenizer.source_vocab_size, tokenizer.target_vocab_size))
 
 
 def check_new(out: Path) -> None:

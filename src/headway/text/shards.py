@@ -7,52 +7,32 @@ uint32), ``source.ends`` and ``target.ends`` (the end of each sentence, int64) a
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from headway.errors import HeadwayError
+from headway.text.corpus_writer import (
+    DTYPES,
+    FLUSH,
+    FORMAT,
+    SIDES,
+    Facts,
+    IdPair,
+    Ids,
+    Lengths,
+    choose_dtype,
+    in_blocks,
+    write_corpus,
+)
 
-Ids = npt.NDArray[np.unsignedinteger]
-Lengths = npt.NDArray[np.int32]
-IdPair = tuple[Sequence[int], Sequence[int]]
+__all__ = ["Corpus", "IdPair", "Ids", "Lengths"]
 
 Number = TypeVar("Number", bound=np.integer)
-
-FORMAT = 1
-FLUSH = 1 << 16  # pairs kept in memory before they are written
-SIDES = ("source", "target")
-DTYPES: dict[str, type[np.unsignedinteger]] = {"uint16": np.uint16, "uint32": np.uint32}
-
-
-@dataclass(kw_only=True)
-class Facts:
-    """The content of ``corpus.json``.
-
-    Attributes:
-        format: The version of the files.
-        dtype: A name in `DTYPES`: the type of an id.
-        pairs: Number of pairs.
-        source_tokens: Number of source ids.
-        target_tokens: Number of target ids.
-        sha256: Of all ids.
-    """
-
-    format: int = FORMAT
-    dtype: str
-    pairs: int = 0
-    source_tokens: int = 0
-    target_tokens: int = 0
-    sha256: str = ""
-
-    def tokens(self, side: str) -> int:
-        """Return the number of ids of a side."""
-        return self.source_tokens if side == "source" else self.target_tokens
 
 
 class Corpus:
@@ -87,31 +67,15 @@ class Corpus:
         ids: Iterable[IdPair],
         vocab_size: int = 1 << 32,
     ) -> "Corpus":
-        """Write a corpus in constant memory.
+        """Write a corpus in constant memory; see `write_corpus` for pairs in arrays.
 
         Args:
             directory: A directory that does not exist yet.
             ids: Pairs of source and target ids.
             vocab_size: All ids are below it; up to 65,536 an id takes two bytes, else four.
         """
-        directory = Path(directory)
-        directory.mkdir(parents=True)
-        facts = Facts(dtype="uint16" if vocab_size <= 1 << 16 else "uint32")
-        digest = hashlib.sha256()
-        names = [f"{side}.{part}" for side in SIDES for part in ("ids", "ends")]
-        files = {name: (directory / name).open("wb") for name in names}
-        try:
-            pending: list[IdPair] = []
-            for pair in ids:
-                pending.append(pair)
-                if len(pending) == FLUSH:
-                    _flush(pending, files, facts, digest)
-            _flush(pending, files, facts, digest)
-        finally:
-            for file in files.values():
-                file.close()
-        facts.sha256 = digest.hexdigest()
-        (directory / "corpus.json").write_text(json.dumps(asdict(facts), indent=2) + "\n")
+        dtype = choose_dtype(vocab_size)
+        write_corpus(Path(directory), in_blocks(ids, dtype), dtype)
         return cls(directory)
 
     def __len__(self) -> int:
@@ -130,7 +94,7 @@ class Corpus:
         """
         digest = hashlib.sha256()
         starts = dict.fromkeys(SIDES, 0)
-        for first in range(0, len(self), FLUSH):  # in the order in which `_flush` wrote them
+        for first in range(0, len(self), FLUSH):  # in the order in which they were written
             for side in SIDES:
                 ends = self._ends[side][first : first + FLUSH]
                 flat = self._ids[side][starts[side] : int(ends[-1])]
@@ -203,26 +167,6 @@ def _map(path: Path, dtype: type[Number], count: int) -> npt.NDArray[Number]:
         found = "is missing" if size < 0 else f"has {size} bytes, not {expected}"
         raise HeadwayError(f"{path}: {found}")
     return np.memmap(path, dtype, mode="r") if count else np.zeros(0, dtype)
-
-
-def _flush(
-    pending: list[IdPair],
-    files: Mapping[str, BinaryIO],
-    facts: Facts,
-    digest: "hashlib._Hash",
-) -> None:
-    """Write the pending pairs and empty the list."""
-    for at, side in enumerate(SIDES):
-        lengths = [len(pair[at]) for pair in pending]
-        flat = np.fromiter((i for pair in pending for i in pair[at]), facts.dtype, sum(lengths))
-        ends = np.cumsum(np.array([facts.tokens(side), *lengths], np.int64))[1:]
-        files[f"{side}.ids"].write(flat.tobytes())
-        files[f"{side}.ends"].write(ends.tobytes())
-        digest.update(flat.astype("<u4").tobytes() + ends.astype("<i8").tobytes())
-    facts.source_tokens += sum(len(source) for source, _ in pending)
-    facts.target_tokens += sum(len(target) for _, target in pending)
-    facts.pairs += len(pending)
-    pending.clear()
 
 
 def _read_facts(directory: Path) -> Facts:

@@ -17,6 +17,7 @@ class Tokenizer:
     Args:
         source: A serialized sentencepiece model.
         target: The model of the target side; None: both sides share one.
+        threads: Threads that tokenize a list of texts; -1: as many as there are cores.
 
     Example:
         >>> tokenizer = Tokenizer.load("runs/demo")
@@ -27,9 +28,9 @@ class Tokenizer:
     eos = EOS
     unk = UNK
 
-    def __init__(self, source: bytes, target: bytes | None = None) -> None:
-        self._source = Vocabulary(source)
-        self._target = self._source if target is None else Vocabulary(target)
+    def __init__(self, source: bytes, target: bytes | None = None, *, threads: int = -1) -> None:
+        self._source = Vocabulary(source, threads)
+        self._target = self._source if target is None else Vocabulary(target, threads)
 
     @staticmethod
     def learn(pairs: Iterable[tuple[str, str]], config: TextConfig) -> "Tokenizer":

@@ -46,16 +46,17 @@ class Vocabulary:
 
     Args:
         model: A serialized sentencepiece model.
+        threads: Threads that tokenize a list of texts; -1: as many as there are cores.
 
     Attributes:
-        model: The same.
+        model: The serialized model.
         pad: The id of ``<pad>``.
         size: Number of ids, ``<pad>`` included.
     """
 
-    def __init__(self, model: bytes) -> None:
+    def __init__(self, model: bytes, threads: int = -1) -> None:
         self.model = model
-        self._processor = SentencePieceProcessor(model_proto=model)
+        self._processor = SentencePieceProcessor(model_proto=model, num_threads=threads)
         pad = int(self._processor.piece_to_id(PAD))
         self.pad = pad if self._processor.is_control(pad) else int(self._processor.vocab_size())
         self.size = self.pad + 1

@@ -10,6 +10,7 @@ from headway.files import remove
 from headway.inference import shortlist
 from headway.inference.directory import load_model
 from headway.kernels.build import build_id
+from headway.kernels.cores import available_cores
 from headway.text.prepare import languages_from_names, prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
@@ -82,6 +83,7 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
         request.languages,
         tokenizer=tokenizer,
         form=request.form,
+        workers=available_cores(),
     )
     layout = describe_layout(request.train, request.languages, request.form)
     report = directory.data / "report.txt"

@@ -3,8 +3,12 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headway.cli.options import add_file_form, add_preset, file_form, language_code
+
+if TYPE_CHECKING:
+    from headway.text.prepare import Preparation
 
 EXAMPLE = (
     "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
@@ -49,18 +53,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="sentencepiece model(s), or the MODEL of train --init",
     )
+    parser.add_argument(
+        "--workers", metavar="N", type=int, default=0,
+        help="processes, a core each (default: one for each core, and one in all for little text)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--join",
+        action="store_true",
+        help="share the work with the same command, started elsewhere on the same OUT",
+    )
     add_preset(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Prepare the data, and print what was kept and dropped."""
+    from headway.cli.arguments import usage_error
     from headway.cli.downloads import fetch_model, fetch_text, fetch_validation
     from headway.cli.settings import settings_from
     from headway.inference.directory import load_model
-    from headway.text.prepare import prepare
+    from headway.kernels.cores import available_cores
+    from headway.text.prepare import Preparation
     from headway.training.fine_tuning import check_shape
     from headway.training.given_vocabulary import GivenVocabulary
 
+    if args.workers < 0:
+        usage_error(f"--workers {args.workers}: must be 1 or more, or 0 for one for each core")
     model = tokenizer = None
     given = args.vocabulary or []
     if len(given) == 1 and not Path(given[0]).is_file():
@@ -77,5 +94,30 @@ def run(args: argparse.Namespace) -> None:
     train, test = (fetch_text(args, place) for place in ("train", "test"))
     held_out = [test] if test else []
     valid, form = fetch_validation(args), file_form(args)
-    data = prepare(train, valid, args.out, config.text, codes, held_out, tokenizer, form)
-    print((data.directory / "report.txt").read_text(encoding="utf-8").rstrip(), file=sys.stderr)
+    preparation = Preparation(
+        train, valid, args.out, config.text, codes,
+        tests=held_out, tokenizer=tokenizer, form=form, join=args.join,
+    )  # fmt: skip
+    _prepare(preparation, args.workers or available_cores())
+    report = (preparation.out / "report.txt").read_text(encoding="utf-8")
+    print(report.rstrip(), file=sys.stderr)
+
+
+def _prepare(preparation: "Preparation", workers: int) -> None:
+    from headway.cli.display import make_bar
+
+    console, bar = make_bar()
+    task = bar.add_task("", total=None)
+    try:
+        with bar:
+            for progress in preparation.run(workers):
+                pairs = f"tasks, {progress.pairs:,} pairs read"
+                bar.update(task, completed=progress.tasks, total=progress.of, description=pairs)
+    except (KeyboardInterrupt, SystemExit):
+        if preparation.work.exists():
+            place = f"delete {preparation.work}"
+            console.print(f"interrupted: the same command goes on; otherwise {place}", markup=False)
+        raise
+    finally:
+        if preparation.notice:
+            console.print(preparation.notice, markup=False)

@@ -1,0 +1,1 @@
+"""Work that several processes share: tasks, a ledger of their results, claims, worker processes."""

@@ -1,0 +1,104 @@
+"""Worker processes of this machine, which share the tasks of a job and end with this process."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+
+from headway.errors import HeadwayError
+
+
+class WorkerProcesses:
+    """Worker processes; as a context manager they run inside the block, and are killed at its end.
+
+    They are also killed when this process ends in any other way, because they wait for the end of a pipe
+    that only this process can write to.
+
+    Args:
+        count: The number of processes.
+        module: A module with a function ``serve(pipe, *arguments)``, which calls `end_with_parent`.
+        arguments: Its further arguments.
+    """
+
+    def __init__(self, count: int, module: str, arguments: Sequence[str]) -> None:
+        self._count = count
+        self._module = module
+        self._arguments = list(arguments)
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._progress = -1  # finished tasks when a process was started last
+        self._ended = ""
+
+    def __enter__(self) -> "WorkerProcesses":
+        self._reading, self._writing = os.pipe()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+        os.close(self._writing)
+        os.close(self._reading)
+
+    def keep_running(self, progress: int) -> None:
+        """Start the processes, and replace those that were killed.
+
+        Args:
+            progress: The number of finished tasks. If it has not grown since a process was started, a
+                process that is killed is not replaced.
+
+        Raises:
+            HeadwayError: If a process ended with an error, or none is left.
+        """
+        for process in self._processes:
+            code = process.poll()  # this also lets the other processes see that it is dead
+            if code is not None and code < 0:
+                self._ended = signal.Signals(-code).name
+            elif code:
+                self._ended = f"exit code {code}"
+                raise self._error()
+        self._processes = [process for process in self._processes if process.returncode is None]
+        if len(self._processes) < self._count and progress > self._progress:
+            self._progress = progress
+            while len(self._processes) < self._count:
+                self._processes.append(self._start())
+        if not self._processes and self._ended:
+            raise self._error()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        call = ", ".join(map(repr, (self._reading, *self._arguments)))
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {self._module} import serve; serve({call})"
+        return subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[self._reading],
+            process_group=0,  # Ctrl-C interrupts this process alone
+        )
+
+    def _error(self) -> HeadwayError:
+        return HeadwayError(
+            f"a worker process ended ({self._ended}); fewer --workers need less memory, and the same"
+            " command goes on"
+        )
+
+
+def end_with_parent(pipe: int) -> None:
+    """End this worker process at once when the process that started it ends.
+
+    Args:
+        pipe: The number that `WorkerProcesses` gave to ``serve``.
+    """
+    import threading
+
+    def wait() -> None:
+        os.read(pipe, 1)
+        os._exit(0)  # unfinished results are deleted by the next process
+
+    threading.Thread(target=wait, daemon=True).start()

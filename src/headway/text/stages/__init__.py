@@ -1,0 +1,1 @@
+"""The stages in which `headway.text.prepare` prepares text, range by range."""

@@ -1,0 +1,182 @@
+"""The selection: which cleaned pairs are training text, and which ones are held out for validation.
+
+The choice of validation text depends on the text alone: the pairs with the smallest digests are held out,
+wherever they stand in the file. If the training text grows, most of them are held out again.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.errors import HeadwayError
+from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, Report
+from headway.text.readers import Pair
+from headway.text.stages.clean_ranges import HALF_LEAKED, PLAIN, CleanRange
+
+KEPT, REPEATED, CHOSEN, SHARES_A_SIDE = range(4)  # what becomes of a cleaned pair
+Fates = npt.NDArray[np.uint8]
+
+
+class ChosenPair(NamedTuple):
+    """A pair that is held out for validation. Pairs are chosen in ascending order.
+
+    Attributes:
+        is_repeated: Whether another pair has its source or its target: holding it out costs the training
+            text other pairs.
+        digest: Of the pair.
+        line: Its line in the file.
+        range: Its range.
+        place: Its place among the cleaned pairs of the range.
+    """
+
+    is_repeated: bool
+    digest: bytes
+    line: int
+    range: int
+    place: int
+
+
+def choose_validation(
+    ranges: Sequence[CleanRange],
+    count: int,
+    read_duplicates: Callable[[int], npt.NDArray[np.int64]],
+    read_repeated: Callable[[int], npt.NDArray[np.int64]],
+) -> list[ChosenPair]:
+    """Choose pairs for validation, in the order of the text.
+
+    A pair is preferred if no other pair has its source or its target. Letter case and white space do not
+    matter.
+
+    Args:
+        ranges: The cleaned text.
+        count: The number of pairs to choose.
+        read_duplicates: Range -> the pairs that occur before.
+        read_repeated: Range -> the places of the sides that occur in several pairs.
+
+    Raises:
+        HeadwayError: If the count is 0 or more than half of the text.
+    """
+    chosen: list[ChosenPair] = []
+    total = 0
+    for number, cleaned in enumerate(ranges):
+        is_candidate = np.ones(len(cleaned), np.bool_)
+        is_candidate[read_duplicates(number)] = False
+        total += int(is_candidate.sum())
+        is_repeated = np.zeros(len(cleaned), np.bool_)
+        is_repeated[read_repeated(number) // 2] = True
+        # Digests are compared as bytes, so the first byte is the highest.
+        digests = cleaned.loose_digests()[:, 0].astype("<u8").view(">u8").astype(np.uint64)
+        if len(chosen) == count and count:
+            last = chosen[-1]
+            smaller = digests <= np.uint64(int.from_bytes(last.digest, "big"))
+            is_candidate &= (is_repeated < last.is_repeated) | (
+                (is_repeated == last.is_repeated) & smaller
+            )
+        indices = np.flatnonzero(is_candidate)
+        order = np.lexsort((digests[indices], is_repeated[indices]))[:count]  # of equals the first
+        lines = cleaned.lines()
+        chosen += [
+            ChosenPair(
+                bool(is_repeated[i]),
+                int(digests[i]).to_bytes(8, "big"),
+                int(lines[i]),
+                number,
+                int(i),
+            )
+            for i in indices[order]
+        ]
+        chosen = sorted(chosen)[:count]
+    if not 1 <= count <= total // 2:
+        raise HeadwayError(
+            f"--valid {count}: must be from 1 to half of the {total} pairs of training text, or files"
+        )
+    return sorted(chosen, key=lambda pair: pair.line)
+
+
+def write_fates(
+    directory: Path,
+    ranges: Sequence[CleanRange],
+    chosen: Sequence[ChosenPair],
+    read_duplicates: Callable[[int], npt.NDArray[np.int64]],
+) -> int:
+    """Write what becomes of each cleaned pair, for `read_fates`, and return the number of kept pairs.
+
+    A pair is not kept if it occurs before, or has a side in common with a pair that is held out.
+    """
+    digests = np.concatenate(
+        [np.zeros((0, 3), np.uint64), *(ranges[c.range].loose_digests()[[c.place]] for c in chosen)]
+    )
+    wholes, sides = digests[:, 0], digests[:, 1:].reshape(-1)
+    kept = 0
+    starts = [0]
+    with (directory / "fates").open("wb") as file:
+        for number, cleaned in enumerate(ranges):
+            fates = np.full(len(cleaned), KEPT, np.uint8)
+            if len(chosen):
+                loose = cleaned.loose_digests()
+                shares = np.isin(loose[:, 1:], sides).any(axis=1)
+                fates[shares] = np.where(np.isin(loose[shares, 0], wholes), CHOSEN, SHARES_A_SIDE)
+            fates[read_duplicates(number)] = REPEATED
+            kept += int((fates == KEPT).sum())
+            starts.append(starts[-1] + len(fates))
+            file.write(fates.tobytes())
+    np.save(directory / "starts.npy", np.array(starts, np.int64))
+    return kept
+
+
+def read_fates(directory: Path, number: int) -> Fates:
+    """Return what becomes of the pairs of a range."""
+    start, end = np.load(directory / "starts.npy")[number : number + 2].tolist()
+    return np.fromfile(directory / "fates", np.uint8, end - start, offset=start)
+
+
+def write_pairs(file: Path, pairs: Iterable[Pair]) -> None:
+    """Write validation pairs."""
+    file.write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs), encoding="utf-8")
+
+
+def read_pairs(file: Path) -> list[Pair]:
+    """Read validation pairs."""
+    with file.open(encoding="utf-8") as lines:
+        return [Pair(*json.loads(line)) for line in lines]
+
+
+def report_cleaning(
+    cleaned: CleanRange, fates: Fates, texts: tuple[list[str], list[str]]
+) -> Report:
+    """Return the report of a range, the duplicates included.
+
+    Args:
+        cleaned: The range.
+        fates: What becomes of its pairs.
+        texts: Its sources and targets.
+    """
+    report = cleaned.report()
+    lines, positions, leaks = cleaned.lines(), cleaned.positions(), cleaned.leaks()
+    for i in np.flatnonzero((fates == REPEATED) | (leaks != PLAIN)).tolist():
+        line, example = int(lines[i]), f"{texts[0][i]} | {texts[1][i]}"
+        if fates[i] == REPEATED:
+            report.drop(DUPLICATE, line, example, int(positions[i]))
+            report.kept -= 1
+        else:
+            found = report.half_leaks if leaks[i] == HALF_LEAKED else report.leaks_kept
+            found.add(line, example)
+    report.sort_by_position()
+    return report
+
+
+def report_held_out(
+    cleaned: CleanRange, fates: Fates, texts: tuple[list[str], list[str]]
+) -> Report:
+    """Return the report of the pairs of a range that are held out, or share a side with such a pair."""
+    report = Report()
+    lines = cleaned.lines()
+    for i in np.flatnonzero((fates == CHOSEN) | (fates == SHARES_A_SIDE)).tolist():
+        rule = HELD_OUT if fates[i] == CHOSEN else SIBLING
+        report.drop(rule, int(lines[i]), f"{texts[0][i]} | {texts[1][i]}")
+        report.kept -= 1
+    return report

@@ -1,0 +1,40 @@
+"""A worker process of a preparation."""
+
+from pathlib import Path
+
+from headway.errors import HeadwayError, is_out_of_memory
+from headway.tasks.claims import Claims
+from headway.tasks.ledger import Ledger
+from headway.tasks.members import Member
+from headway.tasks.processes import end_with_parent
+from headway.tasks.work import work
+from headway.text.stages.job import PreparationJob
+from headway.text.stages.plan import Plan
+
+
+def serve(pipe: int, directory: str) -> None:
+    """Do tasks until the preparation is complete or has failed.
+
+    Args:
+        pipe: See `end_with_parent`.
+        directory: The work directory.
+    """
+    end_with_parent(pipe)
+    path = Path(directory)
+    plan = Plan.read(path)
+    if plan is None:  # the preparation has ended meanwhile
+        return
+    with Member(path) as member:
+        ledger = Ledger(path, member.name)
+        job = PreparationJob(plan, ledger, can_read=not plan.reads_standard_input)
+        try:
+            for _ in work(job, ledger, Claims(path, member)):
+                pass
+        except HeadwayError as error:
+            ledger.record_failure(str(error))
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            ledger.record_failure("out of memory: fewer --workers need less")
+        except OSError as error:
+            ledger.record_failure(f"{path}: {error.strerror or error}")

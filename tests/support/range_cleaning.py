@@ -1,0 +1,90 @@
+"""The cleaning stages of a preparation, applied to pairs in memory."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Set
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from headway.config import TextConfig
+from headway.text.cleaning import Report
+from headway.text.readers import Damaged, Pair
+from headway.text.stages import selection
+from headway.text.stages.assembly import join_reports
+from headway.text.stages.clean_ranges import CleanRange, clean_range
+from headway.text.stages.raw_ranges import read_raw_range, write_raw_range
+from headway.text.stages.repeats import (
+    count_partitions,
+    find_duplicates,
+    find_repeated_sides,
+    read_places,
+)
+
+
+def clean(
+    pairs: Iterable[Pair | Damaged],
+    config: TextConfig,
+    held_out: Set[bytes] = frozenset(),
+    *,
+    count: int = 0,
+    range_pairs: int = 101,
+) -> tuple[list[Pair], list[Pair], Report]:
+    """Return the training pairs, ``count`` pairs that are held out for validation, and the report."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ranges = list(_clean_ranges(folder, pairs, config, held_out, bool(count), range_pairs))
+        partitions = range(count_partitions(len(ranges)))
+        files = (
+            [folder / f"duplicates-{n}.npy" for n in partitions] if config.drop_duplicates else []
+        )
+        for n, file in enumerate(files):
+            find_duplicates(file, ranges, n)
+        duplicates = partial(read_places, files)
+        chosen = []
+        if count:
+            sides = [folder / f"repeated-{n}.npy" for n in partitions]
+            for n, file in enumerate(sides):
+                find_repeated_sides(file, ranges, n, duplicates)
+            repeated = partial(read_places, sides)
+            chosen = selection.choose_validation(ranges, count, duplicates, repeated)
+        selection.write_fates(folder, ranges, chosen, duplicates)
+        kept, reports = [], []
+        for n, cleaned in enumerate(ranges):
+            fates, texts, lines = (
+                selection.read_fates(folder, n),
+                cleaned.all_pairs(),
+                cleaned.lines(),
+            )
+            kept += [
+                Pair(source, target, int(line))
+                for source, target, line, fate in zip(*texts, lines, fates, strict=True)
+                if fate == selection.KEPT
+            ]
+            reports.append(
+                (
+                    selection.report_cleaning(cleaned, fates, texts),
+                    selection.report_held_out(cleaned, fates, texts),
+                )
+            )
+        valid = [Pair(*ranges[c.range].some_pairs([c.place])[0], c.line) for c in chosen]
+        return kept, valid, join_reports(reports)
+
+
+def _clean_ranges(
+    folder: Path,
+    pairs: Iterable[Pair | Damaged],
+    config: TextConfig,
+    held_out: Set[bytes],
+    with_sides: bool,
+    range_pairs: int,
+) -> Iterator[CleanRange]:
+    rest = iter(pairs)
+    number = 0
+    while some := list(islice(rest, range_pairs)):
+        raw, directory = folder / f"raw-{number}", folder / f"clean-{number}"
+        raw.mkdir()
+        directory.mkdir()
+        write_raw_range(raw, some)
+        clean_range(directory, read_raw_range(raw), config, held_out, with_sides=with_sides)
+        yield CleanRange(directory)
+        number += 1

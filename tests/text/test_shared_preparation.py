@@ -1,0 +1,267 @@
+"""A preparation has the same bytes whoever does its tasks, in whatever order, and however often it is killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.tasks.ledger import Ledger
+from headway.tasks.work import Task
+from headway.text import prepare as module
+from headway.text.prepare import Preparation, prepare
+from headway.text.stages import plan, repeats
+from headway.text.stages.job import PreparationJob
+from support.prepare_in_order import LANGUAGES, prepare_in_order
+from support.toy_models import sentences, translate_words
+
+CONFIG = TextConfig(vocab_size=331, max_ratio=0, sample_lines=97, max_tokens=23)
+
+
+@pytest.fixture(autouse=True)
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "RANGE", 37)
+    monkeypatch.setattr(repeats, "PARTITION_RANGES", 3)
+    monkeypatch.setattr(module, "WORKER_BYTES", 1000)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> list[Path]:
+    """Text with every kind of fault."""
+    draw = random.Random(5)
+    rows = []
+    for line in sentences(400, seed=1):
+        rows.append(f"{line}\t{translate_words(line)}")
+        if draw.random() < 0.3:
+            faults = [
+                "\tx",
+                "same\tsame",
+                "only one",
+                "a\0b\tc",
+                " ".join(["tree"] * 25) + "\tBaum",
+            ]
+            faults += [draw.choice(rows), f"{line}\tanders", f"{line} \t {translate_words(line)}"]
+            rows.append(draw.choice(faults))
+    path = tmp_path / "train.tsv"
+    path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return [path]
+
+
+def write_two(folder: Path, name: str, lines: Sequence[str]) -> list[Path]:
+    paths = [folder / f"{name}.{language}" for language in LANGUAGES]
+    for path, side in zip(paths, (lines, map(translate_words, lines)), strict=True):
+        path.write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
+    return paths
+
+
+def read_bytes(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("held_out", [True, False])
+def test_ranges_give_what_one_pass_in_order_gives(
+    held_out: bool, table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = write_two(tmp_path, "test", sentences(29, seed=1)[7:])
+    valid = 31 if held_out else write_two(tmp_path, "valid", sentences(13, seed=1))
+    config = CONFIG if held_out else replace(CONFIG, copies=3, drop_leaks=False, joint_vocab=False)
+    expected = tmp_path / "in-order"
+    prepare_in_order(table, valid, expected, config, [test])
+    report = (expected / "report.txt").read_text()
+    assert len(report.splitlines()) > 9
+    assert "more than max_tokens" in report
+
+    def shuffled(job: PreparationJob) -> list[Task]:
+        tasks = plain(job)
+        draw.shuffle(tasks)
+        return tasks
+
+    plain, draw = PreparationJob.list_ready, random.Random(3)
+    prepare(table, valid, tmp_path / "one", config, LANGUAGES, [test])
+    monkeypatch.setattr(PreparationJob, "list_ready", shuffled)
+    prepare(table, valid, tmp_path / "shuffled", config, LANGUAGES, [test])
+    for name in ("one", "shuffled"):
+        assert read_bytes(tmp_path / name) == read_bytes(expected)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing in the program catches it."""
+
+
+def test_a_preparation_that_is_killed_at_any_commit_goes_on(
+    table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(table, 31, tmp_path / "whole", CONFIG, LANGUAGES)
+    commit, draw, done = Ledger.commit, random.Random(7), []
+
+    def commit_or_die(ledger: Ledger, name: str) -> AbstractContextManager[Path]:
+        assert not ledger.is_done(name), f"{name} is done twice"
+        done.append(name)
+        if draw.random() < 0.1:
+            raise Killed
+        return commit(ledger, name)
+
+    monkeypatch.setattr(Ledger, "commit", commit_or_die)
+    kills = 0
+    while not (tmp_path / "out").exists():
+        with suppress(Killed):
+            prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+            break
+        kills += 1
+    assert kills > 3
+    assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
+    assert (
+        len(done) - len(set(done)) <= 2 * kills
+    )  # a task, and the one inside which it was committed
+
+
+COMMAND = """
+import sys
+from headway.config import TextConfig
+from headway.text import prepare as module
+from headway.text.stages import plan
+plan.RANGE, module.WORKER_BYTES, module.PAUSE = 37, 1000, 0.02
+preparation = module.Preparation(
+    [sys.argv[1]], 31, sys.argv[2], TextConfig(vocab_size=331, max_ratio=0, sample_lines=97, max_tokens=23),
+    ("en", "de"), join=sys.argv[3] == "join",
+)
+for _ in preparation.run(2):
+    pass
+"""
+
+
+def start(table: list[Path], out: Path, way: str = "alone") -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-c", COMMAND, str(table[0]), str(out), way])
+
+
+def children(process: int) -> list[int]:
+    with suppress(OSError):
+        words = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        return [int(word) for word in words]
+    return []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
+def test_killed_commands_and_workers_change_no_byte(table: list[Path], tmp_path: Path) -> None:
+    prepare(table, 31, tmp_path / "whole", CONFIG, LANGUAGES)
+    draw, out, kills = random.Random(11), tmp_path / "out", 0
+    for attempt in range(9):
+        process = start(table, out)
+        end = time.monotonic() + 0.5 + 0.3 * draw.random()
+        while attempt < 3 and process.poll() is None and time.monotonic() < end:
+            if (out.with_name(".preparing-out") / "clean").exists() and draw.random() < 0.05:
+                victims = children(process.pid) if attempt == 1 else [process.pid]
+                with suppress(ProcessLookupError, IndexError):
+                    os.kill(draw.choice(victims), signal.SIGKILL)
+                    kills += 1
+            time.sleep(0.01)
+        if process.wait(60) == 0:
+            break
+        assert process.returncode == -signal.SIGKILL
+    assert kills > 1
+    assert read_bytes(out) == read_bytes(tmp_path / "whole")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.slow
+def test_two_commands_share_one_preparation(table: list[Path], tmp_path: Path) -> None:
+    prepare(table, 31, tmp_path / "whole", CONFIG, LANGUAGES)
+    processes = [start(table, tmp_path / "out", "join") for _ in range(2)]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
+    late = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES, join=True)
+    assert list(late.run()) == []
+    with pytest.raises(HeadwayError, match="exists already"):
+        prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def interrupt(preparation: Preparation, tasks: int) -> None:
+    steps = preparation.run()
+    for _ in range(tasks):
+        next(steps)
+    steps.close()
+
+
+def test_changed_text_or_settings_are_named_and_start_again(
+    table: list[Path], tmp_path: Path
+) -> None:
+    interrupt(Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES), 5)
+    same = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+    interrupt(same, 5)
+    assert (same.notice, len(list((same.work / "clean").iterdir()))) == ("", 8)
+    table[0].write_text(table[0].read_text() + "one more\tnoch eine\n")
+    changed = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+    interrupt(changed, 3)
+    assert f"{table[0]} has changed" in changed.notice
+    config = replace(CONFIG, vocab_size=330)
+    other = Preparation(table, 31, tmp_path / "out", config, LANGUAGES)
+    assert list(other.run())
+    assert "text.vocab_size was 331 and is now 330" in other.notice
+    assert other.notice.count("\n") == 0
+    prepare(table, 31, tmp_path / "whole", config, LANGUAGES)
+    assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
+
+
+def test_a_preparation_in_another_process_is_named(
+    table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    steps = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES).run()
+    next(steps)
+    with pytest.raises(HeadwayError, match=r"another process prepares it: wait, or .* --join"):
+        prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+    other = Preparation(table, 30, tmp_path / "out", CONFIG, LANGUAGES, join=True)
+    with pytest.raises(HeadwayError, match="other text or settings: --valid has changed"):
+        list(other.run())
+    assert list(steps)
+    with pytest.raises(HeadwayError, match="only one process can read standard input"):
+        Preparation(["-"], 31, tmp_path / "x", CONFIG, LANGUAGES, join=True)
+
+
+def test_a_killed_deletion_of_the_work_directory_is_finished(
+    table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(_: Preparation) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Preparation, "_remove_work", die)
+        with pytest.raises(Killed):
+            prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+    assert (tmp_path / ".preparing-out").exists()
+    again = prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
+    assert len(again.valid) == 31
+    assert not (tmp_path / ".preparing-out").exists()
+
+
+@pytest.mark.slow
+def test_worker_processes_read_standard_input_and_name_a_mistake(
+    table: list[Path], tmp_path: Path
+) -> None:
+    prepare(table, 31, tmp_path / "whole", CONFIG, LANGUAGES)
+    code = COMMAND.replace("[sys.argv[1]]", "['-']")
+    words = [sys.executable, "-c", code, "", str(tmp_path / "out"), "alone"]
+    with table[0].open("rb") as file:
+        subprocess.run(words, stdin=file, check=True)
+    same = read_bytes(tmp_path / "whole")
+    assert {
+        n: b
+        for n, b in read_bytes(tmp_path / "out").items()
+        if n not in ("data.json", "report.txt")
+    } == {n: b for n, b in same.items() if n not in ("data.json", "report.txt")}
+    with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000 is too large"):
+        prepare(table, 31, tmp_path / "b", replace(CONFIG, vocab_size=90_000), LANGUAGES, workers=2)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
