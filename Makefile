@@ -35,7 +35,7 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training
+PARTS := crash runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -59,6 +59,11 @@ outside-disk: $(VENV)/.installed
 
 outside-training: $(VENV)/.installed
 	$(BIN)/python tests/outside/training_campaigns.py nan writers seed
+
+# Two text files with line n of one translating line n of the other.
+CORPUS ?= runs/demo-text/train.en runs/demo-text/train.de
+outside-prepare: $(VENV)/.installed
+	$(BIN)/python tests/outside/prepare_campaign.py $(CORPUS) --copies 10
 
 outside-supply: $(VENV)/.installed $(TOOLS)/audit/.installed
 	$(BIN)/python tests/outside/supply_chain.py --pip-audit $(TOOLS)/audit/bin/pip-audit
