@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from headway.files import temporary_path
 from headway.inference import weights
 from headway.training.averaging import average_weights
 from headway.training.checkpoint import (
+    check_digest,
     checkpoint_path,
     checkpoint_steps,
     prune_checkpoints,
@@ -45,6 +47,22 @@ def test_no_file_is_pickled(tmp_path):
     write_checkpoint(path, TENSORS, {})
     names = {"model.safetensors", "optimizer.safetensors", "state.json", "SHA256SUMS"}
     assert {file.name for file in path.iterdir()} == names
+
+
+def test_only_the_newest_checkpoints_keep_their_optimizer(tmp_path, monkeypatch):
+    directory = RunDirectory(tmp_path)
+    directory.checkpoints.mkdir()
+    for step in (3, 6, 9):
+        write_checkpoint(directory.checkpoint(step), TENSORS, {})
+    with monkeypatch.context() as patch:  # killed after the list of digests was written
+        patch.setattr(Path, "unlink", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            directory.prune([3, 6, 9])
+    check_digest(directory.weights(3))
+    directory.prune([3, 6, 9])
+    directory.prune([3, 6, 9])
+    files = {step: set(read_checkpoint(directory.checkpoint(step))[0]) for step in (3, 6, 9)}
+    assert files == {3: {"model"}, 6: {"model", "optimizer"}, 9: {"model", "optimizer"}}
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2, 3])

@@ -33,6 +33,8 @@ Tensors = Mapping[str, Tensor]
 FORMAT = 2  # 1, of version 0.1, has no digests
 NAME = re.compile(r"step-([0-9]{8,})")
 DIGESTS = "SHA256SUMS"
+OPTIMIZER = "optimizer.safetensors"
+RESUMABLE = 2  # checkpoints with optimizer state: if the newest is damaged, the other is used
 DIGEST_LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
 
 
@@ -199,6 +201,21 @@ def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
             path = checkpoint_path(folder, step)
             path.rename(temporary_path(path))
         remove_leftovers(folder)
+
+
+def remove_optimizer(path: Path) -> None:
+    """Delete the optimizer state of a checkpoint that is kept only for its weights.
+
+    The list of digests changes first: what it does not list is not needed.
+    """
+    sums = path / DIGESTS
+    with explain_write_errors(path, 0):
+        if not (path / OPTIMIZER).is_file() or not sums.is_file():  # version 0.1 wrote no digests
+            return
+        lines = sums.read_bytes().splitlines(keepends=True)
+        others = [line for line in lines if not line.rstrip().endswith(OPTIMIZER.encode())]
+        replace_bytes(sums, b"".join(others))
+        (path / OPTIMIZER).unlink()
 
 
 def replace_file(path: Path, content: bytes) -> None:

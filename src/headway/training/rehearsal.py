@@ -14,7 +14,7 @@ from headway.errors import HeadwayError, is_out_of_memory
 from headway.files import remove, temporary_path
 from headway.text.batches import Rows
 from headway.training import parallel
-from headway.training.checkpoint import read_checkpoint, write_checkpoint
+from headway.training.checkpoint import RESUMABLE, read_checkpoint, write_checkpoint
 from headway.training.random_numbers import kept_generators
 from headway.training.run import Run
 from headway.training.validation import validate
@@ -71,7 +71,9 @@ def rehearse(run: Run) -> Rehearsal:
     weights = sum(t.nbytes for t in run.trainer.model.state_dict().values())
     # Checkpoints: those that are kept, one of an interruption and one being written. Models: the
     # best, the average, the installed one, and one being written.
-    disk = size * (settings.average + 2) + weights * 4
+    # Besides the weights that are averaged, a new checkpoint, and four models: two checkpoints that a
+    # resume can use, and the new one, have optimizer state too.
+    disk = weights * (settings.average + 6) + (size - weights) * (RESUMABLE + 1)
     free = shutil.disk_usage(run.directory.path).free
     if disk > free:
         raise HeadwayError(

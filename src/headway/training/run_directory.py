@@ -11,6 +11,7 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.files import remove_leftovers
 from headway.training.checkpoint import (
+    RESUMABLE,
     check_digest,
     checkpoint_path,
     checkpoint_steps,
@@ -20,6 +21,7 @@ from headway.training.checkpoint import (
     read_digests,
     read_state,
     read_tensors,
+    remove_optimizer,
     replace_file,
     write_checkpoint,
 )
@@ -200,12 +202,17 @@ class RunDirectory:
         return self.checkpoint(step) / "model.safetensors"
 
     def prune(self, keep: Collection[int]) -> None:
-        """Delete all checkpoints but these."""
+        """Delete all checkpoints but these; only the newest of them keep their optimizer state.
+
+        A resume needs it; the others are kept because their weights are averaged at the end.
+        """
         prune_checkpoints(self.checkpoints, keep)
+        for step in sorted(keep)[:-RESUMABLE]:
+            remove_optimizer(self.checkpoint(step))
 
     def tidy(self) -> None:
         """Delete files that an interrupted run has left unfinished."""
-        self.prune(self.steps())
+        prune_checkpoints(self.checkpoints, self.steps())
         for folder in (self.path, self.best, self.averaged):
             with explain_write_errors(folder, 0):
                 remove_leftovers(folder)
