@@ -77,8 +77,8 @@ class Feed:
                 f" {parallel.world_size()} ranks: give --ranks {self.micro_batches} or fewer"
             )
         self._blocks = max(1, -(-len(data.train) // BLOCK))
-        self._planned: tuple[int, int] | None = None
-        self._plan: list[Rows] = []
+        self._plans: dict[tuple[int, int], Future[list[Rows]]] = {}  # by epoch and block
+        self._planner = ThreadPoolExecutor(1, "plans")
         self._thread = ThreadPoolExecutor(1, "batches")
         self._ahead: Future[tuple[Step, Position]] | None = None
         # A pair that is too long is an error now.
@@ -98,18 +98,14 @@ class Feed:
         Raises:
             HeadwayError: If a pair is longer than a micro-batch.
         """
-        if self._planned != position[:2]:
-            seed, epoch = self.config.seed, position.epoch
-            order = np.random.Generator(np.random.PCG64([seed, epoch, 1])).permutation(self._blocks)
-            start = int(order[position.block]) * BLOCK
-            rows = range(start, min(start + BLOCK, len(self.data.train)))
-            self.data.train.read_ahead(rows)
-            plan = plan_packed if self.config.packed else plan_batches
-            sources, targets = (self.data.train.lengths(s, rows) for s in ("source", "target"))
-            tokens = max(1, self.config.batch_tokens // self.micro_batches)
-            self._plan = [start + r for r in plan(sources, targets, tokens, seed, epoch)]
-            self._planned = position[:2]
-        return self._plan
+        epoch, block, _ = position
+        following = (epoch, block + 1) if block + 1 < self._blocks else (epoch + 1, 0)
+        own = (epoch, block)
+        self._plans = {
+            place: self._plans.get(place) or self._planner.submit(self._make_plan, *place)
+            for place in (own, following)  # the next block is planned while this one is read
+        }
+        return self._plans[own].result()
 
     def batch(self, rows: Rows) -> Batch:
         """Make the batch of these rows of the training corpus."""
@@ -126,6 +122,17 @@ class Feed:
             subwords = "".join(tokenizer.source_subwords(source.tolist()[:-1]))
             found.append((subwords.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))
         return found
+
+    def _make_plan(self, epoch: int, block: int) -> list[Rows]:
+        seed = self.config.seed
+        order = np.random.Generator(np.random.PCG64([seed, epoch, 1])).permutation(self._blocks)
+        start = int(order[block]) * BLOCK
+        rows = range(start, min(start + BLOCK, len(self.data.train)))
+        self.data.train.read_ahead(rows)
+        plan = plan_packed if self.config.packed else plan_batches
+        sources, targets = (self.data.train.lengths(side, rows) for side in ("source", "target"))
+        tokens = max(1, self.config.batch_tokens // self.micro_batches)
+        return [start + numbers for numbers in plan(sources, targets, tokens, seed, epoch)]
 
     def _read(self, position: Position) -> tuple[Step, Position]:
         """Return the data of the step at a position, and the position after it."""
