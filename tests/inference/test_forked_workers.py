@@ -13,6 +13,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.inference.forked_workers import AHEAD, IS_SUPPORTED, ForkedWorkers
+from support.processes import is_running
 
 pytestmark = pytest.mark.skipif(not IS_SUPPORTED, reason="workers are forked on Linux only")
 
@@ -127,11 +128,3 @@ def test_workers_end_with_a_parent_that_is_killed() -> None:
     while any(is_running(worker) for worker in workers):
         assert time.monotonic() < deadline, "a worker runs on"
         time.sleep(0.01)
-
-
-def is_running(process: int) -> bool:
-    """Whether a process runs; one that nobody has waited for yet is a zombie."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False

@@ -40,7 +40,10 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     # A forked worker cannot use the threads of OpenMP if this process has used them.
     set_threads(1 if plan.workers > 1 else plan.threads)
     translator, search = load_translator(args)
+    engine = translator.token_search.prepare(search)  # before a fork, so that workers share it
     identity = _identity(translator, search, plan, args)
+    if not engine.is_parallel and translator.device.type == "cpu":
+        identity["threads"] = str(plan.threads)  # they change the last bits of matrix products of torch
     with ResumableOutput(plan.out, identity, plan.part.suffix) as output:
         if plan.part.suffix and is_joined(plan.out, identity):
             remove_parts(plan.out, plan.part.count)
@@ -84,7 +87,6 @@ def _translate_rest(
     rest = plan.lines[output.lines :]
     source = islice(read_lines(plan.text.path, rest.start), len(rest))
     windows = iter(lambda: list(islice(source, WINDOW)), [])
-    translator.token_search.prepare(search)  # so that the workers share the packed weights
     with (
         ForkedWorkers(translate, plan.workers) if plan.workers > 1 else nullcontext() as pool,
         LineProgress(len(plan.lines), output.lines) as progress,
