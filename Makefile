@@ -35,7 +35,7 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare
+PARTS := crash runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare bulk
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -64,6 +64,9 @@ outside-training: $(VENV)/.installed
 CORPUS ?= runs/demo-text/train.en runs/demo-text/train.de
 outside-prepare: $(VENV)/.installed
 	$(BIN)/python tests/outside/prepare_campaign.py $(CORPUS) --copies 10
+
+outside-bulk: $(VENV)/.installed
+	$(BIN)/python tests/outside/bulk_campaign.py $(MODEL) $(LINES)
 
 outside-supply: $(VENV)/.installed $(TOOLS)/audit/.installed
 	$(BIN)/python tests/outside/supply_chain.py --pip-audit $(TOOLS)/audit/bin/pip-audit
