@@ -6,6 +6,7 @@ SIGHUP.
 """
 
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from headway.cli.downloads import fetch_models
 from headway.cli.error_messages import print_error
 from headway.cli.process import set_training_environment
 from headway.cli.signals import ForcedEnd
+from headway.cli.slurm import rank_variables
 from headway.cli.standard_output import (
     NAME,
     discard_errors_if_closed,
@@ -35,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     discard_errors_if_closed()
     name_standard_output()
+    os.environ |= rank_variables(os.environ)
     # SIGTERM and a closed terminal end a verb as Ctrl-C does, so that it removes its unfinished files.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP

@@ -1,0 +1,59 @@
+"""The variables of a Slurm job step, as ``torchrun`` names them.
+
+``srun headway train ...`` starts a task for each rank. Slurm tells a task its place by variables of its own
+(`srun(1)`, "OUTPUT ENVIRONMENT VARIABLES"). Everything else in Headway knows the variables of ``torchrun`` only.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+
+FIRST_PORT, PORTS = 15000, 15000  # below the ports that Linux gives to outgoing connections
+
+
+def rank_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of ``torchrun`` for a task of a Slurm step with several tasks.
+
+    Batch scripts and the shells of ``salloc`` have variables of the whole job, such as ``SLURM_NTASKS``, and are
+    no ranks. Only the tasks that ``srun`` has started have ``SLURM_STEP_NUM_TASKS``.
+
+    Args:
+        environment: Of this process. The variables of another launcher have priority, and so have ``MASTER_ADDR``
+            and ``MASTER_PORT``.
+
+    Returns:
+        Nothing if this process is not one of several tasks.
+    """
+    count = int(environment.get("SLURM_STEP_NUM_TASKS", "1"))
+    if count == 1 or "WORLD_SIZE" in environment:
+        return {}
+    tasks = _expand_counts(environment["SLURM_STEP_TASKS_PER_NODE"])
+    # Slurm may give each task processors of its own, which it then does not share with the others.
+    own = int(environment.get("SLURM_CPUS_PER_TASK", "0")) >= len(os.sched_getaffinity(0))
+    job, step = int(environment["SLURM_JOB_ID"]), int(environment["SLURM_STEP_ID"])
+    found = {
+        "RANK": environment["SLURM_PROCID"],
+        "WORLD_SIZE": str(count),
+        "LOCAL_RANK": environment["SLURM_LOCALID"],
+        "LOCAL_WORLD_SIZE": str(1 if own else tasks[int(environment["SLURM_NODEID"])]),
+        "MASTER_ADDR": _first_node(environment["SLURM_STEP_NODELIST"])
+        if len(tasks) > 1
+        else "127.0.0.1",
+        # Every task computes the same port, and two steps that run at the same time seldom share one.
+        "MASTER_PORT": str(FIRST_PORT + (job + 1009 * step) % PORTS),
+    }
+    return found | {name: environment[name] for name in found if name in environment}
+
+
+def _expand_counts(words: str) -> list[int]:
+    """Return a number for each node: ``2(x3),1`` means 2, 2, 2 and 1."""
+    found = []
+    for word in words.split(","):
+        count, _, repeats = word.rstrip(")").partition("(x")
+        found += [int(count)] * int(repeats or "1")
+    return found
+
+
+def _first_node(names: str) -> str:
+    """Return the first of the nodes: ``gpu[03-07,9],login`` begins with ``gpu03``."""
+    return re.sub(r"\[(\w+)[^]]*\]", r"\1", re.split(r",(?![^[]*\])", names)[0])
