@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -183,3 +184,16 @@ def test_a_mistake_under_torchrun_is_named_once(words, tmp_path):
     assert result.returncode != 0
     own = [line for line in result.stderr.splitlines() if line.startswith("headway")]
     assert len([line for line in own if not line.startswith("headway FAILED")]) == 1, own
+
+
+def test_ranks_that_cannot_connect_end_with_one_line(monkeypatch):
+    variables = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "9"}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(parallel, "LIMIT", timedelta(seconds=1))
+    with pytest.raises(HeadwayError, match="could not connect .* GLOO_SOCKET_IFNAME") as found:
+        parallel.join()
+    assert "\n" not in str(found.value)
+    monkeypatch.delenv("MASTER_ADDR")
+    with pytest.raises(HeadwayError, match="environment variable MASTER_ADDR expected"):
+        parallel.join()

@@ -14,17 +14,22 @@ from datetime import timedelta
 import torch
 from torch import Tensor, distributed
 
-from headway.errors import LostRankError
+from headway.errors import HeadwayError, LostRankError
+from headway.training.connections import probe_connections
 
-# A rank that ends closes its connections, which the others notice at once. Only a machine that
-# vanishes without a word is noticed by this limit.
+# A rank that ends closes its connections, which the others notice at once. Connections to a machine that
+# vanishes are given up after a minute (`connections.py`). Only what is stuck otherwise takes so long:
 LIMIT = timedelta(minutes=10)
 PATIENCE = timedelta(days=30)  # of ranks that wait while the first one works alone
 _patient: list[distributed.ProcessGroup] = []
 
 
 def join() -> None:
-    """Join the other ranks if a launcher has started this process as one of several."""
+    """Join the other ranks if a launcher has started this process as one of several.
+
+    Raises:
+        HeadwayError: If the ranks could not connect to each other.
+    """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized():
         # torch.distributed.nn.functional keeps the process group that exists when it is imported,
         # and the optimizer imports it. A group that is kept has threads that outlive `leave`, and
@@ -32,14 +37,22 @@ def join() -> None:
         importlib.import_module("torch.distributed.nn.functional")
         # Numbers travel by gloo; gradients on CUDA by nccl.
         cuda = torch.cuda.is_available()
-        distributed.init_process_group(
-            "cpu:gloo,cuda:nccl" if cuda else "gloo",
-            init_method=os.environ.get("HEADWAY_RENDEZVOUS", "env://"),
-            rank=int(os.environ["RANK"]),
-            world_size=int(os.environ["WORLD_SIZE"]),
-            timeout=LIMIT,
-        )
-        _patient.append(distributed.new_group(backend="gloo", timeout=PATIENCE))
+        try:
+            distributed.init_process_group(
+                "cpu:gloo,cuda:nccl" if cuda else "gloo",
+                init_method=os.environ.get("HEADWAY_RENDEZVOUS", "env://"),
+                rank=int(os.environ["RANK"]),
+                world_size=int(os.environ["WORLD_SIZE"]),
+                timeout=LIMIT,
+            )
+            _patient.append(distributed.new_group(backend="gloo", timeout=PATIENCE))
+        except (RuntimeError, ValueError) as error:
+            raise HeadwayError(
+                "this rank could not connect to the others (MASTER_ADDR and MASTER_PORT say where they meet, and"
+                " GLOO_SOCKET_IFNAME names the network interface, if it is not the one of this machine's name):"
+                f" {str(error).splitlines()[0]}"
+            ) from None
+        probe_connections()
 
 
 def leave() -> None:
@@ -128,6 +141,6 @@ def _explain_lost_rank() -> Iterator[None]:
         yield
     except RuntimeError:
         raise LostRankError(
-            "another rank of this training has ended: its own message says why; if there is none, the same"
-            " command goes on from the last checkpoint"
+            "another rank of this training has ended, or its machine does not answer: its own message says why; if"
+            " there is none, the same command goes on from the last checkpoint"
         ) from None
