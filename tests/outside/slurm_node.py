@@ -1,0 +1,280 @@
+"""Train on a Slurm cluster of one node, interrupt the jobs, and compare the runs with those of one process.
+
+    apt-get install slurm-wlm; python tests/outside/slurm_node.py
+
+Slurm's daemons are started for this script alone, with their files in a temporary directory. Jobs run the script
+of docs/scaling.md with two ranks on a toy model. They are requeued by the operator (``scontrol requeue``), reach
+the end of their time, and lose the processes of a step (``scancel --signal=KILL``). At the end weights, optimizer
+and metrics must be those of a run with one process that nothing happened to, bit by bit. A canceled job must save
+a checkpoint and stay ended. The command must be a single process in a batch script, in a shell of ``salloc`` and
+in a step with one task. The exit code is 1 if a promise is broken. This needs Debian's slurm-wlm, and root.
+"""
+
+import argparse
+import os
+import re
+import secrets
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from changing_ranks import COMPARED, MODELS, SETTINGS, steps_of, words_of
+
+from support.runs import write_corpus
+
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "scaling.md"
+CONFIGURATION = """\
+ClusterName=headway
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort=16817
+SlurmdPort=16818
+SlurmUser=root
+SlurmdUser=root
+SlurmdParameters=config_overrides
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+MailProg=/bin/true
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=batch_sched_delay=1,sched_interval=2
+KillWait=60
+NodeName=node1 NodeHostname={host} NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
+PATIENCE = 300.0  # seconds of a training, or of Slurm
+
+
+@contextmanager
+def slurm(folder: Path) -> Iterator[None]:
+    """Run Slurm with one node; its commands find it by the variable SLURM_CONF."""
+    host = socket.gethostname().split(".")[0]
+    configuration = folder / "slurm.conf"
+    configuration.write_text(CONFIGURATION.format(host=host, folder=folder))
+    key = folder / "munge.key"
+    key.write_bytes(secrets.token_bytes(1024))
+    key.chmod(0o400)
+    os.environ["SLURM_CONF"] = str(configuration)
+    munge = [f"--{name}-file={folder}/munge.{name}" for name in ("pid", "log", "seed")]
+    commands = [
+        ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={folder}/munge.socket", *munge],
+        ["slurmctld", "-D"],
+        ["slurmd", "-D", "-N", "node1"],
+    ]  # fmt: skip
+    daemons = []
+    try:
+        for command in commands:
+            with (folder / f"{command[0]}.log").open("wb") as log:
+                daemons.append(
+                    subprocess.Popen(
+                        ["/usr/sbin/" + command[0], *command[1:]], stdout=log, stderr=log
+                    )
+                )
+            time.sleep(1)
+        wait_until(lambda: "idle" in output("sinfo", "--noheader"), "the node is not ready")
+        yield
+    finally:
+        for daemon in reversed(daemons):
+            daemon.terminate()
+            daemon.wait()
+
+
+class Campaign:
+    """Trainings as jobs of Slurm, and what came of them.
+
+    Attributes:
+        folder: For everything.
+        broken: The promises that were broken, a line each.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        corpus = write_corpus(folder, train=1500)
+        self.arguments = ["--quiet", *corpus, *words_of(MODELS["quick"] | SETTINGS)]
+        self.broken: list[str] = []
+
+    def command(self, path: Path) -> list[str]:
+        """Return the command that starts a training or goes on with it."""
+        return [sys.executable, "-m", "headway", "train", str(path), *self.arguments]
+
+    def submit(self, path: Path, script: str) -> str:
+        """Submit the script of a job and return the job's number."""
+        file = path.with_suffix(".sh")
+        file.write_text(script)
+        return output(
+            "sbatch", "--parsable", f"--output={path}.log", "--open-mode=append", str(file)
+        )
+
+    def interrupt(self, path: Path) -> None:
+        """Train in a job that is interrupted in three ways, each of which puts it into the queue again."""
+        job = self.submit(path, documented_script(self.command(path)))
+        interruptions = {
+            3: ["scontrol", "requeue", job],
+            6: ["scancel", "--signal=KILL", f"{job}.0"],
+            9: ["scancel", "--signal=HUP", job],  # as --signal=HUP@300 sends it
+        }
+        for restarts, (step, command) in enumerate(interruptions.items(), 1):
+            wait_for_step(path, step)
+            self.expect(len(sharing_ranks(path)) == 2, f"{path.name}: two ranks share no memory")
+            print(*command, file=sys.stderr, flush=True)
+            output(*command)
+            wait_for_field(job, "Restarts", str(restarts))
+            # Slurm waits two minutes before it starts a requeued job.
+            wait_for_field(job, "JobState", "PENDING")
+            output("scontrol", "update", f"JobId={job}", "StartTime=now")
+        wait_for_field(job, "JobState", *ENDED)
+        self.expect(field(job, "JobState") == "COMPLETED", f"{path.name}: {field(job, 'JobState')}")
+
+    def cancel(self, path: Path) -> None:
+        """Cancel a job, which must save a checkpoint and must not put itself into the queue again."""
+        job = self.submit(path, documented_script(self.command(path)))
+        wait_for_step(path, 3)
+        output("scancel", job)
+        wait_for_field(job, "JobState", *ENDED)
+        time.sleep(10)  # in which it must not be queued again
+        saved = sorted((path / "checkpoints").iterdir())[-1].name
+        self.expect(saved == f"step-{steps_of(path):08d}", f"{path.name}: canceled, saved {saved}")
+        self.expect(field(job, "JobState") == "CANCELLED", f"{path.name}: {field(job, 'JobState')}")
+        self.expect(field(job, "Restarts") == "0", f"{path.name}: restarted after scancel")
+
+    def train_alone(self, path: Path, launcher: list[str]) -> None:
+        """Train where Slurm's variables name several tasks, but the command is not one of them."""
+        result = subprocess.run(
+            [*launcher, *self.command(path)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        self.expect(result.returncode == 0, f"{path.name}: {result.stderr}")
+
+    def mistake(self, path: Path) -> None:
+        """Give two tasks a wrong option, which must be named once."""
+        result = subprocess.run(
+            ["srun", "-n", "2", "--kill-on-bad-exit=1", *self.command(path), "--training.max-steps", "many"],
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        lines = [
+            line
+            for line in result.stderr.splitlines()
+            if not line.startswith(("srun:", "slurmstepd:"))
+        ]
+        self.expect(result.returncode == 2, f"{path.name}: exit code {result.returncode}")
+        self.expect(len(lines) == 1 and "max-steps" in lines[0], f"{path.name}: {result.stderr}")
+
+    def compare(self, path: Path, reference: Path) -> None:
+        """Compare a finished run with the undisturbed one."""
+        for name in COMPARED:
+            same = (path / name).is_file() and (path / name).read_bytes() == (
+                reference / name
+            ).read_bytes()
+            self.expect(same, f"{path.name}: {name} differs from the undisturbed run's")
+        print(f"{path.name}: compared", file=sys.stderr, flush=True)
+
+    def expect(self, holds: bool, otherwise: str) -> None:
+        """Note a broken promise."""
+        if not holds:
+            self.broken.append(otherwise)
+            print(otherwise, flush=True)
+
+
+def documented_script(command: list[str]) -> str:
+    """Return the batch script of the documentation for two tasks on one node, with another command."""
+    found = re.search(
+        r"```bash\n(#!/bin/bash\n#SBATCH.*?)```", DOCUMENTATION.read_text(), re.DOTALL
+    )
+    assert found, "the documentation has no batch script"
+    script = re.sub(r"#SBATCH --(gpus-per-node|output)=.*\n", "", found[1])
+    for name, value in (("nodes", 1), ("ntasks-per-node", 2), ("cpus-per-task", 1)):
+        script = re.sub(rf"--{name}=\S+", f"--{name}={value}", script)
+    script, count = re.subn(r"headway train .*", lambda _: shlex.join(command), script)
+    assert count == 1, "the documentation's batch script does not train"
+    return script
+
+
+def sharing_ranks(path: Path) -> list[int]:
+    """Return the ranks of a training that exchange gradients through memory that they share."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (
+                f"\0{path}\0" in (process / "cmdline").read_text()
+                and "headway-gradients" in (process / "maps").read_text()
+            ):
+                found.append(int(process.name))
+    return found
+
+
+def output(*command: str) -> str:
+    """Return what a command prints."""
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def field(job: str, name: str) -> str:
+    """Return a field of a job's description."""
+    found = re.search(rf"\b{name}=(\S+)", output("scontrol", "show", "job", job))
+    return found[1] if found else ""
+
+
+def wait_for_step(path: Path, step: int) -> None:
+    """Wait until a run has logged a step."""
+    wait_until(lambda: steps_of(path) >= step, f"{path.name} does not reach step {step}")
+
+
+def wait_for_field(job: str, name: str, *values: str) -> None:
+    """Wait until a field of a job's description has one of the values."""
+    wait_until(
+        lambda: field(job, name) in values, f"{name} of job {job} is not {' or '.join(values)}"
+    )
+
+
+def wait_until(is_true: Callable[[], bool], otherwise: str) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + PATIENCE
+    while not is_true():
+        if time.monotonic() > end:
+            raise TimeoutError(otherwise)
+        time.sleep(0.05)
+
+
+def main() -> int:
+    """Train, compare, and print what was broken."""
+    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and end Slurm
+    with tempfile.TemporaryDirectory(prefix="headway-slurm-") as name:
+        folder = Path(name)
+        campaign = Campaign(folder)
+        reference = folder / "reference"
+        subprocess.run([*campaign.command(reference), "--ranks", "1"], check=True)
+        with slurm(folder):
+            campaign.interrupt(folder / "interrupted")
+            campaign.train_alone(folder / "salloc", ["salloc", "-n", "2"])
+            campaign.train_alone(folder / "one-task", ["srun", "-n", "1"])
+            script = f"#!/bin/bash\n#SBATCH --ntasks=2\n#SBATCH --wait\n{shlex.join(campaign.command(folder / 'batch'))}\n"
+            campaign.submit(folder / "batch", script)
+            campaign.mistake(folder / "mistake")
+            campaign.cancel(folder / "canceled")
+        for finished in ("interrupted", "salloc", "one-task", "batch"):
+            campaign.compare(folder / finished, reference)
+    print(f"{len(campaign.broken)} promises broken")
+    return bool(campaign.broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
