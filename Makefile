@@ -35,7 +35,7 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare bulk
+PARTS := crash runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare bulk cluster
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -67,6 +67,10 @@ outside-prepare: $(VENV)/.installed
 
 outside-bulk: $(VENV)/.installed
 	$(BIN)/python tests/outside/bulk_campaign.py $(MODEL) $(LINES)
+
+outside-cluster: $(VENV)/.installed
+	$(BIN)/python tests/outside/slurm_node.py
+	$(BIN)/python tests/outside/two_machines.py
 
 outside-supply: $(VENV)/.installed $(TOOLS)/audit/.installed
 	$(BIN)/python tests/outside/supply_chain.py --pip-audit $(TOOLS)/audit/bin/pip-audit

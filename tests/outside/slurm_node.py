@@ -135,8 +135,10 @@ class Campaign:
             print(*command, file=sys.stderr, flush=True)
             output(*command)
             wait_for_field(job, "Restarts", str(restarts))
-            # Slurm waits two minutes before it starts a requeued job.
             wait_for_field(job, "JobState", "PENDING")
+            # Slurm waits two minutes until the old credentials of a requeued job are certainly refused. Within a
+            # second, it might refuse the new ones, too.
+            time.sleep(3)
             output("scontrol", "update", f"JobId={job}", "StartTime=now")
         wait_for_field(job, "JobState", *ENDED)
         self.expect(field(job, "JobState") == "COMPLETED", f"{path.name}: {field(job, 'JobState')}")

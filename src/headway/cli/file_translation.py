@@ -43,7 +43,9 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     engine = translator.token_search.prepare(search)  # before a fork, so that workers share it
     identity = _identity(translator, search, plan, args)
     if not engine.is_parallel and translator.device.type == "cpu":
-        identity["threads"] = str(plan.threads)  # they change the last bits of matrix products of torch
+        identity["threads"] = str(
+            plan.threads
+        )  # they change the last bits of matrix products of torch
     with ResumableOutput(plan.out, identity, plan.part.suffix) as output:
         if plan.part.suffix and is_joined(plan.out, identity):
             remove_parts(plan.out, plan.part.count)
