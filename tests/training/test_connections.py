@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,5 +34,5 @@ def test_no_descriptor_is_left_open():
 
 
 def lowest_free_descriptor():
-    with open("/dev/null") as file:
+    with Path("/dev/null").open() as file:
         return file.fileno()

@@ -191,7 +191,7 @@ def test_ranks_that_cannot_connect_end_with_one_line(monkeypatch):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(parallel, "LIMIT", timedelta(seconds=1))
-    with pytest.raises(HeadwayError, match="could not connect .* GLOO_SOCKET_IFNAME") as found:
+    with pytest.raises(HeadwayError, match=r"could not connect .* GLOO_SOCKET_IFNAME") as found:
         parallel.join()
     assert "\n" not in str(found.value)
     monkeypatch.delenv("MASTER_ADDR")

@@ -6,6 +6,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 PROBED_AFTER = 20  # seconds without a message
 PROBE_EVERY = 10  # seconds
@@ -32,11 +33,11 @@ def probe_connections() -> None:
 
 def _connections() -> Iterator[socket.socket]:
     """Yield this process's TCP connections to other machines."""
-    for name in os.listdir("/proc/self/fd"):
+    for path in list(Path("/proc/self/fd").iterdir()):
         with suppress(OSError):  # closed already, or without a connection
-            if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+            if not stat.S_ISSOCK(os.fstat(int(path.name)).st_mode):
                 continue
-            with socket.socket(fileno=os.dup(int(name))) as found:
+            with socket.socket(fileno=os.dup(int(path.name))) as found:
                 is_tcp = (
                     found.family in (socket.AF_INET, socket.AF_INET6)
                     and found.type == socket.SOCK_STREAM
