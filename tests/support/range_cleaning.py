@@ -66,8 +66,7 @@ def clean(
                     selection.report_held_out(cleaned, fates, texts),
                 )
             )
-        valid = [Pair(*ranges[c.range].some_pairs([c.place])[0], c.line) for c in chosen]
-        return kept, valid, join_reports(reports)
+        return kept, selection.read_chosen(ranges, chosen), join_reports(reports)
 
 
 def _clean_ranges(

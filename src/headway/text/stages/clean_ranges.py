@@ -1,8 +1,9 @@
 """Cleaned ranges: the pairs of a range that break no rule by themselves, and digests to compare them by."""
 
 import json
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import asdict
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -124,16 +125,19 @@ class CleanRange:
         lines = (self._directory / "text").read_bytes().decode().split("\n")
         return lines[0:-1:2], lines[1::2]
 
-    def some_pairs(self, indices: Iterable[int]) -> list[tuple[str, str]]:
-        """Return the sources and targets of a few pairs."""
-        text = (self._directory / "text").read_bytes()
-        ends = np.load(self._directory / "ends.npy").tolist()
-        found = []
-        for index in indices:
-            start = ends[index - 1] if index else 0
-            source, target, _ = text[start : ends[index]].decode().split("\n")
-            found.append((source, target))
-        return found
+    def some_pairs(self, indices: npt.NDArray[np.int64]) -> Iterator[tuple[str, str]]:
+        """Yield the sources and targets of some pairs, without reading the others."""
+        if not len(indices):
+            return
+        ends = np.load(self._directory / "ends.npy", mmap_mode="r")
+        starts = np.where(indices > 0, ends[indices - 1], 0)
+        with (
+            (self._directory / "text").open("rb") as file,
+            mmap(file.fileno(), 0, access=ACCESS_READ) as text,
+        ):
+            for start, end in zip(starts.tolist(), ends[indices].tolist(), strict=True):
+                source, target, _ = text[start:end].decode().split("\n")
+                yield source, target
 
     def slice_digests(self, kind: str, low: int, high: int) -> tuple[Digests, Places]:
         """Return the digests in [low, high), in ascending order, and their places.

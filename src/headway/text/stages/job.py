@@ -198,8 +198,7 @@ class PreparationJob:
             chosen = selection.choose_validation(
                 ranges, self._plan.held_out, self._read_duplicates, repeated
             )
-            texts = (ranges[c.range].some_pairs([c.place])[0] for c in chosen)
-            valid = (Pair(*text, c.line) for text, c in zip(texts, chosen, strict=True))
+            valid = selection.read_chosen(ranges, chosen)
             selection.write_pairs(directory / "valid.jsonl", valid)
         kept = selection.write_fates(directory, ranges, chosen, self._read_duplicates)
         if not kept:
@@ -285,7 +284,7 @@ class PreparationJob:
         passed = 0
         for number, cleaned in enumerate(self._ranges()):
             indices = np.flatnonzero(selection.read_fates(select, number) == selection.KEPT)
-            yield from cleaned.some_pairs(indices[-passed % every :: every].tolist())
+            yield from cleaned.some_pairs(indices[-passed % every :: every])
             passed += len(indices)
 
     def _tokenizer(self) -> Tokenizer:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from headway.errors import HeadwayError
 from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, Report
 from headway.text.readers import Pair
-from headway.text.stages.clean_ranges import HALF_LEAKED, PLAIN, CleanRange
+from headway.text.stages.clean_ranges import HALF_LEAKED, PLAIN, SIDES, CleanRange
 
 KEPT, REPEATED, CHOSEN, SHARES_A_SIDE = range(4)  # what becomes of a cleaned pair
 Fates = npt.NDArray[np.uint8]
@@ -97,6 +97,15 @@ def choose_validation(
     return sorted(chosen, key=lambda pair: pair.line)
 
 
+def read_chosen(ranges: Sequence[CleanRange], chosen: Sequence[ChosenPair]) -> list[Pair]:
+    """Return the text of the pairs that `choose_validation` chose, in the same order."""
+    texts: dict[tuple[int, int], tuple[str, str]] = {}
+    for number, places in _by_range(chosen).items():
+        for place, text in zip(places.tolist(), ranges[number].some_pairs(places), strict=True):
+            texts[number, place] = text
+    return [Pair(*texts[c.range, c.place], c.line) for c in chosen]
+
+
 def write_fates(
     directory: Path,
     ranges: Sequence[CleanRange],
@@ -107,9 +116,10 @@ def write_fates(
 
     A pair is not kept if it occurs before, or has a side in common with a pair that is held out.
     """
-    digests = np.concatenate(
-        [np.zeros((0, 3), np.uint64), *(ranges[c.range].loose_digests()[[c.place]] for c in chosen)]
-    )
+    found = [np.zeros((0, 1 + SIDES), np.uint64)]
+    for number, places in _by_range(chosen).items():
+        found.append(ranges[number].loose_digests()[places])
+    digests = np.concatenate(found)
     wholes, sides = digests[:, 0], digests[:, 1:].reshape(-1)
     kept = 0
     starts = [0]
@@ -132,6 +142,14 @@ def read_fates(directory: Path, number: int) -> Fates:
     """Return what becomes of the pairs of a range."""
     start, end = np.load(directory / "starts.npy")[number : number + 2].tolist()
     return np.fromfile(directory / "fates", np.uint8, end - start, offset=start)
+
+
+def _by_range(chosen: Sequence[ChosenPair]) -> dict[int, npt.NDArray[np.int64]]:
+    """Return the places of chosen pairs in each range, in ascending order."""
+    places: dict[int, list[int]] = {}
+    for pair in sorted(chosen, key=lambda pair: (pair.range, pair.place)):
+        places.setdefault(pair.range, []).append(pair.place)
+    return {number: np.array(some, np.int64) for number, some in places.items()}
 
 
 def write_pairs(file: Path, pairs: Iterable[Pair]) -> None:
