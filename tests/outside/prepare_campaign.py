@@ -81,9 +81,10 @@ def peak_memory(process: int) -> int:
 def directory_bytes(folder: Path) -> int:
     """Return the bytes of all files in a directory, which other processes change."""
     total = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):
-            total += path.stat().st_size
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += (Path(place) / name).stat().st_size
     return total
 
 

@@ -16,7 +16,8 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.prepare import languages_from_names, prepare
+from headway.text.file_languages import languages_from_names
+from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
 from support.command import headway

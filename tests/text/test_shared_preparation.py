@@ -17,10 +17,10 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.tasks.ledger import Ledger
 from headway.tasks.work import Task
-from headway.text import prepare as module
-from headway.text.prepare import Preparation, prepare
-from headway.text.stages import plan, repeats
+from headway.text.prepare import prepare
+from headway.text.stages import plan, preparation, repeats
 from headway.text.stages.job import PreparationJob
+from headway.text.stages.preparation import Preparation
 from support.prepare_in_order import LANGUAGES, prepare_in_order
 from support.toy_models import sentences, translate_words
 
@@ -31,7 +31,7 @@ CONFIG = TextConfig(vocab_size=331, max_ratio=0, sample_lines=97, max_tokens=23)
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "RANGE", 37)
     monkeypatch.setattr(repeats, "PARTITION_RANGES", 3)
-    monkeypatch.setattr(module, "WORKER_BYTES", 1000)
+    monkeypatch.setattr(preparation, "WORKER_BYTES", 1000)
 
 
 @pytest.fixture
@@ -129,8 +129,7 @@ def test_a_preparation_that_is_killed_at_any_commit_goes_on(
 COMMAND = """
 import sys
 from headway.config import TextConfig
-from headway.text import prepare as module
-from headway.text.stages import plan
+from headway.text.stages import plan, preparation as module
 plan.RANGE, module.WORKER_BYTES, module.PAUSE = 37, 1000, 0.02
 preparation = module.Preparation(
     [sys.argv[1]], 31, sys.argv[2], TextConfig(vocab_size=331, max_ratio=0, sample_lines=97, max_tokens=23),
@@ -220,7 +219,7 @@ def test_changed_text_or_settings_are_named_and_start_again(
 def test_a_preparation_in_another_process_is_named(
     table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    monkeypatch.setattr(preparation, "PATIENCE", 0.1)
     steps = Preparation(table, 31, tmp_path / "out", CONFIG, LANGUAGES).run()
     next(steps)
     with pytest.raises(HeadwayError, match=r"another process prepares it: wait, or .* --join"):

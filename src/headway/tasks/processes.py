@@ -10,6 +10,10 @@ from types import TracebackType
 from headway.errors import HeadwayError
 
 
+class LostWorkersError(HeadwayError):
+    """Worker processes were killed, or failed for no fault of the user; what they finished is kept."""
+
+
 class WorkerProcesses:
     """Worker processes; as a context manager they run inside the block, and are killed at its end.
 
@@ -55,7 +59,7 @@ class WorkerProcesses:
                 process that is killed is not replaced.
 
         Raises:
-            HeadwayError: If a process ended with an error, or none is left.
+            LostWorkersError: If a process ended with an error, or none is left.
         """
         for process in self._processes:
             code = process.poll()  # this also lets the other processes see that it is dead
@@ -82,8 +86,8 @@ class WorkerProcesses:
             process_group=0,  # Ctrl-C interrupts this process alone
         )
 
-    def _error(self) -> HeadwayError:
-        return HeadwayError(
+    def _error(self) -> LostWorkersError:
+        return LostWorkersError(
             f"a worker process ended ({self._ended}); fewer --workers need less memory, and the same"
             " command goes on"
         )

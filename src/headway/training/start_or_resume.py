@@ -11,7 +11,8 @@ from headway.inference import shortlist
 from headway.inference.directory import load_model
 from headway.kernels.build import build_id
 from headway.kernels.cores import available_cores
-from headway.text.prepare import languages_from_names, prepare
+from headway.text.file_languages import languages_from_names
+from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
 from headway.text.tokenizer import Tokenizer

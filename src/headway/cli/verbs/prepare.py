@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headway.cli.options import add_file_form, add_preset, file_form, language_code
 
 if TYPE_CHECKING:
-    from headway.text.prepare import Preparation
+    from headway.text.stages.preparation import Preparation
 
 EXAMPLE = (
     "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import settings_from
     from headway.inference.directory import load_model
     from headway.kernels.cores import available_cores
-    from headway.text.prepare import Preparation
+    from headway.text.stages.preparation import Preparation
     from headway.training.fine_tuning import check_shape
     from headway.training.given_vocabulary import GivenVocabulary
 

@@ -10,7 +10,8 @@ from headway.config import Config, TextConfig
 from headway.demo import generate, split
 from headway.model import Network, Transformer
 from headway.paper.running.scoring import Pairs, score_predictions, score_translations
-from headway.text.prepare import languages_from_names, prepare
+from headway.text.file_languages import languages_from_names
+from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair, read_lines, read_pairs
 from headway.training.checkpoint import replace_file

@@ -1,5 +1,7 @@
 """A worker process of a preparation."""
 
+import errno
+import sys
 from pathlib import Path
 
 from headway.errors import HeadwayError, is_out_of_memory
@@ -35,6 +37,6 @@ def serve(pipe: int, directory: str) -> None:
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
-            ledger.record_failure("out of memory: fewer --workers need less")
+            sys.exit(errno.ENOMEM)
         except OSError as error:
             ledger.record_failure(f"{path}: {error.strerror or error}")

@@ -1,0 +1,49 @@
+"""The languages of text files, as their names show them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from headway.errors import HeadwayError
+
+Files = Sequence[str | Path]  # one file of pairs, or two plain text files
+
+
+def check_file_languages(train: Files, *others: Files) -> None:
+    """Check that file names do not show other languages, or another order, than the training files.
+
+    Raises:
+        HeadwayError: If one does.
+    """
+    try:
+        own = languages_from_names(train)
+    except HeadwayError:  # the names show no languages
+        return
+    for paths in others:
+        try:
+            found = languages_from_names(paths)
+        except HeadwayError:
+            continue
+        if found != own:
+            raise HeadwayError(
+                f"{paths[0]} {paths[1]}: their names say {found[0]} and {found[1]}, but the training"
+                f" text is {own[0]} and {own[1]}, in this order"
+            )
+
+
+def languages_from_names(paths: Files) -> tuple[str, str]:
+    """Return the languages that two file names end in: ``train.en.gz`` and ``train.de``: en and de.
+
+    Raises:
+        HeadwayError: If the names do not end in languages.
+    """
+    codes = []
+    for path in paths:
+        suffixes = [s[1:] for s in Path(path).suffixes if s not in (".gz", ".xz", ".zst")]
+        code = suffixes[-1] if suffixes and len(paths) == 2 else ""
+        if not 1 < len(code) < 16 or code == "txt":
+            raise HeadwayError(
+                f"{path}: the name does not end in a language code: give --languages SOURCE TARGET, such as"
+                " --languages en de"
+            )
+        codes.append(code)
+    return codes[0], codes[1]

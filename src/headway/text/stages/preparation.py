@@ -1,0 +1,249 @@
+"""A preparation of text in a work directory, by this process, by worker processes, and with others.
+
+The work directory is beside the prepared directory until that is complete, so that a preparation that is
+killed goes on where it was.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import repeat
+from pathlib import Path
+from typing import NamedTuple
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.files import add_path_to_errors, remove, sync
+from headway.tasks.claims import Claims
+from headway.tasks.ledger import Ledger
+from headway.tasks.members import Member
+from headway.tasks.processes import LostWorkersError, WorkerProcesses
+from headway.tasks.work import work
+from headway.text.file_languages import Files, check_file_languages, languages_from_names
+from headway.text.prepared import check_new
+from headway.text.readers import UTF8, FileForm, read_pairs
+from headway.text.stages.job import VOCABULARY, PreparationJob
+from headway.text.stages.plan import PLAN, Plan
+from headway.text.tokenizer import Tokenizer
+
+WORKER_BYTES = 1 << 23  # of training text, for which another worker process is worth its start
+WORKER = "headway.text.stages.worker"
+PAUSE = 0.1  # seconds between two looks at the worker processes
+PATIENCE = 5.0  # seconds in which the worker processes of a killed command end
+
+
+class Progress(NamedTuple):
+    """How far a preparation is.
+
+    Attributes:
+        tasks: Finished tasks.
+        of: All tasks that are known so far; more are known when the text is read.
+        pairs: Pairs that are read, up to a whole range.
+    """
+
+    tasks: int
+    of: int
+    pairs: int
+
+
+class Preparation:
+    """A preparation, which may be new, interrupted or in progress in other processes.
+
+    Args:
+        train: As the other arguments, see `prepare`.
+        valid: As above.
+        out: As above.
+        config: As above.
+        languages: As above.
+        tests: As above.
+        tokenizer: As above.
+        form: As above.
+        join: Share the tasks with other processes that prepare the same. Then ``out`` may be complete.
+
+    Attributes:
+        work: The work directory.
+        notice: What the user should know, or an empty string.
+    """
+
+    def __init__(
+        self,
+        train: Files,
+        valid: Files | int,
+        out: str | Path,
+        config: TextConfig,
+        languages: tuple[str, str] | None = None,
+        *,
+        tests: Sequence[Files] = (),
+        tokenizer: Tokenizer | None = None,
+        form: FileForm = UTF8,
+        join: bool = False,
+    ) -> None:
+        self.out = Path(out)
+        if not self.out.name:  # the current directory, which has a name in its parent only
+            check_new(self.out)
+        self.work = self.out.with_name(f".preparing-{self.out.name}")
+        # The name of the work directory while it is deleted, so that no process takes it for work.
+        self._rest = self.out.with_name(f".prepared-{self.out.name}")
+        self.notice = ""
+        self._join = join
+        self._tokenizer = tokenizer
+        others = tests if isinstance(valid, int) else [valid, *tests]
+        for paths in (train, *others):
+            read_pairs(paths, languages)  # opens no file yet, but checks the names
+        codes = languages or languages_from_names(train)
+        check_file_languages(train, *others)
+        self._plan = Plan.make(train, valid, tests, config, languages, codes, form, tokenizer)
+        if join and self._plan.reads_standard_input:
+            raise HeadwayError("--train -: only one process can read standard input: give a file")
+
+    def run(self, workers: int = 1) -> Iterator[Progress]:
+        """Prepare the text, and yield the progress several times a second or after each task.
+
+        Args:
+            workers: The largest number of processes; little text is prepared in this process.
+
+        Raises:
+            HeadwayError: If text is missing or wrong, or another process prepares something else here.
+            OSError: If ``out`` cannot be written; it names ``out``.
+        """
+        if self._is_finished():
+            return
+        check_new(self.out)
+        with add_path_to_errors(self.out):
+            for _ in range(2):  # the second time without a work directory of other text
+                try:
+                    self.work.mkdir(parents=True, exist_ok=True)
+                    with Member(self.work) as member:
+                        if self._begin(member):
+                            yield from self._run(member, workers)
+                            return
+                    self._remove_work()
+                except FileNotFoundError:  # another process has removed the work directory
+                    if not self._is_published:
+                        raise
+                    return
+        raise HeadwayError(f"{self.out}: another process prepares it at the same time")
+
+    @property
+    def _is_published(self) -> bool:
+        return (self.out / "data.json").exists()
+
+    def _is_finished(self) -> bool:
+        """Return whether the prepared directory is there, and delete what is left of its preparation."""
+        is_finished = self._is_published and (
+            self._join or any(Plan.read(place) == self._plan for place in (self.work, self._rest))
+        )
+        if is_finished:
+            self._remove_work()
+        remove(self._rest)
+        return is_finished
+
+    def _begin(self, member: Member) -> bool:
+        """Begin a preparation, or go on with the one whose plan the work directory holds.
+
+        Returns:
+            False if the work directory is of no use and no process uses it.
+
+        Raises:
+            HeadwayError: If another process uses it.
+        """
+        before = Plan.read(self.work)
+        difference = before.find_difference(self._plan) if before else ""
+        ledger = Ledger(self.work, member.name)
+        if others := self._list_others(member):
+            if not self._join:
+                raise HeadwayError(
+                    f"{self.out}: another process prepares it ({others[0]}): wait for it, or share its"
+                    " work by --join"
+                )
+            if difference:
+                raise HeadwayError(
+                    f"{self.out}: another process prepares it from other text or settings: {difference}"
+                )
+        else:
+            job = PreparationJob(self._plan, ledger)
+            is_used = any(entry.name != "members" for entry in self.work.iterdir())
+            is_lost = before is None or (job.is_complete and not job.result.exists())
+            if difference or (is_used and (is_lost or self._plan.reads_standard_input)):
+                why = difference or "it cannot go on"
+                self.notice = f"{self.out}: interrupted before; it starts again, because {why}"
+                return False
+            ledger.remove_failure()
+        if before is None:
+            if self._tokenizer:
+                (self.work / VOCABULARY).mkdir(exist_ok=True)
+                self._tokenizer.save(self.work / VOCABULARY)
+            self._plan.write(self.work)
+        ledger.remove_unfinished(member)
+        return True
+
+    def _list_others(self, member: Member) -> list[str]:
+        """Return the other processes; those of a killed command end in a moment."""
+        patience = time.monotonic() + (0 if self._join else PATIENCE)
+        while (others := member.list_others()) and time.monotonic() < patience:
+            time.sleep(PAUSE)
+        return others
+
+    def _run(self, member: Member, workers: int) -> Iterator[Progress]:
+        ledger = Ledger(self.work, member.name)
+        job = PreparationJob(self._plan, ledger)
+        claims = Claims(self.work, member)
+        count = min(workers, 1 + self._plan.input_bytes() // WORKER_BYTES)
+        try:
+            if self._is_published:  # a moment ago, by a process that this one wanted to join
+                self._remove_work()
+            elif count == 1:
+                for _ in work(job, ledger, claims):
+                    yield Progress(*job.count_tasks())
+            else:
+                yield from self._run_workers(job, ledger, claims, count)
+            if not self._is_published:
+                self._publish(job.result)
+        except LostWorkersError:
+            raise
+        except (HeadwayError, OSError):
+            if not self._join:
+                self._remove_work()
+            raise
+
+    def _run_workers(
+        self, job: PreparationJob, ledger: Ledger, claims: Claims, count: int
+    ) -> Iterator[Progress]:
+        """Let worker processes do the tasks; this process reads standard input, if that is the text."""
+        with WorkerProcesses(count, WORKER, [str(self.work)]) as processes:
+            progress = Progress(*job.count_tasks())
+            processes.keep_running(progress.tasks)
+            own = work(job, ledger, claims) if self._plan.reads_standard_input else repeat(None)
+            while ledger.exists and not job.is_complete:
+                if reason := ledger.failure():
+                    raise HeadwayError(reason)
+                next(own, None)
+                progress = Progress(*job.count_tasks())
+                processes.keep_running(progress.tasks)
+                yield progress
+                time.sleep(PAUSE)
+
+    def _publish(self, result: Path) -> None:
+        """Give the prepared directory its name, and delete the work directory."""
+        try:
+            result.rename(self.out)
+        except OSError:
+            if self._is_published:  # by another process, which deletes the work directory
+                return
+            if self.work.exists():
+                raise
+            raise HeadwayError(
+                f"{self.out}: another process ended its preparation: start the command again"
+            ) from None
+        sync(self.out.parent)
+        self._remove_work()
+
+    def _remove_work(self) -> None:
+        """Delete the work directory; the plan last, so that a killed deletion is recognized."""
+        remove(self._rest)
+        with suppress(FileNotFoundError):
+            self.work.rename(self._rest)
+            for entry in self._rest.iterdir():
+                if entry.name != PLAN:
+                    remove(entry)
+            remove(self._rest)
