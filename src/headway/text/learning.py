@@ -1,11 +1,17 @@
 """Learning a subword vocabulary: byte-pair encoding (paper: section 5.1), or unigram."""
 
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.vocabulary import EOS, SPACE, UNK
+
+LONGEST = 1 << 16  # bytes of a line; sentencepiece ignores longer ones
+# Lines with one of these are given to sentencepiece as they are: it does not split them at each space only.
+_UNSPLIT = ("  ", SPACE, "\u2585", "\0", "\r")
 
 
 def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
@@ -24,10 +30,18 @@ def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
     from sentencepiece import SentencePieceTrainer
 
     is_split = config.subwords == "none"
+    sentences = _require_text(lines, is_split=is_split)
+    is_counted = False
+    if config.subwords == "bpe":  # it learns from words and their numbers only
+        words = _count_words(sentences)
+        # In a list of counts, a tab ends a word.
+        is_counted = not any("\t" in word for word in words)
+        sentences = _list_counts(words) if is_counted else _repeat_words(words)
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
-            sentence_iterator=_require_text(lines, is_split=is_split),
+            sentence_iterator=sentences,
+            input_format="tsv" if is_counted else "text",
             model_writer=model,
             model_type="word" if is_split else config.subwords,
             vocab_size=config.vocab_size - 1,
@@ -41,13 +55,50 @@ def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
             eos_id=EOS,
             bos_id=-1,
             pad_id=-1,
-            max_sentence_length=1 << 16,
+            max_sentence_length=LONGEST,
             num_threads=1,  # the result of unigram depends on the number of threads
             minloglevel=3,
         )
     except (RuntimeError, OSError) as error:
         raise _explain(str(error), config.vocab_size) from None
-    return model.getvalue()
+    return _forget_format(model.getvalue())
+
+
+def _count_words(lines: Iterable[str]) -> Counter[str]:
+    """Count the words of lines; a line that must not be split counts as one word.
+
+    Few words of a text are distinct, so their counts need far less memory than the lines, and sentencepiece
+    needs less time for them.
+    """
+    words: Counter[str] = Counter()
+    for line in (line.rstrip("\r") for line in lines):  # as sentencepiece does
+        is_long = 4 * len(line) > LONGEST and len(line.encode()) > LONGEST
+        is_padded = line[:1] == " " or line[-1:] == " "
+        if is_long or is_padded or any(mark in line for mark in _UNSPLIT):
+            words[line] += 1
+        else:
+            words.update(line.split(" "))
+    return words
+
+
+def _list_counts(words: Counter[str]) -> Iterator[str]:
+    for word, count in words.items():
+        yield f"{word}\t{count}"
+
+
+def _repeat_words(words: Counter[str]) -> Iterator[str]:
+    for word, count in words.items():
+        yield from repeat(word, count)
+
+
+def _forget_format(model: bytes) -> bytes:
+    """Return a model without the format of the text that it was learned from."""
+    from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
+
+    proto = ModelProto.FromString(model)
+    proto.trainer_spec.ClearField("input_format")
+    content: bytes = proto.SerializeToString()
+    return content
 
 
 def _explain(message: str, size: int) -> HeadwayError:
