@@ -175,7 +175,7 @@ class Campaign:
         lines = [
             line
             for line in result.stderr.splitlines()
-            if not line.startswith(("srun:", "slurmstepd:"))
+            if not line.startswith(("srun:", "slurmstepd"))
         ]
         self.expect(result.returncode == 2, f"{path.name}: exit code {result.returncode}")
         self.expect(len(lines) == 1 and "max-steps" in lines[0], f"{path.name}: {result.stderr}")

@@ -5,9 +5,10 @@
 The machines are network namespaces of this one, joined by a cable (a veth pair), with processes of their own: they
 share the disk, but no memory. ``torchrun --nnodes 2`` trains on both. In one training all processes of a machine
 are killed at once, first on the second machine and then on the first. In another one the cable is cut. Then both
-sides must end by themselves in time, and the same command goes on. At the end weights, optimizer and metrics must be
-those of a run with one process that nothing happened to, bit by bit. The exit code is 1 if a promise is broken. This
-needs Linux, root, and the programs ``ip`` and ``unshare``.
+sides must end by themselves in time, and the same command goes on. In a third one ``torchrun`` is elastic: the second
+machine is lost, and the first one must go on alone. At the end weights, optimizer and metrics must be those of a run
+with one process that nothing happened to, bit by bit. The exit code is 1 if a promise is broken. This needs Linux,
+root, and the programs ``ip`` and ``unshare``.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from support.runs import write_corpus
 
 MACHINES = {"headway-a": "10.213.7.1", "headway-b": "10.213.7.2"}
 CABLE = "cable0"
+PORT = 29417
 KILLED = 30.0  # seconds until a machine has noticed that the other's processes have ended
 VANISHED = 90.0  # seconds until a machine has noticed that the other one does not answer
 PATIENCE = 300.0  # seconds of a training
@@ -50,10 +52,28 @@ class Campaign:
         self.arguments = ["--quiet", *corpus, *words_of(MODELS["quick"] | SETTINGS)]
         self.broken: list[str] = []
 
-    def start(self, path: Path) -> "list[subprocess.Popen[bytes]]":
+    def start(self, path: Path, *, is_elastic: bool = False) -> "list[subprocess.Popen[bytes]]":
         """Start a training on both machines, or go on with it."""
         sides = []
-        for number, name in enumerate(MACHINES):
+        first = MACHINES["headway-a"]
+        for number, (name, address) in enumerate(MACHINES.items()):
+            meeting = [
+                "--nnodes=2",
+                f"--node-rank={number}",
+                f"--master-addr={first}",
+                f"--master-port={PORT}",
+            ]
+            if is_elastic:
+                meeting = [
+                    *(
+                        "--nnodes=1:2",
+                        "--max-restarts=3",
+                        "--rdzv-backend=c10d",
+                        f"--rdzv-endpoint={first}:{PORT}",
+                    ),
+                    # The machines have no names of their own.
+                    *(f"--rdzv-conf=is_host={int(address == first)}", f"--local-addr={address}"),
+                ]
             command = [
                 *(
                     "ip",
@@ -70,11 +90,10 @@ class Campaign:
                     sys.executable,
                     "-m",
                     "torch.distributed.run",
-                    "--nnodes=2",
-                    f"--node-rank={number}",
+                    *meeting,
+                    f"--nproc-per-node={self.ranks}",
                 ),
-                *(f"--nproc-per-node={self.ranks}", f"--master-addr={MACHINES['headway-a']}"),
-                *("--master-port=29417", "-m", "headway", "train", str(path), *self.arguments),
+                *("-m", "headway", "train", str(path), *self.arguments),
             ]
             variables = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": CABLE}
             with Path(f"{path}.{name}.log").open("ab") as log:
@@ -100,6 +119,13 @@ class Campaign:
         self.expect_failure(path, sides, VANISHED)
         ip("-n", "headway-b", "link", "set", CABLE, "up")
         self.finish(path)
+
+    def lose(self, path: Path) -> None:
+        """Train on two machines, of which one is lost and the other goes on."""
+        sides = self.start(path, is_elastic=True)
+        self.wait_for_step(path, 4, sides)
+        sides[1].kill()
+        self.expect(sides[0].wait(PATIENCE) == 0, f"{path.name}: does not go on alone")
 
     def finish(self, path: Path) -> None:
         """Give the same command again, which must finish the training."""
@@ -212,7 +238,7 @@ def main() -> int:
         reference = campaign.folder / "reference"
         train = [sys.executable, "-m", "headway", "train", str(reference), "--ranks", "1"]
         subprocess.run([*train, *campaign.arguments], check=True)
-        for disturb in (campaign.kill, campaign.cut):
+        for disturb in (campaign.kill, campaign.cut, campaign.lose):
             path = campaign.folder / disturb.__name__
             disturb(path)
             campaign.compare(path, reference)
