@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -30,9 +31,10 @@ LIMIT = 1.1e9  # bytes of memory for a worker
 
 
 class Measured(NamedTuple):
-    """A preparation: seconds, the most bytes of memory of a process, and of the work directory."""
+    """A preparation: seconds, processor seconds, the most bytes of memory of a process, and on disk."""
 
     seconds: float
+    processor_seconds: float
     memory: int
     disk: int
 
@@ -90,7 +92,7 @@ def directory_bytes(folder: Path) -> int:
 
 def measure(process: "subprocess.Popen[bytes]", work: Path, log: Path) -> Measured:
     """Wait for the end of a preparation."""
-    began = time.monotonic()
+    began, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     memory = disk = 0
     while process.poll() is None:
         memory = max([memory, *map(peak_memory, (process.pid, *children(process.pid)))])
@@ -98,7 +100,9 @@ def measure(process: "subprocess.Popen[bytes]", work: Path, log: Path) -> Measur
         time.sleep(0.2)
     if process.returncode:
         sys.exit(log.read_text())
-    return Measured(time.monotonic() - began, memory, disk)
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor_seconds = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+    return Measured(time.monotonic() - began, processor_seconds, memory, disk)
 
 
 def prepare_with_kills(
@@ -171,17 +175,14 @@ def main() -> int:
             )
             digests.add(hash_directory(out))
             print(
-                f"{workers} workers: {found.seconds:.1f} s, {found.memory / 1e6:.0f} MB at most in a process,"
+                f"{workers} workers: {found.seconds:.1f} s, {found.processor_seconds:.1f} s of processors,"
+                f" {found.memory / 1e6:.0f} MB at most in a process,"
                 f" {found.disk / text_bytes:.2f} times the text on disk",
                 flush=True,
             )
             broken += found.memory > LIMIT
-            print(
-                out.with_suffix(".log").read_text()
-                if len(digests) == 1 and workers == options.workers[0]
-                else "",
-                end="",
-            )
+            if workers == options.workers[0]:
+                print(out.with_suffix(".log").read_text(), end="")
             shutil.rmtree(out)
         if options.kills:
             longest = max(found.seconds for found in results.values())
