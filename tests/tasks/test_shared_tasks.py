@@ -160,11 +160,17 @@ def serve(pipe: int, folder: str, way: str) -> None:
 
 
 def wait_for(folder: Path, count: int) -> list[int]:
-    for _ in range(500):
+    for _ in range(1000):
         if len(found := list(folder.iterdir())) == count:
             return [int(entry.name) for entry in found]
         time.sleep(0.01)
     raise AssertionError(f"{len(found)} processes instead of {count}")
+
+
+def keep_running(processes: WorkerProcesses, progress: int) -> None:
+    for _ in range(500):
+        processes.keep_running(progress)
+        time.sleep(0.01)
 
 
 def test_worker_processes_are_replaced_while_the_work_goes_on_and_end_with_the_block(
@@ -175,9 +181,8 @@ def test_worker_processes_are_replaced_while_the_work_goes_on_and_end_with_the_b
         first = wait_for(tmp_path, 2)
         for pid in first:
             os.kill(pid, signal.SIGKILL)
-        time.sleep(0.1)
         with pytest.raises(HeadwayError, match=r"worker process ended \(SIGKILL\)"):
-            processes.keep_running(0)
+            keep_running(processes, 0)
         processes.keep_running(1)
         wait_for(tmp_path, 4)
         pids = [int(entry.name) for entry in tmp_path.iterdir()]
@@ -190,6 +195,5 @@ def test_a_worker_process_that_fails_ends_the_command(tmp_path: Path) -> None:
     with WorkerProcesses(1, __name__, [str(tmp_path), "error"]) as processes:
         processes.keep_running(0)
         wait_for(tmp_path, 1)
-        time.sleep(0.2)
         with pytest.raises(HeadwayError, match="exit code 3"):
-            processes.keep_running(1)
+            keep_running(processes, 1)

@@ -22,9 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="directory to create")
     parser.add_argument(
         "--train", metavar="FILE", nargs="+", required=True,
-        help="source file and target file; or one .csv, .tsv, .jsonl or .tmx file; or - for TSV on standard"
-        " input; or corpora by name: hf:NAME, mtdata:ID, sacrebleu:TESTSET. Files may be .gz, .xz"
-        " or .zst",
+        help="source and target file; one .csv, .tsv, .jsonl or .tmx file (.gz, .xz, .zst); - for TSV on"
+        " standard input; or corpora: hf:NAME, mtdata:ID, sacrebleu:SET",
     )  # fmt: skip
     parser.add_argument(
         "--valid",
@@ -37,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--test",
         metavar="FILE",
         nargs="+",
-        help="test text; its pairs are dropped from the training text",
+        help="test text; its pairs are dropped from training",
     )
     parser.add_argument(
         "--languages",
@@ -55,12 +54,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers", metavar="N", type=int, default=0,
-        help="processes, a core each (default: one for each core, and one in all for little text)",
+        help="processes (default: one for each core)",
     )  # fmt: skip
     parser.add_argument(
         "--join",
         action="store_true",
-        help="share the work with the same command, started elsewhere on the same OUT",
+        help="share the work with this command on other machines",
     )
     add_preset(parser)
 

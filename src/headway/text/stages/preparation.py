@@ -218,10 +218,12 @@ class Preparation:
                 if reason := ledger.failure():
                     raise HeadwayError(reason)
                 next(own, None)
+                began = time.monotonic()
                 progress = Progress(*job.count_tasks())
                 processes.keep_running(progress.tasks)
                 yield progress
-                time.sleep(PAUSE)
+                # Counting takes longer if there are many tasks; most of the time, this process sleeps.
+                time.sleep(max(PAUSE, 10 * (time.monotonic() - began)))
 
     def _publish(self, result: Path) -> None:
         """Give the prepared directory its name, and delete the work directory."""
