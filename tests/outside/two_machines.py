@@ -32,7 +32,7 @@ MACHINES = {"headway-a": "10.213.7.1", "headway-b": "10.213.7.2"}
 CABLE = "cable0"
 PORT = 29417
 KILLED = 30.0  # seconds until a machine has noticed that the other's processes have ended
-VANISHED = 90.0  # seconds until a machine has noticed that the other one does not answer
+VANISHED = 120.0  # seconds until a machine has ended because the other one does not answer
 PATIENCE = 300.0  # seconds of a training
 SHARED = "headway-gradients"  # memory through which ranks of one machine exchange gradients
 
