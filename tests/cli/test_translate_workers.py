@@ -1,5 +1,6 @@
 """`headway translate --workers N --part K/N`: always the bytes of one process."""
 
+import argparse
 import gzip
 import multiprocessing
 import os
@@ -10,13 +11,16 @@ import warnings
 from pathlib import Path
 
 import pytest
+import torch
 
 from headway.cli import file_translation
-from headway.cli.main import dispatch
+from headway.cli.file_plan import plan_file
+from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
 from headway.inference import output_parts, resumable_output, translator
 from headway.inference.forked_workers import IS_SUPPORTED
 from headway.inference.output_parts import OutputPart
+from headway.kernels import decoding
 from support.toy_models import sentences
 
 WINDOW = 5
@@ -169,6 +173,33 @@ def test_a_parent_that_is_killed_goes_on_with_the_same_bytes(
     assert out.read_bytes() == whole
 
 
+@needs_workers
+def test_control_c_ends_the_workers_and_the_same_command_goes_on(
+    whole: bytes,
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out, append = tmp_path / "out.gz", resumable_output.ResumableOutput.append
+
+    def append_twice(output, text, lines):
+        if output.lines == 2 * WINDOW:
+            raise KeyboardInterrupt
+        append(output, text, lines)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resumable_output.ResumableOutput, "append", append_twice)
+        with pytest.raises(KeyboardInterrupt):
+            run(model_directory, source, out, "--workers", "3")
+    assert not multiprocessing.active_children()
+    assert f"{out}: stopped after line 10: the same command goes on" in capsys.readouterr().err
+    run(model_directory, source, out, "--workers", "2")
+    assert f"{out}: goes on after line 10\n" in capsys.readouterr().err
+    assert out.read_bytes() == whole
+
+
 def test_a_join_that_is_killed_anywhere_is_done_again(
     whole: bytes,
     model_directory: Path,
@@ -238,9 +269,24 @@ def test_finished_parts_say_what_is_missing_and_a_finished_output_is_left_alone(
         patch.setattr(file_translation, "_translate_rest", None)
         run(model_directory, source, out, "--part", "1/3")
     assert f"{out}: is finished already\n" in capsys.readouterr().err
-    out.unlink()
-    run(model_directory, source, out, "--part", "1/3")
+    run(model_directory, source, out, "--part", "1/3", "--search.alpha", "0.9")
     assert f"{out}: part 1 of 3 is finished; unfinished: 2, 3\n" in capsys.readouterr().err
+    out.unlink()
+    run(model_directory, source, out, "--part", "2/3")
+    said = capsys.readouterr().err
+    assert f"{out}: part 2 of 3 is finished; unfinished: 1 (of another settings), 3\n" in said
+
+
+def test_a_part_that_was_interrupted_is_not_joined(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    for number in (1, 2):
+        part = OutputPart(number, 2).suffix
+        with resumable_output.ResumableOutput(path, {"model": "x"}, part) as output:
+            output.append("a\n", 1)
+            if number == 1:
+                output.finish_part()
+    assert output_parts.join_parts(path, {"model": "x"}, 2) == ["2"]
+    assert not path.exists()
 
 
 def join(path: Path, number: int) -> None:
@@ -283,25 +329,78 @@ def test_a_second_process_of_the_same_part_is_refused(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--part", "5/4"], "--part 5/4: must be K/N with K from 1 to N, such as 1/8"),
-        (["--part", "0/4"], "--part 0/4: must be"),
-        (["--part", "1"], "--part 1: must be"),
+        (["--part", "5/4"], "--part: 5/4: must be K/N with K from 1 to N, such as 1/8"),
+        (["--part", "0/4"], "--part: 0/4: must be"),
+        (["--part", "1"], "--part: 1: must be"),
+        (["--part", "1/2/3"], "--part: 1/2/3: must be"),
         (["--workers", "0"], "--workers 0: must be 1 or more"),
         (["--workers", "-2"], "--workers -2: must be 1 or more"),
     ],
 )
-def test_mistakes_are_named_before_the_model_is_loaded(
+def test_mistakes_are_named_once_before_the_model_is_loaded(
     words: list[str],
     message: str,
     source: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(translator.Translator, "load", None)
-    with pytest.raises(UsageError) as error:
-        run(tmp_path, source, tmp_path / "out", *words)
-    assert str(error.value).startswith(message)
-    assert "\n" not in str(error.value)
+    files = ["--input", str(source), "--output", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as end:
+        main(["translate", str(tmp_path), *files, *words])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_gpu_has_one_process(source: Path, tmp_path: Path) -> None:
+    args = argparse.Namespace(
+        input=str(source), output=str(tmp_path / "out"), part=(2, 3), workers=None
+    )
+    plan = plan_file(args, 4, torch.device("cuda"))
+    assert (plan.workers, plan.threads, plan.lines) == (1, 4, range(15, 30))
+    args.workers = 2
+    with pytest.raises(
+        UsageError, match=r"^--workers 2: needs Linux and a processor: for each GPU"
+    ):
+        plan_file(args, 4, torch.device("cuda"))
+
+
+@needs_workers
+def test_workers_share_the_threads_and_each_has_a_window(source: Path, tmp_path: Path) -> None:
+    args = argparse.Namespace(
+        input=str(source), output=str(tmp_path / "out"), part=None, workers=None
+    )
+    plans = {threads: plan_file(args, threads, torch.device("cpu")) for threads in (1, 4, 64)}
+    assert {t: (p.workers, p.threads) for t, p in plans.items()} == {
+        1: (1, 1),
+        4: (4, 1),
+        64: (10, 6),
+    }
+    args.workers, args.part = 3, (4, 4)
+    plan = plan_file(args, 8, torch.device("cpu"))
+    assert (plan.workers, plan.threads, plan.lines) == (3, 2, range(35, 47))
+
+
+@needs_workers
+def test_without_native_code_the_text_depends_on_the_threads(
+    model_directory: Path,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(decoding, "library", lambda: None)
+    out = tmp_path / "out"
+    for number, threads in [(1, "2"), (2, "1"), (1, "1")]:
+        files = ["--part", f"{number}/2", "--workers", "1", "--threads", threads]
+        run(model_directory, source, out, *files)
+    said = capsys.readouterr().err
+    assert "part 2 of 2 is finished; unfinished: 1 (of another threads)" in said
+    assert "out.1-of-2: starts again from line 1 (changed since: threads)" in said
+    assert "all 2 parts are joined" in said
 
 
 @pytest.mark.parametrize("words", [["--workers", "2"], ["--part", "1/2"]])

@@ -36,10 +36,9 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     from headway.inference.output_parts import is_joined, join_parts, remove_parts
     from headway.inference.resumable_output import ResumableOutput
 
-    plan = plan_file(args, threads)
-    # A forked worker cannot use the threads of OpenMP if this process has used them.
-    set_threads(1 if plan.workers > 1 else plan.threads)
+    set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
     translator, search = load_translator(args)
+    plan = plan_file(args, threads, translator.device)
     engine = translator.token_search.prepare(search)  # before a fork, so that workers share it
     identity = _identity(translator, search, plan, args)
     if not engine.is_parallel and translator.device.type == "cpu":

@@ -4,6 +4,7 @@ import argparse
 import gc
 import sys
 
+from headway.cli.file_plan import parse_part
 from headway.cli.options import add_machine, add_model
 
 EXAMPLE = (
@@ -35,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--part",
+        type=parse_part,
         metavar="K/N",
         help="translate part K of N of --input; the last part joins all to --output",
     )
@@ -62,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
     from headway.cli.arguments import usage_error
-    from headway.cli.file_plan import check_output
+    from headway.cli.file_plan import check_options
     from headway.cli.file_translation import translate_file
     from headway.cli.process import set_threads
     from headway.cli.settings import load_translator
@@ -76,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         if getattr(args, name) is not None and not args.input:
             usage_error(f"--{name} needs --input and --output")
     if args.output:
-        check_output(args)
+        check_options(args)
     import torch
 
     import headway.inference  # noqa: F401  before the next line
