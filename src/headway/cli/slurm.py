@@ -29,20 +29,21 @@ def rank_variables(environment: Mapping[str, str]) -> dict[str, str]:
         return {}
     tasks = _expand_counts(environment["SLURM_STEP_TASKS_PER_NODE"])
     # Slurm may give each task processors of its own, which it then does not share with the others.
-    own = int(environment.get("SLURM_CPUS_PER_TASK", "0")) >= len(os.sched_getaffinity(0))
+    cores = int(environment.get("SLURM_CPUS_PER_TASK", "0"))
+    own = cores > 0 and cores >= len(os.sched_getaffinity(0))
     job, step = int(environment["SLURM_JOB_ID"]), int(environment["SLURM_STEP_ID"])
+    first = _first_node(environment["SLURM_STEP_NODELIST"])
     found = {
         "RANK": environment["SLURM_PROCID"],
         "WORLD_SIZE": str(count),
         "LOCAL_RANK": environment["SLURM_LOCALID"],
         "LOCAL_WORLD_SIZE": str(1 if own else tasks[int(environment["SLURM_NODEID"])]),
-        "MASTER_ADDR": _first_node(environment["SLURM_STEP_NODELIST"])
-        if len(tasks) > 1
-        else "127.0.0.1",
+        "MASTER_ADDR": first if len(tasks) > 1 else "127.0.0.1",
         # Every task computes the same port, and two steps that run at the same time seldom share one.
         "MASTER_PORT": str(FIRST_PORT + (job + 1009 * step) % PORTS),
     }
-    return found | {name: environment[name] for name in found if name in environment}
+    chosen = {"MASTER_ADDR", "MASTER_PORT"} & environment.keys()
+    return found | {name: environment[name] for name in chosen}
 
 
 def _expand_counts(words: str) -> list[int]:
