@@ -67,6 +67,9 @@ class TrainingConfig:
         int, "non-finite steps in a row after which a run returns to a checkpoint", POSITIVE
     ] = 5
     tensorboard: Annotated[bool, "also write TensorBoard events"] = False
+    shard: Annotated[
+        bool, "divide weights, gradients and Adam's state between the ranks, to save memory"
+    ] = False
 
     @property
     def micro_batches_per_step(self) -> int:

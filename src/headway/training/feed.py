@@ -18,7 +18,7 @@ from headway.text.batches import Batch, Rows, make_batch, plan_batches, plan_pac
 from headway.text.prepared import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import parallel
-from headway.training.gradient_tree import share_of
+from headway.training.gradient_tree import share_of, turns_of
 from headway.training.trainer import Step
 
 BLOCK = 1 << 20  # pairs; planned together, so that memory and time do not grow with the corpus
@@ -148,7 +148,8 @@ class Feed:
             if index < len(plan) or block + 1 == self._blocks:
                 break
             block, index = block + 1, 0
-        own = share_of(parallel.rank(), parallel.world_size(), len(rows))
+        divide = turns_of if self.config.shard else share_of
+        own = divide(parallel.rank(), parallel.world_size(), len(rows))
         step = Step(
             batches=[self.batch(rows[number]) for number in own],
             count=len(rows),

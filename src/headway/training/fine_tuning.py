@@ -7,10 +7,11 @@ training regime belong to the new run. Without a preset, the regime is the model
 import math
 from dataclasses import replace
 
+from torch import Tensor
+
 from headway.config import Config, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
-from headway.model import Network
 from headway.text.prepared import PreparedData
 from headway.training.given_vocabulary import LEARNED
 from headway.training.record import InitialModel
@@ -64,6 +65,7 @@ def fine_tuning_regime(own: TrainingConfig, steps: int) -> TrainingConfig:
         device=default.device,
         threads=default.threads,
         tensorboard=default.tensorboard,
+        shard=default.shard,
     )
 
 
@@ -132,8 +134,8 @@ def check_vocabulary(data: PreparedData, model: Model) -> None:
         )
 
 
-def load_initial_weights(model: Network, initial: InitialModel) -> None:
-    """Copy the weights of a recorded model into a model of the same shape.
+def read_initial_weights(initial: InitialModel) -> dict[str, Tensor]:
+    """Return the weights of a recorded model.
 
     Raises:
         HeadwayError: If the recorded model has changed since it was recorded.
@@ -142,4 +144,4 @@ def load_initial_weights(model: Network, initial: InitialModel) -> None:
         raise HeadwayError(
             f"{initial.path}: has changed since this run started from its weights: put it back"
         )
-    model.load_state_dict(load_model(initial.path).transformer.state_dict())
+    return load_model(initial.path).transformer.state_dict()

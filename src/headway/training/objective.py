@@ -157,7 +157,7 @@ class Objective:
         self.smoothing = smoothing
         self.agreement = agreement
         self.chunk = max(1, LOGITS_AT_ONCE // model.config.target_vocab_size)
-        self.parameters = _find_parameters(model.logits, model)
+        self.names = _find_parameters(model.logits, model)
 
     def __call__(self, batch: Batch) -> Loss:
         """Return the sums over the batch's label tokens."""
@@ -171,7 +171,8 @@ class Objective:
             hidden,
             labels_BT.flatten(),
             self.model.logits,
-            self.parameters,
+            # By name, because a model that is sharded has other objects while it computes.
+            [self.model.get_parameter(name) for name in self.names],
             self.smoothing,
             chunk,
             self.agreement,
@@ -186,22 +187,29 @@ class Objective:
 
 
 @torch.enable_grad()
-def _find_parameters(logits: Callable[[Tensor], Tensor], model: Network) -> list[nn.Parameter]:
-    """Return the trained parameters that the logits depend on."""
-    parameters = [p for p in model.parameters() if p.requires_grad]
+def _find_parameters(logits: Callable[[Tensor], Tensor], model: Network) -> list[str]:
+    """Return the names of the trained parameters that the logits depend on."""
+    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
     like = next(model.parameters())
     hidden = like.new_zeros(1, model.config.d_model, requires_grad=True)
-    grads = torch.autograd.grad(logits(hidden).sum(), [hidden, *parameters], allow_unused=True)
-    return [p for p, grad in zip(parameters, grads[1:], strict=True) if grad is not None]
+    grads = torch.autograd.grad(
+        logits(hidden).sum(), [hidden, *parameters.values()], allow_unused=True
+    )
+    return [name for name, grad in zip(parameters, grads[1:], strict=True) if grad is not None]
 
 
 def compute_gradient(
-    objective: Objective, batch: Batch, tokens: int, low_precision: bool
-) -> tuple[dict[nn.Parameter, Tensor], Tensor]:
+    model: nn.Module,
+    objective: Callable[[Batch], Loss],
+    batch: Batch,
+    tokens: int,
+    low_precision: bool,
+) -> tuple[dict[Tensor, Tensor], Tensor]:
     """Compute the gradient of a batch's loss, divided by ``tokens``.
 
     Args:
-        objective: Its model's parameters have no gradient before and after.
+        model: Its parameters have no gradient before and after.
+        objective: The loss of this model on a batch.
         batch: On the device of the model.
         tokens: Target tokens of the whole step.
         low_precision: Whether matrix products are in bfloat16.
@@ -210,12 +218,12 @@ def compute_gradient(
         The gradient of each trained parameter that the loss depends on; and the smoothed loss and the
         nll, summed over target tokens, [2].
     """
-    parameters = list(objective.model.parameters())
+    parameters = list(model.parameters())
     try:
         with torch.autocast(batch.source.device.type, torch.bfloat16, enabled=low_precision):
             smoothed, nll = objective(batch)
         (smoothed / tokens).backward()
-        gradients = {p: p.grad for p in parameters if p.grad is not None}
+        gradients: dict[Tensor, Tensor] = {p: p.grad for p in parameters if p.grad is not None}
     finally:
         for parameter in parameters:
             parameter.grad = None

@@ -75,14 +75,14 @@ def rank() -> int:
 def wait() -> None:
     """Wait for the other ranks."""
     if world_size() > 1:
-        with _explain_lost_rank():
+        with explain_lost_rank():
             distributed.barrier()
 
 
 def wait_for_first() -> None:
     """Wait for the other ranks, of which the first may be busy for hours."""
     if world_size() > 1:
-        with _explain_lost_rank():
+        with explain_lost_rank():
             distributed.barrier(_patient[0])
 
 
@@ -91,7 +91,7 @@ def maximum(numbers: Sequence[int]) -> list[int]:
     if world_size() == 1:
         return list(numbers)
     values = torch.tensor(numbers)
-    with _explain_lost_rank():
+    with explain_lost_rank():
         distributed.all_reduce(values, distributed.ReduceOp.MAX)
     return [int(value) for value in values.tolist()]
 
@@ -104,9 +104,17 @@ def sum_counts(numbers: Sequence[int]) -> list[int]:
 def sum_disjoint(values: Tensor) -> Tensor:
     """Sum tensors of which each element is zero in all ranks but one, or a whole number; exactly."""
     if world_size() > 1:
-        with _explain_lost_rank():
+        with explain_lost_rank():
             distributed.all_reduce(values)
     return values
+
+
+def gather(values: Tensor) -> Tensor:
+    """Return the tensors of all ranks, which have one shape, one after the other."""
+    found = values.new_empty(world_size(), *values.shape)
+    with explain_lost_rank():
+        distributed.all_gather(list(found), values)
+    return found
 
 
 def broadcast(numbers: Sequence[float]) -> list[float]:
@@ -114,7 +122,7 @@ def broadcast(numbers: Sequence[float]) -> list[float]:
     if world_size() == 1:
         return list(numbers)
     values = torch.tensor(numbers, dtype=torch.float64)
-    with _explain_lost_rank():
+    with explain_lost_rank():
         distributed.broadcast(values, 0)
     return [float(value) for value in values.tolist()]
 
@@ -129,13 +137,13 @@ def exchange(sent: Iterable[tuple[int, Tensor]], received: Iterable[tuple[int, T
     """
     operations = [distributed.P2POp(distributed.isend, tensor, rank) for rank, tensor in sent]
     operations += [distributed.P2POp(distributed.irecv, tensor, rank) for rank, tensor in received]
-    with _explain_lost_rank():
+    with explain_lost_rank():
         for work in distributed.batch_isend_irecv(operations):
             work.wait()
 
 
 @contextmanager
-def _explain_lost_rank() -> Iterator[None]:
+def explain_lost_rank() -> Iterator[None]:
     """Turn the error of an exchange with a rank that has ended into a message of one line."""
     try:
         yield

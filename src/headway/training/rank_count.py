@@ -33,7 +33,8 @@ def count_ranks(machine: Machine, settings: TrainingConfig, wanted: int = 0) -> 
     """Return the number of ranks: as many as wanted, or one a core or GPU.
 
     Raises:
-        UsageError: If a step has fewer micro-batches than ranks are wanted.
+        UsageError: If a step has fewer micro-batches than ranks are wanted, or one rank would have to
+            divide the model.
     """
     count = settings.micro_batches_per_step
     if wanted < 0:
@@ -47,4 +48,10 @@ def count_ranks(machine: Machine, settings: TrainingConfig, wanted: int = 0) -> 
     available = machine.threads
     if machine.device != "cpu":
         available = torch.cuda.device_count() if machine.device == "cuda" else 1
-    return wanted or max(1, min(available, count))
+    ranks = wanted or max(1, min(available, count))
+    if settings.shard and ranks == 1:
+        raise UsageError(
+            "training.shard = true: one rank has no other to divide the model with: give --ranks 2 or"
+            " more, with at least as many micro-batches in a step (training.batch_tokens)"
+        )
+    return ranks

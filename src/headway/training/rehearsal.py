@@ -61,14 +61,13 @@ def rehearse(run: Run) -> Rehearsal:
         rate = _time_batches(run)
         search = SearchConfig(beam=run.config.training.validation_beam)
         tokens = run.config.training.micro_batch_tokens
-        for _ in validate(
-            run.trainer.model, run.data, search, batch_tokens=tokens, sentences=SENTENCES
-        ):
+        model = run.trainer.whole_model()
+        for _ in validate(model, run.data, search, batch_tokens=tokens, sentences=SENTENCES):
             pass
 
     size = _check_checkpoint(run)
     settings = run.config.training
-    weights = sum(t.nbytes for t in run.trainer.model.state_dict().values())
+    weights = sum(t.nbytes for t in model.state_dict().values())
     # Checkpoints: those that are kept, one of an interruption and one being written. Models: the
     # best, the average, the installed one, and one being written.
     # Besides the weights that are averaged, a new checkpoint, and four models: two checkpoints that a

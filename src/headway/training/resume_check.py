@@ -14,7 +14,7 @@ from headway.training.record import DataRecord, RunRecord, hash_files, hash_line
 # These settings take no part in what a step computes, so a resumed run may change them.
 MAY_CHANGE = (
     "training.max_steps", "training.patience", "training.average", "training.threads",
-    "training.tensorboard", "search",
+    "training.tensorboard", "training.shard", "search",
 )  # fmt: skip
 
 

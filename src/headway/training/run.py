@@ -150,15 +150,16 @@ class Run:
 
     def validate(self) -> Iterator[Event]:
         """Validate the present weights, and keep them if they are the best so far."""
-        report = yield from self._validate(self.trainer.model)
+        model = self.trainer.whole_model()
+        report = yield from self._validate(model)
         is_better = report.is_better_than(self.state.best)
         self._log(event="validation", **asdict(report), best=is_better)
         if is_better:
             self.state.best, self.state.since_best = report, 0
-            self.models.write(self.directory.best, self.trainer.model, report)
+            self.models.write(self.directory.best, model, report)
         else:
             self.state.since_best += 1
-        self.models.install(self.trainer.model, report)
+        self.models.install(model, report)
         self.state.validated = self.step
         yield report
 
@@ -183,7 +184,9 @@ class Run:
 
     def average(self, steps: Sequence[int]) -> Network:
         """Return a model with the mean weights of the checkpoints of these steps."""
-        model = copy.deepcopy(self.trainer.model)
+        model = self.trainer.whole_model()
+        if model is self.trainer.model:  # otherwise it is a copy already
+            model = copy.deepcopy(model)
         model.load_state_dict(average_weights([self.directory.weights(step) for step in steps]))
         return model
 

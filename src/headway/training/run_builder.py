@@ -15,7 +15,7 @@ from headway.kernels.build import build_id
 from headway.kernels.devices import resolve_device
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.fine_tuning import load_initial_weights
+from headway.training.fine_tuning import read_initial_weights
 from headway.training.machine import Machine
 from headway.training.model_writer import WEIGHTS
 from headway.training.record import DataRecord, InitialModel, RunRecord
@@ -64,7 +64,7 @@ def start(
     record.identity = identify_run(record)
     run = Run(directory, data, config, record)
     if record.init:
-        load_initial_weights(run.trainer.model, record.init)
+        run.trainer.load_weights(read_initial_weights(record.init))
     if parallel.rank() == 0:
         write_settings(directory, data, config)
     return run
@@ -100,7 +100,7 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> tuple
     run = Run(directory, data, config, record)
     logs, notices = restore_newest(run)
     if run.saved < 0 and record.init:
-        load_initial_weights(run.trainer.model, record.init)
+        run.trainer.load_weights(read_initial_weights(record.init))
     if run.step > config.training.max_steps:
         raise HeadwayError(
             f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"

@@ -6,20 +6,24 @@ Paper: sections 5.1, 5.3 and 5.4.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from headway.config import TrainingConfig
-from headway.model import Network
+from headway.model import Network, make_model
 from headway.text.batches import Batch
 from headway.training import parallel
 from headway.training.gradient_exchange import connect
-from headway.training.gradient_tree import Gradient, add_up, divide_share, share_of
+from headway.training.gradient_tree import Gradient, add_up, divide_share, share_of, turns_of
 from headway.training.machine import peak_memory
 from headway.training.objective import Objective, compute_gradient
 from headway.training.random_numbers import kept_generators, seed_generators
 from headway.training.schedule import learning_rate
+
+if TYPE_CHECKING:
+    from headway.training.sharding import Sharding
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,8 @@ class Step:
     """The data of an optimizer step.
 
     Attributes:
-        batches: The micro-batches of this rank (`share_of`), on its device.
+        batches: The micro-batches of this rank (`share_of`; `turns_of` if the model is sharded), on its
+            device.
         count: Micro-batches of all ranks.
         target_tokens: Target tokens of all ranks.
     """
@@ -79,11 +84,19 @@ class Trainer:
         self.config = config
         self.device = next(model.parameters()).device
         self.steps = 0
-        self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
         self.low_precision = precision == "bf16"
         self.objective = Objective(model, config.label_smoothing, config.agreement)
-        shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
-        self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
+        self.sharding = None
+        self.parameters: dict[str, Tensor]  # what this rank's optimizer changes
+        if config.shard:
+            from headway.training.sharding import Sharding  # FSDP2 takes a second to import
+
+            self.sharding = Sharding(self.objective)
+            self.parameters = self.sharding.slices
+        else:
+            self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+            shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
+            self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
         self.optimizer = torch.optim.Adam(
             self.parameters.values(),
             betas=(config.adam_beta1, config.adam_beta2),
@@ -114,7 +127,10 @@ class Trainer:
         self.steps += 1
         *gradients, sums = self._gradient(data)
         loss, nll = (sums / data.target_tokens).tolist()
-        total_norm = torch.nn.utils.get_total_norm(gradients)
+        if self.sharding:
+            total_norm = self.sharding.norm(gradients)
+        else:
+            total_norm = torch.nn.utils.get_total_norm(gradients)
         norm = total_norm.item()
         report = StepReport(
             step=self.steps,
@@ -143,8 +159,15 @@ class Trainer:
             self.model.train()
 
     def compute(self, batch: Batch, tokens: int) -> Gradient:
-        """Return the gradient of a micro-batch for each parameter, and its summed losses, [2]."""
-        found, sums = compute_gradient(self.objective, batch, tokens, self.low_precision)
+        """Return the gradient of a micro-batch for each parameter, and its summed losses, [2].
+
+        If the model is sharded: of a micro-batch of each rank, for this rank's slices.
+        """
+        if self.sharding:
+            return self.sharding.compute(batch, tokens, self.low_precision, parallel.world_size())
+        found, sums = compute_gradient(
+            self.model, self.objective, batch, tokens, self.low_precision
+        )
         return [
             *(found[p] if p in found else torch.zeros_like(p) for p in self.parameters.values()),
             sums,
@@ -152,6 +175,9 @@ class Trainer:
 
     def _gradient(self, data: Step) -> Gradient:
         """Return the gradient of a step for each parameter, and its summed losses, over all ranks."""
+        if self.sharding:
+            with kept_generators(self.device):
+                return self._sharded_gradient(self.sharding, data)
         share = share_of(parallel.rank(), parallel.world_size(), data.count)
 
         def compute(number: int) -> Gradient:
@@ -161,6 +187,16 @@ class Trainer:
         with kept_generators(self.device):
             parts = [(block, add_up(block, compute)) for block in divide_share(share)]
         return self.exchange.sum(parts, data.count)
+
+    def _sharded_gradient(self, sharding: "Sharding", data: Step) -> Gradient:
+        numbers = turns_of(parallel.rank(), parallel.world_size(), data.count)
+
+        def compute(turn: int, count: int) -> Gradient:
+            seed_generators(self.device, self.config.seed, self.steps, numbers[turn])
+            batch = data.batches[turn]
+            return sharding.compute(batch, data.target_tokens, self.low_precision, count)
+
+        return sharding.gradient(compute, data.count)
 
     @property
     def peak_memory(self) -> int:
@@ -180,21 +216,49 @@ class Trainer:
 
     def finite(self) -> bool:
         """Whether every weight is a finite number."""
+        if self.sharding:
+            return self.sharding.is_finite()
         return all(bool(p.isfinite().all()) for p in self.model.state_dict().values())
 
+    def whole_model(self) -> Network:
+        """Return the model; if it is sharded, a whole copy that each rank collects for itself."""
+        if not self.sharding:
+            return self.model
+        with kept_generators(self.device):
+            model = make_model(self.model.config).to(self.device)
+        self.sharding.collect_model(model)
+        return model
+
     def tensors(self) -> dict[str, dict[str, Tensor]]:
-        """Return weights and optimizer state, as they are now."""
-        optimizer = {
-            f"{key}.{name}": value
+        """Return weights and optimizer state, as they are now.
+
+        If the model is sharded, rank 0 gets the whole tensors in main memory, and the other ranks get
+        their shapes only (tensors of the device "meta").
+        """
+        state = {
+            (key, name): value
             for name, parameter in self.parameters.items()
             for key, value in self.optimizer.state[parameter].items()
         }
+        if self.sharding:
+            return self.sharding.collect_all(state)
+        optimizer = {f"{key}.{name}": value for (key, name), value in state.items()}
         return {"model": self.model.state_dict(), "optimizer": optimizer}
 
     def load(self, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
         """Go back to what `tensors` returned."""
-        self.model.load_state_dict(tensors["model"])
+        self.load_weights(tensors["model"])
         with torch.no_grad():
             for name, parameter in self.parameters.items():
                 for key, value in self.optimizer.state[parameter].items():
-                    value.copy_(tensors["optimizer"][f"{key}.{name}"])
+                    whole = tensors["optimizer"][f"{key}.{name}"]
+                    if self.sharding and value.dim():  # the number of steps is not divided
+                        whole = self.sharding.rows_of(whole)
+                    value.copy_(whole)
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Replace the weights by those of a whole model."""
+        if self.sharding:
+            self.sharding.load(weights)
+        else:
+            self.model.load_state_dict(weights)
