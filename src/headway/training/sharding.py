@@ -50,19 +50,21 @@ class Sharding:
             raise UsageError("training.shard = true: start several ranks: give --ranks 2 or more")
         self.model = objective.model
         self.device = next(self.model.parameters()).device
-        self.mesh = init_device_mesh(self.device.type, (parallel.world_size(),))
         self.root = _Root(objective)
         self.sum = _TreeSum()
         layers = [module for module in self.model.modules() if isinstance(module, Layer)]
-        for module in (*layers, self.root):
-            sharded = fully_shard(module, mesh=self.mesh)
-            assert isinstance(sharded, FSDPModule)
-            # The base classes of the exchanges are private in torch; it only calls the two methods.
-            # Plain sums: FSDP2 would divide them by the number of ranks.
-            sharded.set_gradient_divide_factor(1.0)
-            sharded.set_force_sum_reduction_for_comms(True)
-            sharded.set_custom_all_gather(_Gather())  # type: ignore[arg-type]
-            sharded.set_custom_reduce_scatter(self.sum)  # type: ignore[arg-type]
+        index = self.device.index if self.device.type == "cuda" else -1  # -1: does nothing
+        with torch.cuda.device(index):  # FSDP2 takes the current GPU
+            self.mesh = init_device_mesh(self.device.type, (parallel.world_size(),))
+            for module in (*layers, self.root):
+                sharded = fully_shard(module, mesh=self.mesh)
+                assert isinstance(sharded, FSDPModule)
+                # Plain sums: FSDP2 would divide them by the number of ranks.
+                sharded.set_gradient_divide_factor(1.0)
+                sharded.set_force_sum_reduction_for_comms(True)
+                # The base classes of the exchanges are private in torch, which calls only the two methods.
+                sharded.set_custom_all_gather(_Gather())  # type: ignore[arg-type]
+                sharded.set_custom_reduce_scatter(self.sum)  # type: ignore[arg-type]
         self.trained = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         self.slices = {
             name: own_rows(p).detach().requires_grad_() for name, p in self.trained.items()
