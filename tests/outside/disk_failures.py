@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from crash import TIME_LIMIT, spawn, wait
 
+from headway.cli.display import make_bar
 from headway.cli.main import main as headway
 from headway.errors import HeadwayError
 from headway.training.checkpoint import read_checkpoint
@@ -197,6 +198,7 @@ def writers(folder: Path) -> dict[str, Command]:
 
 def main() -> int:
     """Run all cases and print what came of them."""
+    make_bar()  # loads modules that another user may not read
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -6,14 +6,14 @@ killed goes on where it was.
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.files import add_path_to_errors, remove, sync
+from headway.files import remove, sync
 from headway.tasks.claims import Claims
 from headway.tasks.ledger import Ledger
 from headway.tasks.members import Member
@@ -106,10 +106,10 @@ class Preparation:
             HeadwayError: If text is missing or wrong, or another process prepares something else here.
             OSError: If ``out`` cannot be written; it names ``out``.
         """
-        if self._is_finished():
-            return
-        check_new(self.out)
-        with add_path_to_errors(self.out):
+        with self._name_out():
+            if self._is_finished():
+                return
+            check_new(self.out)
             for _ in range(2):  # the second time without a work directory of other text
                 try:
                     self.work.mkdir(parents=True, exist_ok=True)
@@ -124,6 +124,17 @@ class Preparation:
                     return
         raise HeadwayError(f"{self.out}: another process prepares it at the same time")
 
+    @contextmanager
+    def _name_out(self) -> Iterator[None]:
+        """Name ``out`` in an error about a file of the work directory, or about no file."""
+        try:
+            yield
+        except OSError as error:
+            places = tuple(map(str, (self.work, self._rest)))
+            if error.filename is not None and not str(error.filename).startswith(places):
+                raise
+            raise OSError(error.errno, error.strerror or str(error), str(self.out)) from None
+
     @property
     def _is_published(self) -> bool:
         return (self.out / "data.json").exists()
@@ -135,7 +146,8 @@ class Preparation:
         )
         if is_finished:
             self._remove_work()
-        remove(self._rest)
+        if self._rest.exists():
+            remove(self._rest)
         return is_finished
 
     def _begin(self, member: Member) -> bool:
@@ -203,7 +215,8 @@ class Preparation:
             raise
         except (HeadwayError, OSError):
             if not self._join:
-                self._remove_work()
+                with suppress(OSError):  # the first error is the one to report
+                    self._remove_work()
             raise
 
     def _run_workers(
