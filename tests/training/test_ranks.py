@@ -44,6 +44,7 @@ def test_ranks_train_the_weights_of_one_process_bit_for_bit(
     path = tmp_path / "run"
     assert dispatch(ranks_command(path, corpus, ranks, training__threads=threads)) == 0
     assert_equal_runs(path, alone)
+    assert RunDirectory(path).record().identity == RunDirectory(alone).record().identity
 
 
 @pytest.mark.slow

@@ -92,7 +92,7 @@ class RunRecord:
         data: The prepared data.
         init: The model whose weights the run started from, if there is one.
         machine: What the run computes with.
-        processes: Number of ranks.
+        processes: Number of ranks that started the run; a resume may have another number.
         installed: The scores of the model in the run directory.
         finished: Whether the run has taken all its steps and averaged its checkpoints.
         settings: The settings, as ``config.json`` has them; None: version 0.1 did not record them.

@@ -122,7 +122,7 @@ def identify_run(record: RunRecord) -> str:
         json.dumps(settings, sort_keys=True),
         *(data.fingerprint, data.tokenizer_files, data.validation_text),
         record.init.sha256 if record.init else "",
-        *(record.machine.device, record.machine.precision, str(record.processes)),
+        *(record.machine.device, record.machine.precision),
     ]
     return hash_lines(parts)
 
