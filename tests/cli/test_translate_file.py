@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import dispatch
-from headway.errors import HeadwayError, UsageError
+from headway.errors import UsageError
 from headway.inference import resumable_output, translator
 from headway.text.lines import open_bytes, read_lines
+from support.processes import fork
 from support.toy_models import sentences
 
 WINDOW = 5  # lines that are translated together here, so that a small file has many windows
@@ -221,13 +222,15 @@ def test_compressed_files_hold_the_same_text(
         assert file.read() == b""
 
 
-def test_a_second_process_is_refused(model_directory: Path, source: Path, tmp_path: Path) -> None:
+def test_a_second_process_is_refused(
+    model_directory: Path, source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
-    with (
-        resumable_output.ResumableOutput(out, {}),
-        pytest.raises(HeadwayError, match="another process is writing this file"),
-    ):
-        run(model_directory, source, out)
+    with resumable_output.ResumableOutput(out, {}):
+        process = fork(run, model_directory, source, out)
+        process.join()
+    assert process.exitcode == 1
+    assert "another process is writing this file\n" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["--input", "a"], ["--output", "a"]])

@@ -6,8 +6,6 @@ import multiprocessing
 import os
 import random
 import signal
-import time
-import warnings
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from headway.inference import output_parts, resumable_output, translator
 from headway.inference.forked_workers import IS_SUPPORTED
 from headway.inference.output_parts import OutputPart
 from headway.kernels import decoding
+from support.processes import fork
 from support.toy_models import sentences
 
 WINDOW = 5
@@ -95,7 +94,7 @@ def test_more_parts_than_windows_and_an_empty_input(
     source.write_text("")
     for number in (2, 1):
         run(model_directory, source, tmp_path / "none.gz", "--part", f"{number}/2")
-    assert gzip.decompress((tmp_path / "none.gz").read_bytes()) == b""
+    assert (tmp_path / "none.gz").read_bytes() == gzip.compress(b"", mtime=0)
 
 
 @needs_workers
@@ -137,6 +136,18 @@ def test_a_window_whose_worker_is_killed_is_done_again_once(
     assert beside(out) == {"out.gz"}
 
 
+def run_until_killed(*arguments) -> None:
+    """Translate a window, and kill this process."""
+    append = resumable_output.ResumableOutput.append
+
+    def append_and_end(output, text, lines):
+        append(output, text, lines)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    resumable_output.ResumableOutput.append = append_and_end
+    run(*arguments)
+
+
 @needs_workers
 @pytest.mark.parametrize("part", [[], ["--part", "1/1"], ["--part", "2/2"]])
 def test_a_parent_that_is_killed_goes_on_with_the_same_bytes(
@@ -149,25 +160,13 @@ def test_a_parent_that_is_killed_goes_on_with_the_same_bytes(
 ) -> None:
     out = tmp_path / "out.gz"
     words = [*part, "--workers", "2"]
-    state = out.with_name(f"out.gz{'.2-of-2' if '2/2' in part else ''}.partial.json")
     for _ in range(3):
-        process = multiprocessing.get_context("fork").Process(
-            target=run, args=(model_directory, source, out, *words)
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            process.start()
-        before = state.read_bytes() if state.exists() else b""
-        while process.is_alive() and not (state.exists() and state.read_bytes() != before):
-            time.sleep(0.0005)
-        process.kill()
+        process = fork(run_until_killed, model_directory, source, out, *words)
         process.join()
-        if process.exitcode == 0:
-            break
+        assert process.exitcode == -signal.SIGKILL
     run(model_directory, source, out, *words)
-    assert (
-        f"{out}{'.2-of-2' if '2/2' in part else ''}: goes on after line" in capfd.readouterr().err
-    )
+    name = f"{out}{'.2-of-2' if '2/2' in part else ''}"
+    assert f"{name}: goes on after line {3 * WINDOW}\n" in capfd.readouterr().err
     if "2/2" in part:
         run(model_directory, source, out, "--part", "1/2")
     assert out.read_bytes() == whole
@@ -289,24 +288,22 @@ def test_a_part_that_was_interrupted_is_not_joined(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def join(path: Path, number: int) -> None:
+def finish_parts(path: Path, texts: list[str]) -> None:
+    for number, text in enumerate(texts, 1):
+        part = OutputPart(number, len(texts)).suffix
+        with resumable_output.ResumableOutput(path, {"model": "x"}, part) as output:
+            output.append(text, text.count("\n"))
+            output.finish_part()
+
+
+def join(path: Path) -> None:
     assert output_parts.join_parts(path, {"model": "x"}, 3) == []
 
 
 def test_processes_that_join_at_the_same_time_do_no_harm(tmp_path: Path) -> None:
     path, texts = tmp_path / "out", [f"{number}\n" * 200_000 for number in range(3)]
-    for number, text in enumerate(texts, 1):
-        part = OutputPart(number, 3).suffix
-        with resumable_output.ResumableOutput(path, {"model": "x"}, part) as output:
-            output.append(text, 200_000)
-            output.finish_part()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        context = multiprocessing.get_context("fork")
-        processes = [context.Process(target=join, args=(path, number)) for number in range(4)]
-        for process in processes:
-            process.start()
-    for process in processes:
+    finish_parts(path, texts)
+    for process in [fork(join, path) for _ in range(4)]:
         process.join()
         assert process.exitcode == 0
     assert path.read_text() == "".join(texts)
@@ -314,15 +311,27 @@ def test_processes_that_join_at_the_same_time_do_no_harm(tmp_path: Path) -> None
     assert not list(tmp_path.glob(".tmp-*"))
 
 
+def test_a_join_waits_for_a_process_that_has_just_finished(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    finish_parts(path, ["a\n", "b\n", "c\n"])
+    with resumable_output.ResumableOutput(path, {"model": "x"}, ".2-of-3"):
+        process = fork(join, path)
+        process.join(0.3)
+        assert process.is_alive()
+        assert not path.exists()
+    process.join()
+    assert path.read_text() == "a\nb\nc\n"
+
+
 def test_a_second_process_of_the_same_part_is_refused(
-    model_directory: Path, source: Path, tmp_path: Path
+    model_directory: Path, source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     with resumable_output.ResumableOutput(out, {}, ".1-of-2"):
-        with pytest.raises(
-            HeadwayError, match=r"out.1-of-2: another process is writing this file$"
-        ):
-            run(model_directory, source, out, "--part", "1/2")
+        process = fork(run, model_directory, source, out, "--part", "1/2")
+        process.join()
+        assert process.exitcode == 1
+        assert "out.1-of-2: another process is writing this file\n" in capfd.readouterr().err
         run(model_directory, source, out, "--part", "2/2")
 
 

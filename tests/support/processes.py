@@ -1,7 +1,20 @@
-"""What other processes do, as Linux shows it."""
+"""Processes that tests start, and what other processes do, as Linux shows it."""
 
+import multiprocessing
+import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+
+
+def fork(function: Callable[..., None], *arguments: object) -> BaseProcess:
+    """Call a function in a new process that has everything of this one."""
+    process = multiprocessing.get_context("fork").Process(target=function, args=arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of the threads of this process
+        process.start()
+    return process
 
 
 def is_running(process: int) -> bool:

@@ -69,7 +69,8 @@ def join_parts(path: Path, identity: Mapping[str, str], count: int) -> list[str]
                 file = stack.enter_context(unfinished_files(path, part.suffix)[0].open("r+b"))
             except FileNotFoundError:
                 break
-            fcntl.flock(file, fcntl.LOCK_EX)  # of a process that joins, or that has just finished
+            # A process that joins or that has just finished may hold it.
+            fcntl.lockf(file, fcntl.LOCK_EX)
             parts.append(file)
         # Another process may have joined the parts meanwhile.
         if unfinished := _find_unfinished(path, identity, count):

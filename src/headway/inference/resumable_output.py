@@ -98,9 +98,10 @@ class ResumableOutput:
         with add_path_to_errors(self._text):
             self._file = self._text.open("ab")
         try:
-            # The kernel releases the lock when the process ends, even by kill -9.
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            # The kernel releases the lock when the process ends, even by kill -9; processes that it has
+            # forked, which may end a moment later, do not hold it.
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
             self._file.close()
             raise HeadwayError(f"{self.name}: another process is writing this file") from None
         self._file.truncate(self._resume())
