@@ -30,6 +30,7 @@ from support.processes import children, is_running
 ALLOWED = 0.03 / 20  # for each kill, of the undisturbed time of a million lines
 TIME_LIMIT = 60.0  # seconds until all workers work again
 PARTS = 4
+GAP = 3 * 1024  # lines between two kills: a window whose worker is killed twice ends the command
 BROKEN: list[str] = []
 
 
@@ -119,9 +120,11 @@ class Translation:
         return 0
 
 
-def disturb(translation: Translation, moments: list[int], luck: random.Random) -> None:
-    """Kill a translation after each of these numbers of lines, and let it finish."""
-    for moment in sorted(moments):
+def disturb(translation: Translation, lines: int, kills: int, luck: random.Random) -> None:
+    """Kill a translation of so many lines after random numbers of them, and let it finish."""
+    gaps = range(lines // GAP)
+    for gap in sorted(luck.sample(gaps, min(kills, len(gaps)))):
+        moment = gap * GAP
         if translation.wait_for_lines(moment):
             time.sleep(luck.random() * 0.5)
             translation.kill(luck)
@@ -186,7 +189,7 @@ def main() -> int:
         started = time.monotonic()
         state = out.with_name("out.gz.partial.json")
         translation = Translation(command(options.lines, out), state, options.workers)
-        disturb(translation, luck.choices(range(options.lines), k=options.kills), luck)
+        disturb(translation, options.lines, options.kills, luck)
         report(translation, time.monotonic() - started, undisturbed, options.lines)
         expect(out.read_bytes() == reference, "the output differs from the undisturbed one")
 
@@ -198,8 +201,7 @@ def main() -> int:
             words = command(count, out, "--part", f"{number}/{PARTS}")
             state = out.with_name(f"out.gz.{number}-of-{PARTS}.partial.json")
             translation = Translation(words, state, options.workers)
-            kills = options.kills // PARTS
-            disturb(translation, luck.choices(range(count // PARTS), k=kills), luck)
+            disturb(translation, count // PARTS, options.kills // PARTS, luck)
         expect(out.read_bytes() == reference, "the joined parts differ from the undisturbed output")
         left = {path.name for path in folder.glob("*/*")}
         known = {"log", "out.gz", "out.gz.parts.json"}

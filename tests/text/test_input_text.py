@@ -19,6 +19,7 @@ TEXTS = {
     "blank": b"\n\n\n",
     "zeros": b"a\0b\nc\n",
     "utf-16": "ein Haus\nzwei Bäume\n".encode("utf-16"),
+    "utf-16 without a mark": "ein Haus\nĊ und Ċ\n".encode("utf-16-le"),
     "long": b"x" * (LONGEST - 1) + b"\ny\n",
 }
 
