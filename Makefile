@@ -10,12 +10,16 @@ TORCH ?= torch==2.13.0
 PARALLEL := --numprocesses 2 --dist worksteal
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: demo test fast lint types test-outside clean
+.PHONY: demo test tests fast lint types test-outside clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
 
-test: lint types $(VENV)/.installed
+# The types are checked beside the tests: mypy uses one core.
+test: lint
+	$(MAKE) --no-print-directory --jobs=2 types tests
+
+tests: $(VENV)/.installed
 	$(ONE_THREAD) $(BIN)/python -m pytest --durations=10 $(PARALLEL)
 
 fast: $(VENV)/.installed

@@ -30,7 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*TRAINED, *ARGUMENTS])
 def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
-    result = reproduce(name, Work(folder, "toy"))
+    seeds = (1,) if name == "table3" else ()  # of all its rows, which take long
+    result = reproduce(name, Work(folder, "toy", seeds=seeds))
     assert result.name == name
     assert result.tables
     assert result.differs
@@ -124,12 +125,12 @@ def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
     learned = "(E) learned positions"
     assert rows("E")[0] == ["base", learned]
     assert rows("E") == (["base", learned], "table3: done before")
-    found, _ = rows("A")  # rows trained before stay
-    assert found == ["base", "(A) h = 1", "(A) h = 4", "(A) h = 16", "(A) h = 32", learned]
-    assert rows("E", "A")[1] == "table3: done before"
-    assert len(list((tmp_path / "trials").iterdir())) == 6
+    found, _ = rows("B")  # rows trained before stay
+    assert found == ["base", "(B) d_k = 16", "(B) d_k = 32", learned]
+    assert rows("E", "B")[1] == "table3: done before"
+    assert len(list((tmp_path / "trials").iterdir())) == 4
     page = write_report(Work(tmp_path, "toy", seeds=(4,))).read_text(encoding="utf-8")
-    assert "Not trained here: rows B, C, D, big." in page
+    assert "Not trained here: rows A, C, D, big." in page
     assert "a single seed decides nothing" in page
     # The default is all rows, more than these.
     work = Work(tmp_path, "toy", seeds=(4,), show=(shown := []).append)

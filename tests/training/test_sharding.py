@@ -85,14 +85,15 @@ def test_a_sharded_model_is_trained_to_the_same_bits_and_each_rank_holds_half():
 
 
 @pytest.mark.slow
-def test_a_run_may_be_sharded_and_whole_in_turn(corpus, tmp_path):
+def test_a_run_may_go_on_sharded(corpus, tmp_path):
     changes = {
         "model__d_model": 32, "model__d_ff": 64, "training__batch_tokens": 280,
         "training__average": 3,
     }  # fmt: skip
-    # Both end three times, because every end validates the average, and may install it.
-    for name, turns in (("whole", [False] * 3), ("both", [True, False, True])):
-        for shard, end in zip(turns, (4, 6, 9), strict=True):
+    # Both end twice, because every end validates the average, and may install it. What a sharded run
+    # writes equals what a whole one writes, so the other order needs no test.
+    for name, turns in (("whole", [False, False]), ("both", [False, True])):
+        for shard, end in zip(turns, (4, 9), strict=True):
             other = {"training__shard": str(shard).lower(), "training__max_steps": end}
             words = command(tmp_path / name, corpus, **changes | other)
             assert dispatch([*words, *(["--ranks", "2"] if shard else [])]) == 0
