@@ -18,17 +18,19 @@ BATCH = 64
 
 
 def wants_shortlist(config: Config) -> bool:
-    """Return whether this process should write a shortlist at the end of a run; one rank does."""
-    is_wanted = config.search.shortlist > 0 and config.model.kind == "translator"
-    return is_wanted and parallel.rank() == 0
+    """Return whether a run writes a shortlist at its end."""
+    return config.search.shortlist > 0 and config.model.kind == "translator"
 
 
 def write_shortlist(directory: RunDirectory, data: PreparedData) -> Generator[Progress]:
     """Learn a shortlist from pairs spread over the training text, with the installed model.
 
+    All ranks learn the same one, because all of them yield the same events; the first writes it.
+
     Yields:
         Progress, before each batch of pairs.
     """
+    parallel.wait_for_first()  # it has written the model
     corpus = data.train
     rows = np.linspace(0, len(corpus) - 1, min(len(corpus), MAX_PAIRS)).astype(int).tolist()
     learner = ShortlistLearner(load_model(directory.path).transformer)
@@ -38,6 +40,8 @@ def write_shortlist(directory: RunDirectory, data: PreparedData) -> Generator[Pr
         yield Progress(doing="learning a shortlist", done=done, of=len(rows))
         pairs = [corpus.pair(row) for row in rows[done : done + BATCH]]
         learner.add([(source.tolist(), target.tolist()) for source, target in pairs])
+    if parallel.rank():
+        return
     shortlist = learner.shortlist()
     for path in (directory.path, directory.averaged):
         if path.is_dir():
