@@ -35,7 +35,7 @@ def end_by(numbers: Sequence[signal.Signals], context: str, work: str) -> tuple[
         assert process.stdout.readline() == "ready\n"
         for number in numbers:
             assert process.poll() is None
-            time.sleep(0.2)
+            time.sleep(0.4)
             process.send_signal(number)
         started = time.monotonic()
         try:
@@ -60,6 +60,17 @@ def test_a_signal_ends_other_work_in_time(work: str) -> None:
     code, seconds = end_by([signal.SIGTERM], "ForcedEnd(0.5)", WORK[work])
     assert code == 143
     assert 0.3 < seconds < 3
+
+
+def test_signals_that_come_together_are_one() -> None:
+    """A job's signal reaches a rank twice: from the system, and from its launcher."""
+    work = """
+            import os, time
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(0.02)
+            raise SystemExit(7)"""
+    assert end_by([], "Signals()", work)[0] == 7
 
 
 def test_a_training_is_not_ended_before_it_is_saved() -> None:

@@ -4,15 +4,21 @@ import os
 import select
 import signal
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 
 Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 STOPS = (signal.SIGINT, signal.SIGTERM)
+# Seconds in which a second signal is taken for the first: systemd and Slurm signal all processes of a job,
+# and a launcher sends its own signal on to its ranks.
+TOGETHER = 0.3
 
 
 class ForcedEnd:
     """Ends the process at a second SIGINT or SIGTERM, and if the first one has not ended it in time.
+
+    Signals that arrive together count as one.
 
     Python calls the handlers of signals between two operations of its main thread, so never during a long
     call of native code. Here a thread reads the signals as they arrive. No cleanup is needed, because
@@ -37,16 +43,18 @@ class ForcedEnd:
         os.close(self._writing)  # this ends the thread
 
     def _watch(self, reading: int) -> None:
-        first = 0
+        first, since = 0, 0.0
         while select.select([reading], [], [], self.limit if first else None)[0]:
             number = os.read(reading, 1)
             if not number:
                 os.close(reading)
                 return
             if number[0] in STOPS:
-                if first:
+                now = time.monotonic()
+                if first and now - since > TOGETHER:
                     os._exit(128 + number[0])
-                first = number[0]
+                if not first:
+                    first, since = number[0], now
         os._exit(128 + first)
 
 
