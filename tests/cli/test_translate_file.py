@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from headway.cli.main import dispatch
-from headway.errors import UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.inference import resumable_output, translator
 from headway.text.lines import open_bytes, read_lines
 from support.processes import fork
@@ -231,6 +232,25 @@ def test_a_second_process_is_refused(
         process.join()
     assert process.exitcode == 1
     assert "another process is writing this file\n" in capfd.readouterr().err
+
+
+def test_a_file_that_another_process_finishes_at_this_moment_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, lock = tmp_path / "out", resumable_output.fcntl.lockf
+
+    def finish_and_lock(file: BinaryIO, kind: int) -> None:
+        (tmp_path / "out.partial").rename(out)
+        out.write_text("finished")
+        lock(file, kind)
+
+    monkeypatch.setattr(resumable_output.fcntl, "lockf", finish_and_lock)
+    with (
+        pytest.raises(HeadwayError, match="has just finished this file"),
+        resumable_output.ResumableOutput(out, {}),
+    ):
+        pass
+    assert out.read_text() == "finished"
 
 
 @pytest.mark.parametrize("words", [["--input", "a"], ["--output", "a"]])

@@ -148,11 +148,28 @@ def test_a_waiting_process_takes_over_the_task_of_a_killed_one(
     assert names[-2:] == ["square/000002", "sum/000000"]
 
 
-def serve(pipe: int, folder: str, way: str) -> None:
-    """Run as a worker process of the next test."""
-    from headway.tasks.processes import end_with_parent
+def test_machines_that_write_a_file_at_the_same_time_leave_each_other_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (Ledger(tmp_path, f"{name}-1-x") for name in "ab")  # of equal process numbers
+    replace = Path.replace
 
-    end_with_parent(pipe)
+    def write_meanwhile(path: Path, target: Path) -> Path:
+        monkeypatch.setattr(Path, "replace", replace)
+        second.write_text("plan.json", "second")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", write_meanwhile)
+    first.write_text("plan.json", "first")
+    assert (tmp_path / "plan.json").read_text() == "first"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def serve(folder: str, way: str) -> None:
+    """Run as a worker process of the next test."""
+    from headway.tasks.parent import end_with_standard_input
+
+    end_with_standard_input()
     (Path(folder) / str(os.getpid())).touch()
     if way == "error":
         sys.exit(3)

@@ -5,7 +5,6 @@ loaded, such as a model. A forked process cannot use the threads of OpenMP if it
 the parent must run torch with one thread until the workers have started. CUDA does not survive a fork.
 """
 
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -18,6 +17,7 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 from headway.errors import HeadwayError
+from headway.tasks.parent import end_with_parent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -26,7 +26,6 @@ IS_SUPPORTED = (
     sys.platform == "linux"
 )  # elsewhere the libraries of the system may not survive a fork
 AHEAD = 4  # items for each worker that may be in progress or wait for an earlier result
-PR_SET_PDEATHSIG = 1  # of prctl(2)
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # a terminal sends them to workers, too
 
 
@@ -173,9 +172,7 @@ class _Worker(Generic[Item, Result]):
 
 def _serve(function: Callable[[Item], Result], connection: Connection, parent: int) -> None:
     """Run a worker process: answer each item with its result or an exception."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before that call
-        os._exit(1)
+    end_with_parent(parent)
     while True:
         item = connection.recv()
         try:

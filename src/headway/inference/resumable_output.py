@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import zstandard
 
@@ -104,6 +104,9 @@ class ResumableOutput:
         except (BlockingIOError, PermissionError):
             self._file.close()
             raise HeadwayError(f"{self.name}: another process is writing this file") from None
+        if not _has_name(self._file, self._text):  # renamed by the process that held the lock
+            self._file.close()
+            raise HeadwayError(f"{self.name}: another process has just finished this file")
         self._file.truncate(self._resume())
         self._file.seek(0, os.SEEK_END)
         return self
@@ -172,3 +175,11 @@ def unfinished_files(path: Path, part: str = "") -> tuple[Path, Path]:
 def compress(text: str, path: Path) -> bytes:
     """Return the bytes of a text in the format that the name of its file asks for."""
     return COMPRESSORS.get(path.suffix, bytes)(text.encode())
+
+
+def _has_name(file: BinaryIO, path: Path) -> bool:
+    """Return whether an open file has this path."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from headway.files import TEMPORARY, remove, replace_text, sync
+from headway.files import TEMPORARY, remove, sync
 from headway.tasks.members import Member
 
 _SEPARATOR = "+"  # between the process and the task in the name of an unfinished result
@@ -83,6 +83,14 @@ class Ledger:
             with suppress(OSError):
                 remove(temporary)
 
+    def write_text(self, name: str, text: str) -> None:
+        """Write a file atomically, which other processes and machines may write at the same time."""
+        temporary = self.directory / f"{TEMPORARY}{self._member}{_SEPARATOR}{name}"
+        temporary.write_text(text, encoding="utf-8")
+        sync(temporary)
+        temporary.replace(self.directory / name)
+        sync(self.directory)
+
     def remove_unfinished(self, member: Member) -> None:
         """Delete the unfinished results of processes that were killed.
 
@@ -100,7 +108,7 @@ class Ledger:
 
     def record_failure(self, message: str) -> None:
         """Let every process end with this message, because a task cannot succeed."""
-        replace_text(self._failure, json.dumps(message))
+        self.write_text(self._failure.name, json.dumps(message))
 
     def failure(self) -> str | None:
         """Return the message of a failure, if there was one."""

@@ -17,13 +17,12 @@ class LostWorkersError(HeadwayError):
 class WorkerProcesses:
     """Worker processes; as a context manager they run inside the block, and are killed at its end.
 
-    They are also killed when this process ends in any other way, because they wait for the end of a pipe
-    that only this process can write to.
+    They also end when this process ends in any other way, because their standard input does.
 
     Args:
         count: The number of processes.
-        module: A module with a function ``serve(pipe, *arguments)``, which calls `end_with_parent`.
-        arguments: Its further arguments.
+        module: A module with a function ``serve(*arguments)``, which calls `end_with_standard_input`.
+        arguments: Its arguments.
     """
 
     def __init__(self, count: int, module: str, arguments: Sequence[str]) -> None:
@@ -77,12 +76,11 @@ class WorkerProcesses:
             raise self._error()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        call = ", ".join(map(repr, (self._reading, *self._arguments)))
+        call = ", ".join(map(repr, self._arguments))
         code = f"import sys; sys.path[:] = {sys.path!r}; from {self._module} import serve; serve({call})"
         return subprocess.Popen(
             [sys.executable, "-c", code],
-            stdin=subprocess.DEVNULL,
-            pass_fds=[self._reading],
+            stdin=self._reading,
             process_group=0,  # Ctrl-C interrupts this process alone
         )
 
@@ -91,18 +89,3 @@ class WorkerProcesses:
             f"a worker process ended ({self._ended}); fewer --workers need less memory, and the same"
             " command goes on"
         )
-
-
-def end_with_parent(pipe: int) -> None:
-    """End this worker process at once when the process that started it ends.
-
-    Args:
-        pipe: The number that `WorkerProcesses` gave to ``serve``.
-    """
-    import threading
-
-    def wait() -> None:
-        os.read(pipe, 1)
-        os._exit(0)  # unfinished results are deleted by the next process
-
-    threading.Thread(target=wait, daemon=True).start()

@@ -7,12 +7,12 @@ import importlib
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from headway.errors import HeadwayError
+from headway.tasks.parent import end_with_standard_input
 from headway.training.machine import configure_process
 
 
@@ -72,14 +72,8 @@ def run_together(
         pool.shutdown()
 
 
-def _end_with_parent() -> None:
-    """End this process when its standard input does."""
-    os.read(0, 1)  # without a buffer, whose lock this thread would hold when the work is done
-    os._exit(1)
-
-
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_standard_input()
     configure_process()
     module, _, function_name = sys.argv[1].partition(":")
     getattr(importlib.import_module(module), function_name)(Path(sys.argv[2]))

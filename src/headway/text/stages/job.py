@@ -249,6 +249,8 @@ class PreparationJob:
 
     def _count_raw(self) -> int:
         """Return the number of ranges that are read so far."""
+        if self._ledger.is_done(task_name("read")):  # a list of files may be older, on a network
+            return int(json.loads((self._ledger.result("read") / "ranges.json").read_bytes()))
         return len(self._ledger.list_done("raw"))
 
     def _ranges(self) -> list[CleanRange]:

@@ -14,7 +14,7 @@ from typing import cast
 
 from headway import __version__
 from headway.config import TextConfig
-from headway.files import replace_text
+from headway.tasks.ledger import Ledger
 from headway.text.corpora import origins
 from headway.text.origins import Manifest
 from headway.text.readers import FileForm, describe_layout
@@ -109,9 +109,9 @@ class Plan:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def write(self, directory: Path) -> None:
+    def write(self, ledger: Ledger) -> None:
         """Write the plan to a work directory."""
-        replace_text(directory / PLAN, json.dumps(asdict(self), indent=2) + "\n")
+        ledger.write_text(PLAN, json.dumps(asdict(self), indent=2) + "\n")
 
     def find_difference(self, other: "Plan") -> str:
         """Return in a few words how another plan differs from this one, or an empty string."""

@@ -185,7 +185,7 @@ class Preparation:
             if self._tokenizer:
                 (self.work / VOCABULARY).mkdir(exist_ok=True)
                 self._tokenizer.save(self.work / VOCABULARY)
-            self._plan.write(self.work)
+            self._plan.write(ledger)
         ledger.remove_unfinished(member)
         return True
 

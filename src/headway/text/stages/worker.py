@@ -8,20 +8,15 @@ from headway.errors import HeadwayError, is_out_of_memory
 from headway.tasks.claims import Claims
 from headway.tasks.ledger import Ledger
 from headway.tasks.members import Member
-from headway.tasks.processes import end_with_parent
+from headway.tasks.parent import end_with_standard_input
 from headway.tasks.work import work
 from headway.text.stages.job import PreparationJob
 from headway.text.stages.plan import Plan
 
 
-def serve(pipe: int, directory: str) -> None:
-    """Do tasks until the preparation is complete or has failed.
-
-    Args:
-        pipe: See `end_with_parent`.
-        directory: The work directory.
-    """
-    end_with_parent(pipe)
+def serve(directory: str) -> None:
+    """Do tasks until the preparation in this work directory is complete or has failed."""
+    end_with_standard_input()
     path = Path(directory)
     plan = Plan.read(path)
     if plan is None:  # the preparation has ended meanwhile

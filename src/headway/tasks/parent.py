@@ -1,0 +1,31 @@
+"""A process that ends when the process that started it ends, even by kill -9."""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+
+PR_SET_PDEATHSIG = 1  # of prctl(2)
+
+
+def end_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when its parent ends; does nothing where there is no Linux.
+
+    Args:
+        parent: The process number of the parent, which may have ended already.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def end_with_standard_input() -> None:
+    """End this process when its standard input does: a pipe that only the parent can write to."""
+
+    def wait() -> None:
+        os.read(0, 1)  # without a buffer, whose lock this thread would hold when the work is done
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
