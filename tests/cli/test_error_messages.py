@@ -26,6 +26,17 @@ def test_a_rank_that_the_launcher_does_not_end_prints_later(monkeypatch, capsys)
     assert time.monotonic() - started >= 0.1
 
 
+def test_a_rank_that_has_lost_another_one_lets_that_one_print_first(monkeypatch, capsys):
+    seconds = []
+    monkeypatch.setattr(error_messages.time, "sleep", seconds.append)
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    print_error("a mistake of its own")
+    monkeypatch.setenv("LOCAL_RANK", "0")
+    print_error("another rank has ended", is_lost_rank=True)
+    assert seconds[0] < seconds[1]
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
 def test_a_rank_that_the_launcher_ends_is_silent_and_keeps_the_exit_code(monkeypatch, capsys):
     def end(_):
         sys.exit(143)  # as the handler of SIGTERM does

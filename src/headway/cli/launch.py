@@ -1,6 +1,5 @@
 """Start the ranks of a training on this machine, one process each, and watch them."""
 
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -18,15 +17,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from headway.cli.error_messages import OUT_OF_MEMORY
 from headway.cli.signals import ForcedEnd
 from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
 
-WITH_PARENT = 1  # Linux's PR_SET_PDEATHSIG
 GRACE = 10.0  # seconds until a rank must have noticed that another one ended with an error
-OUT_OF_MEMORY = "out of memory: smaller batches need less, see --training.micro-batch-tokens, --search.batch-tokens"
 
 
 class RankKilled(HeadwayError):
@@ -47,9 +45,9 @@ def is_launched() -> bool:
 
 
 def launch(function: Callable[..., int], arguments: tuple[Any, ...], ranks: int) -> int:
-    """Call a function in new processes, the ranks, and return the exit code of the first.
+    """Call a function in new processes, the ranks, and return the largest of their exit codes.
 
-    SIGINT, SIGTERM and SIGHUP are sent on to the ranks. If this process is killed, so are they.
+    SIGINT, SIGTERM and SIGHUP are sent on to the ranks. On Linux, they are killed if this process is.
 
     Args:
         function: Joins the other ranks (`headway.training.parallel`) and returns an exit code.
@@ -77,7 +75,7 @@ def launch(function: Callable[..., int], arguments: tuple[Any, ...], ranks: int)
 def _watch(
     ranks: list[BaseProcess], endings: "list[SimpleQueue[Ending]]", received: list[int]
 ) -> int:
-    """Wait until all ranks have ended, and return the exit code of the first."""
+    """Wait until all ranks have ended, and return the largest of their exit codes."""
     deadline = None
     try:
         while running := [rank for rank in ranks if rank.exitcode is None]:
@@ -144,12 +142,11 @@ def _run_rank(
     queue: "SimpleQueue[Ending]",
 ) -> None:
     """Be a rank: the process that `launch` starts."""
+    from headway.tasks.parent import end_with_parent
+
     rank, ranks, parent, directory = place
     os.setpgid(0, 0)  # Ctrl-C interrupts the parent alone, which sends the signal on
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(WITH_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:  # it has ended already
-            os._exit(1)
+    end_with_parent(parent)
     os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
     os.environ |= {"WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks)}
     os.environ["HEADWAY_RENDEZVOUS"] = (Path(directory) / "ranks").resolve().as_uri()

@@ -15,7 +15,7 @@ from typing import NoReturn
 from headway import __version__
 from headway.cli.arguments import parse
 from headway.cli.downloads import fetch_models
-from headway.cli.error_messages import print_error
+from headway.cli.error_messages import OUT_OF_MEMORY, print_error
 from headway.cli.process import set_training_environment
 from headway.cli.signals import ForcedEnd
 from headway.cli.slurm import rank_variables
@@ -54,10 +54,7 @@ def _run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except HeadwayError as error:
         message = "\n".join(f"headway: {line}" for line in str(error).splitlines())
-        if isinstance(error, LostRankError):
-            print(message, file=sys.stderr)
-        else:
-            print_error(message)
+        print_error(message, is_lost_rank=isinstance(error, LostRankError))
         code = 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         # The reader of our output has ended, as `head` does: this is no error.
@@ -72,8 +69,7 @@ def _run(arguments: Sequence[str]) -> int:
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-        smaller = "--training.micro-batch-tokens, --search.batch-tokens"
-        print(f"headway: out of memory: smaller batches need less, see {smaller}", file=sys.stderr)
+        print(f"headway: {OUT_OF_MEMORY}", file=sys.stderr)
         code = 1
     except KeyboardInterrupt:
         code = INTERRUPTED
