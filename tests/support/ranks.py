@@ -22,6 +22,9 @@ def in_ranks(count, function, *arguments):
         found = dict(queue.get() for _ in processes)
         for process in processes:
             process.join()
+    for result in found.values():
+        if isinstance(result, Exception):
+            raise result
     return [found[rank] for rank in range(count)]
 
 
@@ -31,5 +34,7 @@ def _run(rank, count, directory, queue, function, arguments):
     parallel.join()
     try:
         queue.put((rank, function(*arguments)))
+    except Exception as error:
+        queue.put((rank, error))
     finally:
         parallel.leave()

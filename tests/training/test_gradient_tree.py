@@ -29,12 +29,26 @@ def sum_of_ranks(values, ranks):
     return add_blocks(parts)[0]
 
 
+def sum_of_rounds(values, ranks):
+    """Sum as so many ranks do that each compute one micro-batch in a round."""
+
+    def compute_round(number):
+        leaves = values[number * ranks : (number + 1) * ranks]
+        blocks = [(Block(n, 1), [leaf.clone()]) for n, leaf in enumerate(leaves)]
+        return add_blocks(blocks)
+
+    rounds = range(-(-len(values) // ranks))
+    return add_blocks([(block, add_up(block, compute_round)) for block in divide_share(rounds)])[0]
+
+
 @pytest.mark.parametrize("count", range(1, 20))
 def test_the_sum_does_not_depend_on_the_number_of_ranks(count):
     values = gradients(count)
     expected = pairwise(values)
     for ranks in range(1, 12):
         assert torch.equal(sum_of_ranks(values, ranks), expected), ranks
+    for ranks in (1, 2, 4, 8):  # a sharded step
+        assert torch.equal(sum_of_rounds(values, ranks), expected), ranks
     if count > 5:  # the test could not fail if all orders gave the same sum
         assert not torch.equal(sum(values[1:], values[0]), expected)
 

@@ -13,12 +13,17 @@ import pytest
 import torch
 
 from headway.cli.main import dispatch
+from headway.config import TrainingConfig
 from headway.errors import HeadwayError, UsageError
 from headway.training import gradient_exchange, parallel
 from headway.training.gradient_tree import add_up, divide_share, share_of
+from headway.training.loop import run_to_end
+from headway.training.machine import Machine
+from headway.training.rank_count import count_ranks
 from headway.training.run_directory import RunDirectory
+from headway.training.trainer import StepReport
 from support.ranks import in_ranks
-from support.runs import assert_equal_runs, command, metrics
+from support.runs import assert_equal_runs, command, metrics, opened
 
 # Four micro-batches in a step, so that up to four ranks can share it.
 FOUR = {"training__batch_tokens": 280, "training__max_steps": 9}
@@ -39,7 +44,10 @@ def ranks_command(path, corpus, ranks, **changes):
 @pytest.mark.slow
 def test_ranks_train_the_weights_of_one_process_bit_for_bit(corpus, alone, tmp_path):
     path = tmp_path / "run"
-    assert dispatch(ranks_command(path, corpus, 3, training__threads=6)) == 0
+    # A shortlist changes no weight, and all ranks must learn it.
+    words = ranks_command(path, corpus, 3, training__threads=6, search__shortlist=9)
+    assert dispatch(words) == 0
+    assert (path / "shortlist.safetensors").is_file()
     assert_equal_runs(path, alone)
     assert RunDirectory(path).record().identity == RunDirectory(alone).record().identity
 
@@ -122,15 +130,20 @@ SHAPES = [torch.Size([3, 5]), torch.Size([16]), torch.Size([]), torch.Size([2])]
 def sum_gradients(counts, kinds):
     """In a rank: sum random gradients of a few steps of so many micro-batches, by exchanges of these kinds."""
     found = []
+    differences = parallel.find_differences(
+        {"same": "ä", "other": str(parallel.rank() % 2), "": ""}
+    )
+    assert differences == (["other"] if parallel.world_size() > 1 else [])
     for count in counts:
         for kind in kinds:
             exchange = gradient_exchange.connect(SHAPES, count, torch.device("cpu"))
             if kind == "messages":
                 layout = gradient_exchange._Layout(SHAPES, count)
                 exchange = gradient_exchange._Messages(layout, torch.device("cpu"))
-            assert type(exchange).__name__ == {"messages": "_Messages", "shared": "_SharedMemory"}.get(
-                kind, "_OneRank"
-            )
+            assert type(exchange).__name__ == {
+                "messages": "_Messages",
+                "shared": "_SharedMemory",
+            }.get(kind, "_OneRank")
             found.append([sum_step(exchange, step) for step in range(count, 0, -1)])
     return found
 
@@ -156,7 +169,7 @@ def test_shared_memory_and_messages_give_the_same_sums():
 
 def test_more_ranks_than_micro_batches_are_refused(corpus, tmp_path):
     with pytest.raises(
-        UsageError, match=r"--ranks 5: a step has 4 micro-batches .* --ranks 4 or fewer"
+        UsageError, match=r"^5 ranks: a step has 4 micro-batches .* start 4 ranks or fewer"
     ):
         dispatch(ranks_command(tmp_path / "run", corpus, 5))
     assert not (tmp_path / "run").exists()
@@ -177,16 +190,59 @@ def test_the_mistake_of_a_user_is_printed_once(corpus, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["--trian", "x"], ["--training.max-steps", "-3"]])
-def test_a_mistake_under_torchrun_is_named_once(words, tmp_path):
+@pytest.mark.parametrize("mistake", ["the number of ranks", "an empty corpus"])
+def test_a_mistake_under_torchrun_is_named_once(mistake, corpus, tmp_path):
+    words = []
+    if mistake == "the number of ranks":
+        words = ["--training.micro-batch-tokens", "140"]
+    else:  # only rank 0 finds out
+        (tmp_path / "empty").touch()
+        corpus = [corpus[0], *[str(tmp_path / "empty")] * 2, *corpus[3:]]
     result = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone",
-         "-m", "headway", "train", str(tmp_path / "run"), *words],
+         "-m", "headway", *command(tmp_path / "run", corpus), *words],
         env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode != 0
     own = [line for line in result.stderr.splitlines() if line.startswith("headway")]
     assert len([line for line in own if not line.startswith("headway FAILED")]) == 1, own
+    if mistake == "the number of ranks":
+        assert "2 ranks: a step has 1 micro-batches" in own[0]
+
+
+def test_a_rank_that_runs_out_of_memory_says_so():
+    with pytest.raises(torch.OutOfMemoryError), parallel.explain_lost_rank():
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+
+def test_each_rank_needs_a_gpu(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    machine = Machine(device="cuda", precision="fp32", threads=16)
+    settings = TrainingConfig()
+    assert count_ranks(machine, settings) == count_ranks(machine, settings, 2) == 2
+    with pytest.raises(
+        UsageError, match=r"--ranks 3: each rank needs a GPU, .* --ranks 2 or fewer"
+    ):
+        count_ranks(machine, settings, 3)
+
+
+def test_ranks_that_differ_are_named(monkeypatch, corpus, tmp_path):
+    monkeypatch.setattr(parallel, "find_differences", lambda values: list(values)[1:3])
+    with pytest.raises(
+        HeadwayError, match="differ in the version of PyTorch, the native code: all"
+    ):
+        dispatch(command(tmp_path / "run", corpus))
+
+
+def test_a_rank_that_stops_alone_saves_nothing(monkeypatch, corpus, tmp_path):
+    run = opened(tmp_path / "run", command(tmp_path / "run", corpus))
+    for event in (events := run_to_end(run)):
+        if isinstance(event, StepReport) and event.step == 4:
+            break
+    monkeypatch.setattr(parallel, "world_size", lambda: 2)
+    events.close()
+    run.directory.unlock()
+    assert run.directory.steps()[-1] == 3
 
 
 def test_ranks_that_cannot_connect_end_with_one_line(monkeypatch):

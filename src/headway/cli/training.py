@@ -1,6 +1,7 @@
 """Carry out a training in a terminal: show what happens, and stop and save on a signal."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -41,13 +42,14 @@ def train_and_show(
         quiet: Print nothing but errors.
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
-    from headway.training.rank_count import choose_ranks
+    from headway.training.rank_count import check_launched, choose_ranks
     from headway.training.run_directory import RunDirectory
     from headway.training.start_or_resume import prepare_text
 
     if launch.is_launched():
         if ranks:
             usage_error("--ranks: a launcher has started the ranks already: omit it")
+        check_launched(directory, request, int(os.environ["WORLD_SIZE"]))
         return train_rank(directory, request, quiet)
     ranks = choose_ranks(directory, request, ranks)
     if ranks == 1:
@@ -141,6 +143,7 @@ def follow(run: "Run", display: Display) -> int:
             if not isinstance(event, Notice):
                 (received,) = parallel.maximum([signals.received])
                 if received:
+                    run.save()
                     break
         else:
             assert run.record.installed is not None

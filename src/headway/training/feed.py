@@ -72,9 +72,7 @@ class Feed:
         self.micro_batches = config.micro_batches_per_step
         if parallel.world_size() > self.micro_batches:
             raise HeadwayError(
-                f"a step has {self.micro_batches} micro-batches (training.batch_tokens = {config.batch_tokens},"
-                f" divided by micro_batch_tokens = {config.micro_batch_tokens}), too few for"
-                f" {parallel.world_size()} ranks: give --ranks {self.micro_batches} or fewer"
+                f"a step has {self.micro_batches} micro-batches, too few for {parallel.world_size()} ranks"
             )
         self._blocks = max(1, -(-len(data.train) // BLOCK))
         self._plans: dict[tuple[int, int], Future[list[Rows]]] = {}  # by epoch and block

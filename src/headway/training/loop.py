@@ -2,12 +2,16 @@
 
 from collections.abc import Generator
 
+from headway.training import parallel
 from headway.training.run import Run
 from headway.training.state import Event
 
 
 def run_to_end(run: Run) -> Generator[Event, None, None]:
     """Train to the end and yield what happens; a caller that stops early leaves a saved run.
+
+    With several ranks, the caller saves it (`Run.save`) when all ranks stop after the same event: a rank that
+    stops alone, because of an error, cannot write a checkpoint without the others.
 
     A checkpoint holds the state before the validation of its step, so a run that is resumed from it
     validates.
@@ -32,5 +36,6 @@ def run_to_end(run: Run) -> Generator[Event, None, None]:
         run.save()
         yield from run.finish()
     except GeneratorExit:
-        run.save()
+        if parallel.world_size() == 1:
+            run.save()
         raise

@@ -41,8 +41,16 @@ class ModelWriter:
 
     def write(self, path: Path, model: Network, report: ValidationReport) -> None:
         """Write a model directory."""
-        if parallel.rank():
-            return
+        if parallel.rank() == 0:
+            self._write(path, model, report)
+        parallel.wait_for_first()
+
+    def write_record(self) -> None:
+        """Write ``run.json``."""
+        if parallel.rank() == 0:
+            self.directory.write_record(self.record)
+
+    def _write(self, path: Path, model: Network, report: ValidationReport) -> None:
         languages = self.data.languages
         which = f"average of {report.averaged} checkpoints" if report.averaged > 1 else "weights"
         which += f" at step {report.step}"
@@ -66,11 +74,6 @@ class ModelWriter:
                 self.write_record()
             finally:
                 remove(unfinished)
-
-    def write_record(self) -> None:
-        """Write ``run.json``."""
-        if parallel.rank() == 0:
-            self.directory.write_record(self.record)
 
 
 def list_damaged_models(directory: RunDirectory, record: RunRecord) -> list[str]:

@@ -1,20 +1,21 @@
 """Training on several ranks: processes on the cores of one machine, its GPUs, or several machines.
 
 Each rank computes the gradients of some micro-batches of every step. A run with one rank needs no
-other process, and every function here returns at once. If a rank has ended, the functions that
-exchange numbers raise a `LostRankError` in the others.
+other process, and every function here but `gather` and `exchange` returns at once. If a rank has ended, the
+functions that exchange numbers raise a `LostRankError` in the others.
 """
 
+import hashlib
 import importlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
 import torch
 from torch import Tensor, distributed
 
-from headway.errors import HeadwayError, LostRankError
+from headway.errors import HeadwayError, LostRankError, is_out_of_memory
 from headway.training.connections import probe_connections
 
 # A rank that ends closes its connections, which the others notice at once. Connections to a machine that
@@ -96,6 +97,15 @@ def maximum(numbers: Sequence[int]) -> list[int]:
     return [int(value) for value in values.tolist()]
 
 
+def find_differences(values: Mapping[str, str]) -> list[str]:
+    """Return the names of the values that are not the same in all ranks, which pass the same names."""
+    hashes = [hashlib.sha256(value.encode()).digest()[:6] for value in values.values()]
+    numbers = [int.from_bytes(digest) for digest in hashes]
+    found = maximum([*numbers, *(-number for number in numbers)])
+    largest, smallest = found[: len(numbers)], found[len(numbers) :]
+    return [n for n, high, low in zip(values, largest, smallest, strict=True) if high != -low]
+
+
 def sum_counts(numbers: Sequence[int]) -> list[int]:
     """Sum whole numbers over all ranks."""
     return [int(number) for number in sum_disjoint(torch.tensor(numbers)).tolist()]
@@ -147,7 +157,9 @@ def explain_lost_rank() -> Iterator[None]:
     """Turn the error of an exchange with a rank that has ended into a message of one line."""
     try:
         yield
-    except RuntimeError:
+    except RuntimeError as error:
+        if is_out_of_memory(error):
+            raise
         raise LostRankError(
             "another rank of this training has ended, or its machine does not answer: its own message says why; if"
             " there is none, the same command goes on from the last checkpoint"

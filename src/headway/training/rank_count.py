@@ -29,29 +29,49 @@ def choose_ranks(directory: RunDirectory, request: RunRequest, wanted: int = 0) 
     return count_ranks(machine, settings.training, wanted)
 
 
+def check_launched(directory: RunDirectory, request: RunRequest, ranks: int) -> None:
+    """Check the number of ranks that a launcher has started.
+
+    Raises:
+        UsageError: If a run cannot have so many.
+    """
+    settings = requested_settings(directory, request)
+    assert settings is not None, "the model of --init is downloaded before"
+    _check(settings.training, ranks)
+
+
 def count_ranks(machine: Machine, settings: TrainingConfig, wanted: int = 0) -> int:
     """Return the number of ranks: as many as wanted, or one a core or GPU.
 
     Raises:
-        UsageError: If a step has fewer micro-batches than ranks are wanted, or one rank would have to
-            divide the model.
+        UsageError: If a step has fewer micro-batches than ranks are wanted, each GPU has a rank already,
+            or one rank would have to divide the model.
     """
-    count = settings.micro_batches_per_step
     if wanted < 0:
         raise UsageError(f"--ranks {wanted}: must be 1 or more")
-    if wanted > count:
-        raise UsageError(
-            f"--ranks {wanted}: a step has {count} micro-batches (training.batch_tokens ="
-            f" {settings.batch_tokens}, divided by micro_batch_tokens = {settings.micro_batch_tokens}):"
-            f" give --ranks {count} or fewer"
-        )
     available = machine.threads
     if machine.device != "cpu":
         available = torch.cuda.device_count() if machine.device == "cuda" else 1
-    ranks = wanted or max(1, min(available, count))
+        if wanted > available:
+            raise UsageError(
+                f"--ranks {wanted}: each rank needs a GPU, and training.device = '{machine.device}' has"
+                f" {available}: give --ranks {available} or fewer"
+            )
+    ranks = wanted or max(1, min(available, settings.micro_batches_per_step))
+    _check(settings, ranks)
+    return ranks
+
+
+def _check(settings: TrainingConfig, ranks: int) -> None:
+    count = settings.micro_batches_per_step
+    if ranks > count:
+        raise UsageError(
+            f"{ranks} ranks: a step has {count} micro-batches (training.batch_tokens ="
+            f" {settings.batch_tokens}, divided by micro_batch_tokens = {settings.micro_batch_tokens}):"
+            f" start {count} ranks or fewer, or begin another run with more micro-batches"
+        )
     if settings.shard and ranks == 1:
         raise UsageError(
             "training.shard = true: one rank has no other to divide the model with: give --ranks 2 or"
             " more, with at least as many micro-batches in a step (training.batch_tokens)"
         )
-    return ranks

@@ -27,7 +27,7 @@ class Rehearsal:
     """The estimated cost of a run.
 
     Attributes:
-        memory: Peak memory on the device, in bytes.
+        memory: Sum of the ranks' peaks on their devices, in bytes.
         tokens_per_second: Target tokens trained per second.
         tokens_per_step: Target tokens of a mean step.
         seconds: Time of all steps, without validations.
@@ -68,8 +68,6 @@ def rehearse(run: Run) -> Rehearsal:
     size = _check_checkpoint(run)
     settings = run.config.training
     weights = sum(t.nbytes for t in model.state_dict().values())
-    # Checkpoints: those that are kept, one of an interruption and one being written. Models: the
-    # best, the average, the installed one, and one being written.
     # Besides the weights that are averaged, a new checkpoint, and four models: two checkpoints that a
     # resume can use, and the new one, have optimizer state too.
     disk = weights * (settings.average + 6) + (size - weights) * (RESUMABLE + 1)
@@ -84,7 +82,7 @@ def rehearse(run: Run) -> Rehearsal:
     pairs = sum(map(len, plan)) * run.feed.micro_batches / len(plan)  # of a step
     tokens_per_step = run.data.train.target_tokens * pairs / len(run.data.train)
     return Rehearsal(
-        memory=run.trainer.peak_memory,
+        memory=parallel.sum_counts([run.trainer.peak_memory])[0],
         tokens_per_second=rate,
         tokens_per_step=tokens_per_step,
         seconds=settings.max_steps * tokens_per_step / rate,
@@ -141,4 +139,5 @@ def _check_checkpoint(run: Run) -> int:
                         )
         finally:
             remove(path)
+    parallel.wait_for_first()
     return sum(t.nbytes for group in tensors.values() for t in group.values())

@@ -1,9 +1,11 @@
 """From a user's request to a run: start a new run, or resume the one in a directory."""
 
+import json
 from dataclasses import dataclass, replace
 
 import torch
 
+from headway import __version__
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.files import remove
@@ -121,15 +123,19 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
         settings = new_settings(request, model.config, data)
         if not request.preset:
             notices.append(describe_regime(settings.training, model))
+    files = [request.train, () if isinstance(request.valid, int) else request.valid]
+    if parallel.rank():  # only the record of rank 0 is written
+        files = [(), ()]
     run = start(
         directory,
         data,
         settings,
         command=request.command,
-        train=hash_files(request.train),
-        valid={} if isinstance(request.valid, int) else hash_files(request.valid),
+        train=hash_files(files[0]),
+        valid=hash_files(files[1]),
         init=request.init,
     )
+    _check_ranks_agree(run)
     return OpenedRun(run, notices + _precision_notices(run))
 
 
@@ -169,6 +175,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
             notices.append(f"{file}: learned")
         return OpenedRun(None, notices)
     run, damage = resume(directory, data, settings)
+    _check_ranks_agree(run)
     others = _list_other_programs(record) + _precision_notices(run)
     return OpenedRun(run, notices + damage + others)
 
@@ -189,6 +196,30 @@ def _repair_finished(
     if parallel.rank() == 0:
         write_settings(directory, data, with_vocabulary(stored, data))
     return notices
+
+
+def _check_ranks_agree(run: Run) -> None:
+    """Check that all ranks train the same.
+
+    Raises:
+        HeadwayError: If a machine has another version or command, or sees other files.
+    """
+    differences = parallel.find_differences(
+        {
+            "the version of Headway": __version__,
+            "the version of PyTorch": torch.__version__,
+            "the native code": build_id("training"),
+            "the settings": json.dumps(run.config.to_dict(), sort_keys=True),
+            "the data": run.record.data.fingerprint,
+            "the precision": run.machine.precision,
+            "the newest checkpoint": str(run.step),
+        }
+    )
+    if differences:
+        raise HeadwayError(
+            f"the ranks of this training differ in {', '.join(differences)}: all machines need the same"
+            " versions, the same command and the same files"
+        )
 
 
 def _list_other_programs(record: RunRecord) -> list[str]:
