@@ -118,7 +118,12 @@ class Campaign:
         file = path.with_suffix(".sh")
         file.write_text(script)
         return output(
-            "sbatch", "--parsable", f"--output={path}.log", "--open-mode=append", str(file)
+            "sbatch",
+            "--parsable",
+            f"--chdir={self.folder}",
+            f"--output={path}.log",
+            "--open-mode=append",
+            str(file),
         )
 
     def interrupt(self, path: Path) -> None:
