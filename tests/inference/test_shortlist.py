@@ -10,8 +10,9 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator, beam_search, save_model
 from headway.inference.beam_search import Ids
-from headway.inference.engine import Engine, PlainEngine
+from headway.inference.engine import Engine
 from headway.inference.native_engine import NativeEngine
+from headway.inference.plain_engine import PlainEngine
 from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, ShortlistLearner
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.inference import Hypothesis, beam_search
+from headway.inference import Hypothesis
+from headway.inference.batch_search import search_batch
 from headway.inference.engine import Engine
 from headway.kernels import build, decoding
 from headway.model import Transformer
@@ -82,15 +83,10 @@ def search(
 ) -> list[list[Hypothesis]]:
     limits = [5 + len(text) // 2 for text in texts]
     with torch.inference_mode():
-        return beam_search(
-            engine.start(texts, beam, max(limits)),
-            limits,
-            beam=beam,
-            alpha=0.6,
-            n_best=min(n_best, beam),
-            eos=EOS,
+        return search_batch(
+            engine, texts, limits, beam=beam, alpha=0.6, n_best=min(n_best, beam), eos=EOS,
             pad=model.config.target_vocab_size - 1,
-        )
+        )  # fmt: skip
 
 
 def walk(

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from headway.config import SearchConfig
 from headway.inference import Translator
-from headway.inference.engine import Engine, PlainEngine, resolve_precision
+from headway.inference.engine import Engine, resolve_precision
+from headway.inference.plain_engine import PlainEngine
 from headway.model import Transformer
 
 # In fp32, sums in another order differ by about 1e-6 of the largest logit.

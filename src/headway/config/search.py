@@ -46,10 +46,14 @@ class SearchConfig:
         bool, "translate each sentence of a line alone: for models trained on sentences"
     ] = False
     batch_tokens: Annotated[
-        int, "padded source tokens translated at once", POSITIVE, in_file_at_most(100_000)
+        int,
+        "padded source tokens translated at once; a GPU takes 15 times as many",
+        POSITIVE,
+        in_file_at_most(100_000),
     ] = 2000
     precision: Annotated[
-        Literal["auto", "fp32", "bf16", "int8"], "of matrix products; auto: fp32, bf16 on a GPU"
+        Literal["auto", "fp32", "bf16", "fp16", "int8"],
+        "of matrix products; auto: fp32, bf16 on a GPU",
     ] = "auto"
     shortlist: Annotated[
         int,

@@ -13,13 +13,17 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
 from headway.inference.beam_search import Hypothesis, Ids
 from headway.inference.engine import Engine, make_engine
 from headway.inference.finding import find_hypotheses
+from headway.inference.fixed_engine import FixedEngine
 from headway.inference.shortlist import Shortlist
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
+
+GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
 
 
 class TokenSearch:
@@ -47,6 +51,16 @@ class TokenSearch:
             self._engines[precision] = make_engine(self.model, precision)
         return self._engines[precision]
 
+    def batch_limits(self, search: SearchConfig) -> tuple[int, int]:
+        """Return how many tokens a batch may have, and how many each source counts besides its own.
+
+        On a GPU a batch has `GPU_BATCH` times the tokens of the settings. There each source counts
+        with the longest translation that it may have, because the caches have room for it.
+        """
+        if isinstance(self.engine(search.precision), FixedEngine) and not search.sample:
+            return GPU_BATCH * search.batch_tokens, search.max_extra
+        return search.batch_tokens, 0
+
     def max_target_length(
         self, source: Sequence[int], search: SearchConfig, prefix_length: int = 0
     ) -> int:
@@ -73,7 +87,8 @@ class TokenSearch:
                 [sources[i] for i in rows], [prefixes[i] for i in rows], search
             )
 
-        batches = list(batch_by_length([len(s) for s in sources], search.batch_tokens))
+        tokens, extra = self.batch_limits(search)
+        batches = list(batch_by_length([len(s) + extra for s in sources], tokens))
         found: list[list[Hypothesis]] = [[]] * len(sources)
         threads = min(torch.get_num_threads(), len(batches)) if engine.is_parallel else 1
         # Native code releases the interpreter lock, so one batch runs on each thread.
@@ -106,21 +121,21 @@ class TokenSearch:
             self.max_target_length(source, search, len(prefix))
             for source, prefix in zip(sources, prefixes, strict=True)
         ]
-        beams = search.n_best if search.sample else search.beam
-        longest = max(max(limits), 1 + max(map(len, prefixes)))
-        choices = self._choices(sources, prefixes, search)
-        decoding = self.engine(search.precision).start(sources, beams, longest, choices)
-        return find_hypotheses(
-            decoding,
-            limits,
-            search,
+        engine = self.engine(search.precision)
+        eos, pad = self.tokenizer.eos, self.tokenizer.target_pad
+        if search.sample:
+            longest = max(max(limits), 1 + max(map(len, prefixes)))
             # A sample depends on the seed and the text alone, not on the number of the line.
-            keys=[[_checksum(source)] for source in sources],
-            prefixes=prefixes,
-            eos=self.tokenizer.eos,
-            pad=self.tokenizer.target_pad,
+            keys = [[_checksum(source)] for source in sources]
+            return find_hypotheses(
+                engine.start(sources, search.n_best, longest), limits, search, keys=keys,
+                prefixes=prefixes, eos=eos, pad=pad,
+            )  # fmt: skip
+        return search_batch(
+            engine, sources, limits, beam=search.beam, alpha=search.alpha, n_best=search.n_best,
+            eos=eos, pad=pad, prefixes=prefixes, choices=self._choices(sources, prefixes, search),
             is_wanted=is_wanted,
-        )
+        )  # fmt: skip
 
     def prepare(self, search: SearchConfig) -> Engine:
         """Return the engine for a search, before any work begins.
@@ -145,7 +160,7 @@ class TokenSearch:
         self, sources: Sequence[list[int]], prefixes: Sequence[list[int]], search: SearchConfig
     ) -> list[Ids] | None:
         """Return the target ids that each translation may contain; None: all."""
-        if not search.shortlist or search.sample:
+        if not search.shortlist:
             return None
         # With one vocabulary for both languages a source token may always be copied.
         is_joint = self.model.config.tying == "three-way"

@@ -122,9 +122,12 @@ class SelfAttention(nn.Module):
 
     def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
         """Mix one more position, [N, 1, D], with those whose keys and values the cache holds."""
+        query, keys, values = self.attention.project_self(x_N1D)
+        if cache.beams is not None:
+            sums = cache.beams.attend(self.attention.core, query, keys, values, self.window)
+            return self.attention.join(sums)
         if cache.past is None:
             cache.past = PositionCache(self.window), PositionCache(self.window)
         past_keys, past_values = cache.past
-        query, keys, values = self.attention.project_self(x_N1D)
         keys, values = past_keys.append(keys), past_values.append(values)
         return self.attention.join(self.attention.core(query, keys, values, EVERYTHING))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from headway.kernels.visibility import Segments
+from headway.model.beam_cache import BeamCache
 
 
 class PositionCache:
@@ -62,9 +63,11 @@ class Cache(dict[str, Tensor]):
     Attributes:
         past: The keys and the values of self-attention, which are written in place; None: a mixer of
             another kind, or no position yet.
+        beams: The same for a search with fixed shapes, which sets it before the first step.
     """
 
     past: tuple[PositionCache, PositionCache] | None = None
+    beams: BeamCache | None = None
 
     def num_rows(self) -> int:
         """Return N, or 0 if nothing is stored yet."""

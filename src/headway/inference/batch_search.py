@@ -1,0 +1,51 @@
+"""Beam search with any engine."""
+
+from collections.abc import Callable, Sequence
+
+from headway.inference.beam_search import Hypothesis, Ids, beam_search
+from headway.inference.engine import Engine
+from headway.inference.fixed_engine import FixedEngine
+
+
+def search_batch(
+    engine: Engine,
+    sources: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    *,
+    beam: int,
+    alpha: float,
+    n_best: int = 1,
+    eos: int,
+    pad: int,
+    prefixes: Sequence[Sequence[int]] | None = None,
+    choices: Sequence[Ids] | None = None,
+    is_wanted: Callable[[int], bool] | None = None,
+) -> list[list[Hypothesis]]:
+    """Search for the translations of a batch, from source ids to target ids.
+
+    Args:
+        engine: Runs the model.
+        sources: Token ids of the sentences, ``</s>`` last.
+        limits: See `beam_search`, like the arguments that are not explained here.
+        beam: K.
+        alpha: Exponent of the length penalty.
+        n_best: Hypotheses to return for each sentence.
+        eos: Id of ``</s>``.
+        pad: Id of ``<pad>``.
+        prefixes: For each sentence the tokens that its translation must start with.
+        choices: For each sentence the tokens that it may choose; see `Engine.start`.
+        is_wanted: See `beam_search`; on a GPU it is called every few steps.
+
+    Returns:
+        For each sentence up to ``n_best`` hypotheses, the best first.
+    """
+    if isinstance(engine, FixedEngine):
+        return engine.search(
+            sources, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, prefixes=prefixes,
+            choices=choices, is_wanted=is_wanted,
+        )  # fmt: skip
+    longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
+    return beam_search(
+        engine.start(sources, beam, longest, choices), limits, beam=beam, alpha=alpha, n_best=n_best,
+        eos=eos, pad=pad, prefixes=prefixes, is_wanted=is_wanted,
+    )  # fmt: skip

@@ -1,0 +1,47 @@
+"""The engine that runs every model on every device, in plain torch."""
+
+import copy
+from collections.abc import Sequence
+
+import torch
+
+from headway.inference.batching import pad_right
+from headway.inference.beam_search import Ids
+from headway.inference.low_precision import reduce_precision
+from headway.inference.step_decoding import StepDecoding
+from headway.model import DecoderState, Segments, Transformer
+
+GPU_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+class PlainEngine:
+    """Runs the `start` and `step` of the model itself.
+
+    Args:
+        model: In fp32; it is copied if the precision is another.
+        precision: Of the matrix products.
+    """
+
+    is_parallel = False
+
+    def __init__(self, model: Transformer, precision: str = "fp32") -> None:
+        self.model = model
+        self.device = model.source_embedding.weight.device
+        if precision != "fp32" and self.device.type == "cuda":
+            self.model = copy.deepcopy(model).to(GPU_TYPES[precision])
+        elif precision != "fp32":
+            self.model = reduce_precision(model, precision)
+
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        beams: int,
+        limit: int,
+        choices: Sequence[Ids] | None = None,
+    ) -> StepDecoding[DecoderState]:
+        """Start hypotheses; see `headway.inference.engine.Engine`. The state grows with their length."""
+        ids, real = pad_right(sources, self.model.config.source_vocab_size - 1)
+        segments = Segments(real.to(self.device), is_packed=False)
+        state = self.model.start(self.model.encode(ids.to(self.device), segments), segments)
+        pad = self.model.config.target_vocab_size - 1
+        return StepDecoding(self.model.step, state, pad, self.device, choices)
