@@ -12,8 +12,9 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference import Hypothesis, fixed_engine
+from headway.inference import Hypothesis, Translator, fixed_engine
 from headway.inference.batch_search import search_batch
 from headway.inference.beam_state import Shape, round_up
 from headway.inference.fixed_engine import FixedEngine, is_supported
@@ -22,7 +23,9 @@ from headway.inference.native_engine import NativeEngine
 from headway.inference.plain_engine import PlainEngine
 from headway.inference.recorded_step import GraphMemory, RecordedStep
 from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
 from support.engines import EOS, SHAPES, VOCAB, library, model_of, native, search, sources
+from support.toy_models import sentences, small_config
 
 OTHER_SHAPES: dict[str, dict[str, Any]] = {
     "window": {"window": 3},
@@ -195,6 +198,33 @@ def test_sizes_are_rounded_up_to_few_values() -> None:
     assert all(size <= rounded <= size / 0.8 for size, rounded in enumerate(sizes, 1))
     assert len(set(sizes)) < 40
     assert round_up(3, 16) == 16
+
+
+def test_a_translator_gives_this_engine_larger_batches(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
+    texts, search = sentences(40, seed=1), SearchConfig(batch_tokens=30, max_extra=17)
+    before = translator.translate(texts, search)
+    assert translator.batch_limits(search, 30) == (30, 0)
+    translator.token_search._engines["auto"] = FixedEngine(translator.model)
+    assert translator.batch_limits(search, 30) == (450, 17)
+    sizes = []
+    original = FixedEngine.search
+
+    def counted(self: FixedEngine, sources: Any, *args: Any, **settings: Any) -> Any:
+        sizes.append(sum(len(source) + 17 for source in sources))
+        return original(self, sources, *args, **settings)
+
+    monkeypatch.setattr(FixedEngine, "search", counted)
+    assert translator.translate(texts, search) == before
+    assert 300 < max(sizes) <= 450
+    # Samples come from the same engine.
+    drawn = SearchConfig(sample=True, n_best=2, seed=5)
+    assert translator.batch_limits(drawn, 30) == (30, 0)
+    assert translator.translate(texts[:3], drawn) == Translator(
+        translator.model, tokenizer
+    ).translate(texts[:3], drawn)
 
 
 class Operations(TorchDispatchMode):

@@ -35,6 +35,10 @@ class Model:
         self.open = threading.Event()  # while it is not set, all batches stand still
         self.open.set()
         self.steps = 0
+        self.factor, self.extra = 1, 0  # what a GPU's batch has more than a processor's
+
+    def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
+        return self.factor * tokens, self.extra
 
     def search_batch(
         self, segments: Sequence[Segment], search: SearchConfig, is_wanted: Callable[[int], bool]
@@ -76,6 +80,26 @@ async def until(holds: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(0.001)
     raise AssertionError("it does not happen")
+
+
+@pytest.mark.parametrize(
+    ("factor", "extra", "sizes"), [(1, 0, [1, 64, 35]), (3, 0, [1, 99]), (3, 57, [1, 95, 4])]
+)
+def test_a_gpu_takes_larger_batches(factor: int, extra: int, sizes: list[int]) -> None:
+    model = Model()
+    model.factor, model.extra = factor, extra
+
+    async def work(queue: TranslationQueue) -> None:
+        model.open.clear()
+        first = find(queue, model, "abc")
+        await until(lambda: len(model.batches) == 1)
+        others = find(queue, model, *["abc"] * 99)
+        await asyncio.sleep(0.01)
+        model.open.set()
+        await asyncio.gather(first, others)
+
+    run(work, batch_tokens=1905)  # three times that is 95 times 60
+    assert [len(batch) for batch in model.batches] == sizes
 
 
 def test_a_lone_request_does_not_wait() -> None:

@@ -51,15 +51,18 @@ class TokenSearch:
             self._engines[precision] = make_engine(self.model, precision)
         return self._engines[precision]
 
-    def batch_limits(self, search: SearchConfig) -> tuple[int, int]:
+    def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
         """Return how many tokens a batch may have, and how many each source counts besides its own.
 
-        On a GPU a batch has `GPU_BATCH` times the tokens of the settings. There each source counts
-        with the longest translation that it may have, because the caches have room for it.
+        On a GPU each source counts with its longest translation, because the caches have room for it.
+
+        Args:
+            search: Search settings.
+            tokens: Of a batch on a processor.
         """
         if isinstance(self.engine(search.precision), FixedEngine) and not search.sample:
-            return GPU_BATCH * search.batch_tokens, search.max_extra
-        return search.batch_tokens, 0
+            return GPU_BATCH * tokens, search.max_extra
+        return tokens, 0
 
     def max_target_length(
         self, source: Sequence[int], search: SearchConfig, prefix_length: int = 0
@@ -87,7 +90,7 @@ class TokenSearch:
                 [sources[i] for i in rows], [prefixes[i] for i in rows], search
             )
 
-        tokens, extra = self.batch_limits(search)
+        tokens, extra = self.batch_limits(search, search.batch_tokens)
         batches = list(batch_by_length([len(s) + extra for s in sources], tokens))
         found: list[list[Hypothesis]] = [[]] * len(sources)
         threads = min(torch.get_num_threads(), len(batches)) if engine.is_parallel else 1

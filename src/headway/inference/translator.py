@@ -239,6 +239,10 @@ class Translator:
             sources, prefixes, search or self.default_search, is_wanted
         )
 
+    def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
+        """Return how many tokens a batch may have; see `TokenSearch.batch_limits`."""
+        return self.token_search.batch_limits(search, tokens)
+
     def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
         """Link the words of a segment to the words of its translation, by attention.
 

@@ -45,6 +45,16 @@ class Job:
             return False
         return mine.translator is theirs.translator and mine.search == theirs.search
 
+    def batch_limits(self, tokens: int) -> tuple[int, int]:
+        """Return how many tokens a batch may have, and how many each segment counts besides its own.
+
+        Args:
+            tokens: Of a batch on a processor; a GPU takes more.
+        """
+        if not isinstance(self.work, SegmentSearch):
+            return tokens, 0
+        return self.work.translator.batch_limits(self.work.search, tokens)
+
 
 def run_batch(batch: Sequence[Job]) -> list[object]:
     """Do the work of a batch.

@@ -24,7 +24,8 @@ from headway.serving.speed import Speed
 
 T = TypeVar("T")
 LONGEST_WAIT = 0.3  # of the deadline: a request that would wait longer is rejected
-LARGEST_BATCH = 64  # segments: larger batches gain little, and all wait for the slowest
+# Segments, on a processor: larger batches gain little, and all wait for the slowest.
+LARGEST_BATCH = 64
 WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
 SHORT_REQUEST = 2_000  # characters that the event loop splits itself: about a millisecond
 RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
@@ -203,12 +204,14 @@ class TranslationQueue:
         self.turn = max(self.turn, first.turn)
         others = [job for job in self.jobs if job is not first and job.can_share_batch(first)]
         others.sort(key=lambda job: (abs(job.tokens - first.tokens), job.turn))
+        tokens, extra = first.batch_limits(self.config.batch_tokens)
         # The idle workers share what there is.
-        largest = max(1, min(LARGEST_BATCH, math.ceil((len(others) + 1) / (self.idle_workers + 1))))
+        largest = LARGEST_BATCH * tokens // self.config.batch_tokens
+        largest = max(1, min(largest, math.ceil((len(others) + 1) / (self.idle_workers + 1))))
         batch, longest = [first], first.tokens
         for job in others:
             longest = max(longest, job.tokens)
-            if len(batch) == largest or longest * (len(batch) + 1) > self.config.batch_tokens:
+            if len(batch) == largest or (longest + extra) * (len(batch) + 1) > tokens:
                 break
             batch.append(job)
         taken = set(map(id, batch))

@@ -21,7 +21,7 @@ from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.objective import Objective
 
-GROUP = 64  # sentences that a rank translates between two reports of progress
+GROUP = 64  # sentences that a rank translates between two reports of progress; more on a GPU
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,10 +108,11 @@ def validate(
         # Sentences of similar length share a batch; translations do not depend on the batch.
         order = sorted(range(len(sources)), key=lambda row: len(sources[row]))
         own_rows, translations = [], []
-        for done in range(0, len(order), GROUP * parallel.world_size()):
+        group, _ = translator.batch_limits(search, GROUP)
+        for done in range(0, len(order), group * parallel.world_size()):
             yield Progress(done=done, of=len(order))
-            start = done + GROUP * parallel.rank()
-            rows = order[start : start + GROUP]
+            start = done + group * parallel.rank()
+            rows = order[start : start + group]
             translations += translator.translate([sources[row] for row in rows])
             own_rows += rows
     # A rank without lines computes statistics, too: it must know how many a line has.
