@@ -1,5 +1,6 @@
 """Checks of a model (masks, caches, search) and benchmarks of a machine."""
 
-from headway.checks.selfcheck import Finding, self_check
+from headway.checks.finding import Finding
+from headway.checks.selfcheck import self_check
 
 __all__ = ["Finding", "self_check"]

@@ -1,11 +1,14 @@
-"""``headway check``: test masks, caches and search of a model in seconds."""
+"""``headway check``: test masks, caches and search of a model in seconds, and a GPU against the CPU."""
 
 import argparse
 
 from headway.cli.options import add_model
 from headway.errors import HeadwayError
 
-EXAMPLE = "headway check runs/mine\nheadway check runs/mine --source some.en"
+EXAMPLE = (
+    "headway check runs/mine\nheadway check runs/mine --source some.en\n"
+    "headway check runs/mine --device cuda"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +19,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="check with the first 64 lines of this file (default: random subwords)",
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument(
+        "--device",
+        default="auto",
+        help="auto, cpu, cuda or cuda:N; what a GPU computes is also compared with the CPU",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
