@@ -7,15 +7,17 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.checks import bench_training, matrix_rate
-from headway.checks.bench_translation import make_endless, translate_ids
+from headway.checks import bench_machine, bench_training, matrix_rate
+from headway.checks.bench_translation import bench_translation, make_endless, translate_ids
 from headway.checks.flop import forward_flop, search_flop, training_flop
+from headway.checks.peak_rates import published_rate
 from headway.checks.synthetic import TEXTS, draw_lengths, draw_sentences
 from headway.cli.main import dispatch
-from headway.config import ModelConfig
+from headway.config import PRESETS, ModelConfig
 from headway.errors import HeadwayError
 from headway.inference import make_engine
 from headway.model import Transformer
+from headway.training.machine import Machine
 from support.command import headway
 
 B, S, T, K, V = 3, 13, 7, 2, 101
@@ -162,6 +164,61 @@ def test_bench_translate_prints_consistent_figures(capsys):
         assert ratio == pytest.approx(row["tokens"] / row["sentences"])
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("_short_measurements")
+def test_bench_measures_the_whole_machine(tmp_path, capsys):
+    file = tmp_path / "bench.json"
+    assert dispatch(["bench", *SMALL, "--cells", "5x2", "--repeats=2", "--json", str(file)]) == 0
+    table = capsys.readouterr().out
+    found = json.loads(file.read_text())
+    assert (found["work"], found["device"], found["published_rate"]) == ("all", "cpu", None)
+    [row] = found["training"]["tiny"]["rows"]
+    assert 0 < row["share_of_matrix_rate"] < 1
+    [row] = found["decoding"]["tiny"]["rows"]
+    assert (row["batch"], row["beam"]) == (5, 2)
+    if found["problems"]:
+        assert all("CTranslate2" in line for line in found["problems"])
+        assert found["problems"][0] in table
+    else:
+        [row] = found["ctranslate2"]
+        assert row["ratio"] == row["headway"]["median"] / row["ctranslate2"]["median"]
+        assert f"{row['ratio']:.2f}" in table
+    for word in ("tiny 5x2", "published rate", "peak memory"):
+        assert word in table
+
+
+def test_a_part_that_cannot_be_measured_is_listed(monkeypatch):
+    def full(*args, **settings):
+        raise RuntimeError("CUDA out of memory. Tried to allocate 3 GiB")
+
+    def broken(*args, **settings):
+        raise RuntimeError("something else")
+
+    machine = Machine(device="cpu", precision="fp32", threads=1)
+    monkeypatch.setattr(bench_machine, "measure_matrix_rate", lambda *args: 1e9)
+    for part in ("bench_training", "bench_translation", "compare_with_ctranslate2"):
+        monkeypatch.setattr(bench_machine, part, full)
+    configs = {"tiny": PRESETS["tiny"]}
+    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+    assert found.training == found.decoding == {}
+    assert found.problems[0] == "training tiny: not measured, out of memory"
+    assert len(found.problems) == 3
+    monkeypatch.setattr(bench_machine, "MAX_SECONDS", -1)
+    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+    assert found.problems[2] == "decoding tiny beside CTranslate2: not measured, the time is over"
+    monkeypatch.setattr(bench_machine, "MAX_SECONDS", 500)
+    monkeypatch.setattr(bench_machine, "bench_training", broken)
+    with pytest.raises(RuntimeError, match="something else"):
+        bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+
+
+def test_the_published_rate_is_that_of_the_first_name_that_fits():
+    assert published_rate("NVIDIA H100 80GB HBM3", "bf16") == 989e12
+    assert published_rate("NVIDIA H100 PCIe", "fp16") == 756e12
+    assert published_rate("NVIDIA H100 PCIe", "fp32") is None
+    assert published_rate("AMD EPYC", "bf16") is None
+
+
 def test_a_wrong_cell_is_reported_in_one_line():
     result = headway("bench", "translate", "--cells", "32by4")
     assert result.returncode == 2
@@ -171,10 +228,6 @@ def test_a_wrong_cell_is_reported_in_one_line():
 
 @pytest.mark.slow
 def test_a_benchmark_changes_neither_threads_nor_seed_by_itself():
-    from headway.checks.bench_translation import bench_translation
-    from headway.config import PRESETS
-    from headway.training.machine import Machine
-
     config = PRESETS["tiny"]
     small = replace(config.model, num_encoder_layers=1, num_decoder_layers=1, d_model=24, d_ff=37)
     config = replace(config, model=small, text=replace(config.text, vocab_size=307))

@@ -16,7 +16,8 @@ from headway.checks.flop import search_flop
 from headway.checks.matrix_rate import measure_matrix_rate, synchronize
 from headway.checks.synthetic import draw_lengths, draw_sentences
 from headway.config import Config
-from headway.inference import Engine, Hypothesis, beam_search, make_engine
+from headway.inference import Engine, Hypothesis, make_engine
+from headway.inference.batch_search import search_batch
 from headway.inference.engine import resolve_precision
 from headway.model import Transformer, parameter_count
 from headway.text.vocabulary import EOS
@@ -51,7 +52,7 @@ def bench_translation(
     model = make_endless(Transformer(shape)).to(device).eval()
     precision = resolve_precision(config.search.precision, device)
     engine = make_engine(model, precision)
-    works = [_batches(text, batch, shape.target_vocab_size) for batch, _ in cells]
+    works = [draw_batches(text, batch, shape.target_vocab_size) for batch, _ in cells]
 
     def translate(cell: int) -> float:
         synchronize(device)
@@ -70,10 +71,11 @@ def bench_translation(
         return time.perf_counter() - start
 
     times: list[list[float]] = [[] for _ in cells]
-    for turn in range(repeats + 1):
+    warm_ups = 2 if device.type == "cuda" else 1  # a GPU's steps are recorded in the second turn
+    for turn in range(repeats + warm_ups):
         for cell in range(len(cells)):
             seconds = translate(cell)
-            if turn:  # the first turn is the warm-up
+            if turn >= warm_ups:
                 times[cell].append(seconds)
     memory = peak_memory(str(device))
     rows = []
@@ -122,7 +124,7 @@ def make_endless(model: Transformer) -> Transformer:
     return model
 
 
-def _batches(text: str, size: int, vocab_size: int) -> list[tuple[list[list[int]], list[int]]]:
+def draw_batches(text: str, size: int, vocab_size: int) -> list[tuple[list[list[int]], list[int]]]:
     """Draw batches of short, medium and long sentences, each with the lengths of its translations."""
     lengths, limits = draw_lengths(text, DRAWN_SENTENCES, MAX_LENGTH, seed=1)
     order = lengths.argsort(kind="stable")
@@ -160,5 +162,4 @@ def translate_ids(
     Returns:
         The hypotheses of each sentence, best first.
     """
-    started = engine.start(sources, beam, max(limits))
-    return beam_search(started, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad)
+    return search_batch(engine, sources, limits, beam=beam, alpha=alpha, eos=EOS, pad=pad)

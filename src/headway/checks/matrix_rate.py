@@ -21,7 +21,7 @@ def measure_matrix_rate(device: torch.device, precision: str) -> float:
 
     Args:
         device: Device to measure.
-        precision: "fp32", "bf16" or "int8".
+        precision: "fp32", "bf16", "fp16" or "int8".
 
     Returns:
         FLOP per second, from the median time of five repeats.
@@ -32,8 +32,9 @@ def measure_matrix_rate(device: torch.device, precision: str) -> float:
     if precision == "int8":
         x, w = ((100 * m.clamp(-1, 1)).to(torch.int8) for m in (x, w))
         implementations = [lambda: multiply_int8(x, w)]
-    elif precision == "bf16":
-        x, w = x.bfloat16(), w.bfloat16()
+    elif precision in ("bf16", "fp16"):
+        dtype = torch.bfloat16 if precision == "bf16" else torch.float16
+        x, w = x.to(dtype), w.to(dtype)
         implementations = [lambda: F.linear(x, w)]
     else:
         implementations = [lambda: F.linear(x, w)]

@@ -3,10 +3,11 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headway.cli import launch
 from headway.cli.arguments import usage_error
+from headway.cli.bench_tables import format_machine_table, format_table
 from headway.cli.options import add_preset, add_ranks
 from headway.cli.settings import settings_from
 
@@ -15,15 +16,24 @@ if TYPE_CHECKING:
     from headway.config import Config
 
 EXAMPLE = """\
+headway bench --device cuda --json card.json
 headway bench train --preset tiny
 headway bench train --preset big --device cuda --text news --json big.json
 headway bench translate --preset base --cells 32x4 1x1"""
+CELLS = ("32x4", "32x1", "1x4", "1x1")
+GPU_CELLS = ("512x4", "512x1", "32x4", "1x4")  # of the whole machine
 SETTINGS = ("text", "model", "training", "search")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("work", choices=("train", "translate"), help="what to measure")
+    parser.add_argument(
+        "work",
+        nargs="?",
+        choices=("train", "translate"),
+        help="what to measure (default: the whole machine in at most ten minutes: matrix rate, training"
+        " and decoding of tiny, base and big on a GPU, of tiny on a processor)",
+    )
     add_preset(parser)
     add_ranks(parser)
     parser.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
@@ -37,10 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("captions", "news"),
         help="sentence lengths of image captions (default) or of news",
     )
-    parser.add_argument("--cells", nargs="+", default=["32x4", "32x1", "1x4", "1x1"],
-                        metavar="NxK", help="translate: batch sizes and beams to measure, such as 32x4")  # fmt: skip
+    parser.add_argument("--cells", nargs="+", metavar="NxK",
+                        help="translate: batch sizes and beams to measure, such as 32x4")  # fmt: skip
     parser.add_argument(
-        "--repeats", type=int, default=5, metavar="N", help="measure so many times (default: 5)"
+        "--repeats",
+        type=int,
+        metavar="N",
+        help="measure so many times (default: 5; 3 for the whole machine)",
     )
     parser.add_argument(
         "--json", metavar="FILE", help="also write JSON to FILE; -: print JSON instead of the table"
@@ -49,13 +62,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Set the process up as `headway train` does, measure, and print a table."""
-    cells = [_parse_cell(word) for word in args.cells]
+    cells = [_parse_cell(word) for word in args.cells or CELLS]
+    if args.repeats is None:
+        args.repeats = 5 if args.work else 3
     if args.repeats < 1:
         usage_error(f"--repeats {args.repeats}: must be 1 or more")
     for option in ("device", "precision", "threads"):
         if getattr(args, option) is not None:
             section = "search" if (option, args.work) == ("precision", "translate") else "training"
             args.overrides[f"{section}.{option}"] = str(getattr(args, option))
+    if args.work is None:
+        return report_machine(args)
     config = settings_from(args)
     if args.work == "translate" and config.search.shortlist:
         usage_error(
@@ -82,14 +99,44 @@ def report(args: argparse.Namespace, config: "Config", cells: list[tuple[int, in
             return 0
     finally:
         parallel.leave()
-    text = json.dumps(result.to_dict(), indent=2)
+    write_result(args, result.to_dict(), format_table(result))
+    return 0
+
+
+def report_machine(args: argparse.Namespace) -> int:
+    """Measure the matrix rate, training and decoding in this process, and print tables."""
+    import torch
+
+    from headway.checks.bench_machine import bench_machine
+    from headway.training.machine import Machine, configure_process
+
+    if args.ranks or launch.is_launched():
+        usage_error("bench: name a part (train) to measure several ranks")
+    machine = Machine.resolve(settings_from(args).training)
+    is_gpu = machine.torch_device.type == "cuda"
+    presets = (args.preset,) if args.preset else ("tiny", "base", "big") if is_gpu else ("tiny",)
+    configs = {}
+    for args.preset in presets:
+        configs[args.preset] = settings_from(args)
+    words = args.cells or (GPU_CELLS if is_gpu else CELLS)
+    configure_process(machine.threads, machine.torch_device)
+    torch.manual_seed(1)
+    result = bench_machine(
+        configs, machine, args.text, [_parse_cell(word) for word in words], repeats=args.repeats
+    )
+    write_result(args, result.to_dict(), format_machine_table(result))
+    return 0
+
+
+def write_result(args: argparse.Namespace, values: dict[str, Any], table: str) -> None:
+    """Print the table, or JSON in its place, and write the file of ``--json``."""
+    text = json.dumps(values, indent=2)
     if args.json == "-":
         print(text)
-        return 0
+        return
     if args.json:
         Path(args.json).write_text(text + "\n", encoding="utf-8")
-    print(format_table(result))
-    return 0
+    print(table)
 
 
 def measure(
@@ -108,57 +155,6 @@ def measure(
     if work == "train":
         return bench_training(config, machine, text, repeats=repeats)
     return bench_translation(config, machine, text, cells, repeats=repeats)
-
-
-def format_table(result: "BenchResult") -> str:
-    """Return the results as text."""
-    values = result.to_dict()
-    facts = {
-        "processor": result.processor,
-        "device, precision, threads": f"{result.device}, {result.precision}, {result.threads}",
-        "parameters": f"{result.parameters:,}",
-        "repeats": f"{result.repeats}: median (minimum to maximum)",
-    }
-    if result.work == "train":
-        [row] = values["rows"]
-        facts |= {
-            "target tokens/s": _format_spread(row["tokens_per_second"]),
-            "tokens a step, steps": f"{row['tokens'] / row['steps']:,.0f}, {row['steps']}",
-            "padding, source and target": f"{row['source_padding']:.1%}, {row['target_padding']:.1%}",
-            "GFLOP/s": f"{row['flop_per_second'] / 1e9:,.0f}",
-            "share of the matrix rate": f"{row['share_of_matrix_rate']:.0%}",
-        }
-    facts |= {
-        "matrix rate, GFLOP/s": f"{result.matrix_rate / 1e9:,.0f}",
-        "peak memory": f"{result.peak_memory / 1e9:.2f} GB",
-    }
-    lines = [f"{name:<30}{value}" for name, value in facts.items()]
-    if result.work == "translate":
-        head = ("batch x beam", "sentences/s", "output tokens/s", "GFLOP/s", "of matrix rate")
-        lines += ["", _format_row(head)]
-        for row in values["rows"]:
-            cell = (
-                f"{row['batch']}x{row['beam']}",
-                _format_spread(row["sentences_per_second"]),
-                _format_spread(row["tokens_per_second"]),
-                f"{row['flop_per_second'] / 1e9:,.1f}",
-                f"{row['share_of_matrix_rate']:.1%}",
-            )
-            lines.append(_format_row(cell))
-    return "\n".join(lines)
-
-
-def _format_row(cells: tuple[str, ...]) -> str:
-    widths = (14, 26, 30, 10, 0)
-    return "".join(f"{word:<{width}}" for word, width in zip(cells, widths, strict=True))
-
-
-def _format_spread(values: dict[str, float]) -> str:
-    digits = 0 if values["median"] >= 100 else 1
-    median, low, high = (f"{values[name]:,.{digits}f}" for name in ("median", "low", "high"))
-    if low == high:
-        return median
-    return f"{median} ({low} to {high})"
 
 
 def _parse_cell(word: str) -> tuple[int, int]:
