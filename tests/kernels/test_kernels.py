@@ -16,7 +16,8 @@ from headway.kernels.cross_entropy import (
     plain_agreement_,
     plain_cross_entropy_,
 )
-from headway.kernels.dropout import Mask, apply_mask, dropout
+from headway.kernels.dropout import apply_mask, dropout
+from headway.kernels.dropout_mask import Mask
 from headway.kernels.linear import FEWEST_ROWS, Linear, apply_jointly, linear
 from headway.kernels.normalization import add_norm, plain_add_norm
 from headway.kernels.training_library import TYPES, training_library

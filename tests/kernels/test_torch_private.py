@@ -10,7 +10,8 @@ from torch.nn import functional as F
 
 import headway
 from headway.kernels import torch_private
-from headway.kernels.dropout import Mask, apply_mask
+from headway.kernels.dropout import apply_mask
+from headway.kernels.dropout_mask import Mask
 from headway.kernels.linear import Linear, apply_jointly, linear
 from headway.kernels.low_precision_linear import int8_linear, quantize
 from headway.kernels.normalization import add_norm

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from headway.kernels.torch_private import is_traced
 from headway.kernels.training_library import TYPES, supporting_library
 
 
@@ -101,6 +102,12 @@ def _check_labels(labels_N: Tensor, logits: Tensor) -> Tensor:
     """Return the labels as dense 64-bit integers, after checking their number and range."""
     if labels_N.shape != logits.shape[:1]:
         raise ValueError(f"labels {list(labels_N.shape)} for logits {list(logits.shape)}")
-    if labels_N.numel() and int(labels_N.max()) >= logits.size(-1):
+    # A GPU would have to wait for the largest label; `Feed` has checked the batch.
+    if (
+        labels_N.device.type == "cpu"
+        and not is_traced(labels_N)
+        and labels_N.numel()
+        and int(labels_N.max()) >= logits.size(-1)
+    ):
         raise IndexError(f"label {int(labels_N.max())} of {logits.size(-1)} tokens")
     return labels_N.long().contiguous()

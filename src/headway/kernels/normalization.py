@@ -7,7 +7,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from headway.kernels.dropout import Mask, apply_mask, dropout
+from headway.kernels.dropout import apply_mask, dropout
+from headway.kernels.dropout_mask import Mask
 from headway.kernels.torch_private import is_traced
 from headway.kernels.training_library import TYPES, supporting_library, training_library
 
@@ -26,7 +27,7 @@ def add_norm(
         p: Dropout on y.
     """
     if y.device.type != "cpu" or is_traced(x, y):
-        return plain_add_norm(x, dropout(y, p), weight, bias, epsilon)
+        return plain_add_norm(x, dropout(y, p), weight, bias, epsilon).to(y.dtype)
     mask = Mask.draw(p)
     if not _fits_native(x, y, weight, bias):
         return plain_add_norm(x, apply_mask(y, mask), weight, bias, epsilon).to(y.dtype)

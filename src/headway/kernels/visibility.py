@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from headway.kernels.packing import Packing
+
 ALL_KEYS = 1 << 40  # more keys than there are
 
 
@@ -18,10 +20,12 @@ class Segments:
     Attributes:
         ids: [B, T]; 0 is padding, n is the n-th sentence of the row.
         is_packed: Whether a row may hold several sentences. False promises that all ids are 0 or 1.
+        packing: Where the sentences of a packed row begin, if that is known.
     """
 
     ids: Tensor
     is_packed: bool
+    packing: Packing | None = None
 
     @classmethod
     def of(cls, ids: "SegmentsLike") -> "Segments | None":
@@ -39,6 +43,8 @@ class Segments:
 
     def positions(self) -> Tensor:
         """Count the positions of each sentence from 0, [B, T]."""
+        if self.packing is not None:
+            return self.packing.positions
         index_BT = torch.arange(self.ids.size(1), device=self.ids.device).expand_as(self.ids)
         is_first_BT = torch.ones_like(self.ids, dtype=torch.bool)
         is_first_BT[:, 1:] = self.ids[:, 1:] != self.ids[:, :-1]
@@ -78,6 +84,13 @@ class Visibility:
     def is_packed(self) -> bool:
         """Whether rows may hold several sentences, so that padding is not all that is hidden."""
         return self.queries is not None and self.keys is not None and self.keys.is_packed
+
+    @property
+    def packings(self) -> tuple[Packing, Packing] | None:
+        """Where the sentences of queries and of keys begin, if both are known."""
+        queries = None if self.queries is None else self.queries.packing
+        keys = None if self.keys is None else self.keys.packing
+        return None if queries is None or keys is None else (queries, keys)
 
     @property
     def positions_before(self) -> int:

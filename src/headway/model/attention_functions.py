@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.kernels.attention import attention, has_native_attention, longest_span
+from headway.kernels.varlen_attention import has_varlen_attention, varlen_attention
 from headway.kernels.visibility import Visibility
 from headway.model.blockwise import attend_in_blocks, attend_in_window
 
@@ -45,17 +46,24 @@ class DotProduct(nn.Module):
     ) -> Tensor:
         """Return the weighted sums of the values, [B, H, T, V].
 
-        There are five ways to compute them, and this function chooses. The first that fits is taken:
+        There are six ways to compute them, and this function chooses. The first that fits is taken:
 
-        1. Headway's native kernel: on a CPU, where no query meets more than 256 keys.
-        2. Stored weights, in plain torch: at most 256 keys.
-        3. Stored weights, a block at a time: weights are dropped, or d_k is not d_v. torch's fused
+        1. torch's kernel for packed rows: the batch was made for a GPU and has the sentences' bounds.
+        2. Headway's native kernel: on a CPU, where no query meets more than 256 keys.
+        3. Stored weights, in plain torch: at most 256 keys, and not in training on a GPU.
+        4. Stored weights, a block at a time: weights are dropped, or d_k is not d_v. torch's fused
            kernel would store all pairs then.
-        4. torch's fused kernel, a block at a time: the mask differs from query to query.
-        5. torch's fused kernel, once: only padding or only the future is hidden.
+        5. torch's fused kernel, a block at a time: the mask differs from query to query.
+        6. torch's fused kernel, once: only padding or only the future is hidden.
         """
         drops_weights = self.training and self.dropout > 0
+        if not drops_weights and has_varlen_attention(q_BHTK, k_BHSK, v_BHSV, visibility):
+            scale = score_scale(self, q_BHTK.size(-1))
+            return varlen_attention(q_BHTK, k_BHSK, v_BHSV, visibility, scale)
         is_short = k_BHSK.size(-2) <= LONGEST_STORED
+        if self.training and q_BHTK.device.type != "cpu":
+            # Stored weights would be most of the memory, and not those of the largest batch.
+            is_short = False
         if (
             not drops_weights
             and has_native_attention(q_BHTK, k_BHSK, v_BHSV)

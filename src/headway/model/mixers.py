@@ -65,7 +65,8 @@ class Recurrent(nn.Module):
             x_RLD, lengths_R.cpu(), batch_first=True, enforce_sorted=False
         )
         y_RLD, _ = nn.utils.rnn.pad_packed_sequence(self.cell(packed)[0], batch_first=True)
-        return torch.zeros_like(x_BTD).masked_scatter(inside_BT[..., None], y_RLD[row, place])
+        zeros_BTD = torch.zeros_like(x_BTD, dtype=y_RLD.dtype)  # autocast may change the type
+        return zeros_BTD.masked_scatter(inside_BT[..., None], y_RLD[row, place])
 
     def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
         """Run one more position, [N, 1, D], from the state in the cache."""

@@ -89,6 +89,8 @@ class Positions(nn.Module):
             return x_BTD + self.table_of(end)[start:end]
         position_BT = segments.positions()
         table = self.table
+        if segments.packing is not None:  # no number needs to be read from the device
+            return x_BTD + F.embedding(position_BT, self.table_of(segments.packing.longest))
         if self.kind == "sinusoidal" and table.size(0) < end <= self.first_rows:
             table = self.table_of(end)
         elif end > table.size(0):  # a packed row may be longer than any of its sentences

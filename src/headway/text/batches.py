@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.errors import HeadwayError
+from headway.kernels.packing import Packing, RowShape, move, pack_sides
 from headway.text.shards import Corpus
 
 ROUND = 128  # the length of a packed row is a multiple of this
@@ -35,6 +36,8 @@ class Batch:
         pair_indices: The pairs' indices in their corpus, one for each sentence.
         target_tokens: Labels that are not padding.
         is_packed: Whether a row may hold several sentences.
+        source_packing: Where the source sentences of a packed row begin; None unless its shape is fixed.
+        target_packing: The same of the target sentences.
     """
 
     source: Tensor
@@ -44,15 +47,19 @@ class Batch:
     pair_indices: Rows
     target_tokens: int
     is_packed: bool = False
+    source_packing: Packing | None = None
+    target_packing: Packing | None = None
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch on a device."""
         return replace(
             self,
-            source=self.source.to(device),
-            source_segments=self.source_segments.to(device),
-            target=self.target.to(device),
-            target_segments=self.target_segments.to(device),
+            source=move(self.source, device),
+            source_segments=move(self.source_segments, device),
+            target=move(self.target, device),
+            target_segments=move(self.target_segments, device),
+            source_packing=self.source_packing and self.source_packing.to(device),
+            target_packing=self.target_packing and self.target_packing.to(device),
         )
 
 
@@ -133,7 +140,13 @@ def _count_fitting(sources: Rows, targets: Rows, start: int, max_tokens: int) ->
 
 
 def make_batch(
-    corpus: Corpus, rows: Rows, source_pad: int, target_pad: int, *, packed: bool = False
+    corpus: Corpus,
+    rows: Rows,
+    source_pad: int,
+    target_pad: int,
+    *,
+    packed: bool = False,
+    shape: RowShape | None = None,
 ) -> Batch:
     """Read pairs and pad them, or pack them into one row.
 
@@ -143,27 +156,49 @@ def make_batch(
         source_pad: Fills the source's padding.
         target_pad: Fills the target's padding.
         packed: Make one row, in which pair n is segment n of both sides, padded to a multiple of 128.
+        shape: Of a packed row on a GPU, where all rows have one shape.
     """
     sources, targets = (
         [corpus.sentence(side, int(i)) for i in rows] for side in ("source", "target")
     )
     if packed:
-        sides = (*_pack(sources, source_pad), *_pack(targets, target_pad))
+        tokens = 0 if shape is None else shape.tokens
+        sides = (*_pack(sources, source_pad, tokens), *_pack(targets, target_pad, tokens))
     else:
         sides = (*_stack(sources, source_pad), *_stack(targets, target_pad))
     source, source_segments, target, target_segments = sides
-    tokens = sum(len(sentence) for sentence in targets)
-    return Batch(source, source_segments, target, target_segments, rows, tokens, packed)
+    packings: Sequence[Packing | None] = (None, None)
+    if packed and shape is not None:
+        lengths = [np.array([len(each) for each in side]) for side in (sources, targets)]
+        packings = pack_sides(lengths, shape)
+    count = sum(len(sentence) for sentence in targets)
+    return Batch(source, source_segments, target, target_segments, rows, count, packed, *packings)
 
 
-def _pack(sentences: Sequence[Integers], pad: int) -> tuple[Tensor, Tensor]:
-    """Make one row, [1, T], of a multiple of `ROUND` tokens, at least one of them padding."""
+def check_labels(batch: Batch, vocab_size: int) -> None:
+    """Check on the CPU that a batch has labels of the vocabulary only.
+
+    Raises:
+        IndexError: If not.
+    """
+    largest = int(batch.target.max())
+    if largest >= vocab_size:
+        raise IndexError(f"label {largest} of {vocab_size} tokens")
+
+
+def fixed_shape(max_tokens: int, longest: int) -> RowShape:
+    """Return the shape of packed rows of up to ``max_tokens`` tokens."""
+    return RowShape(max_tokens + ROUND - max_tokens % ROUND, longest)
+
+
+def _pack(sentences: Sequence[Integers], pad: int, tokens: int = 0) -> tuple[Tensor, Tensor]:
+    """Make one row, [1, T], of ``tokens``, or of a multiple of `ROUND`; there is some padding."""
     lengths = np.array([len(sentence) for sentence in sentences])
     ids = torch.from_numpy(np.concatenate(sentences).astype(np.int64))
     segments = torch.from_numpy(np.repeat(np.arange(1, len(lengths) + 1), lengths))
     # There should be few lengths, because oneDNN compiles its products for each. Both sides have
     # padding, because cross-attention would find no keys for the padding of one side alone.
-    missing = ROUND - len(ids) % ROUND
+    missing = tokens - len(ids) if tokens else ROUND - len(ids) % ROUND
     return F.pad(ids, (0, missing), value=pad)[None], F.pad(segments, (0, missing))[None]
 
 

@@ -14,7 +14,16 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
-from headway.text.batches import Batch, Rows, make_batch, plan_batches, plan_packed
+from headway.kernels.packing import RowShape
+from headway.text.batches import (
+    Batch,
+    Rows,
+    check_labels,
+    fixed_shape,
+    make_batch,
+    plan_batches,
+    plan_packed,
+)
 from headway.text.prepared import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import parallel
@@ -75,6 +84,8 @@ class Feed:
                 f"a step has {self.micro_batches} micro-batches, too few for {parallel.world_size()} ranks"
             )
         self._blocks = max(1, -(-len(data.train) // BLOCK))
+        # A CPU gains nothing from rows of one shape.
+        self.shape = self.row_shape() if config.packed and device.type != "cpu" else None
         self._plans: dict[tuple[int, int], Future[list[Rows]]] = {}  # by epoch and block
         self._planner = ThreadPoolExecutor(1, "plans")
         self._thread = ThreadPoolExecutor(1, "batches")
@@ -109,7 +120,21 @@ class Feed:
         """Make the batch of these rows of the training corpus."""
         tokenizer = self.data.tokenizer
         pads = tokenizer.source_pad, tokenizer.target_pad
-        return make_batch(self.data.train, rows, *pads, packed=self.config.packed).to(self.device)
+        batch = make_batch(
+            self.data.train, rows, *pads, packed=self.config.packed, shape=self.shape
+        )
+        if self.device.type != "cpu":  # where the loss would have to wait for the largest label
+            check_labels(batch, tokenizer.target_vocab_size)
+        return batch.to(self.device)
+
+    def row_shape(self) -> RowShape:
+        """Return the one shape of all packed rows of a run on a GPU."""
+        longest = 1
+        for start in range(0, len(self.data.train), BLOCK):
+            rows = range(start, min(start + BLOCK, len(self.data.train)))
+            sides = (self.data.train.lengths(side, rows) for side in ("source", "target"))
+            longest = max(longest, *(int(lengths.max()) for lengths in sides))
+        return fixed_shape(self.config.batch_tokens // self.micro_batches or 1, longest)
 
     def text(self, batch: Batch) -> list[tuple[str, str]]:
         """Return a batch's sentences as people read them."""

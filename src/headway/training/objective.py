@@ -15,8 +15,9 @@ from headway.kernels.cross_entropy import agreement_, cross_entropy_
 from headway.model import Network, Segments
 from headway.text.batches import Batch
 
-# Logits held at once: 8 MB in bf16, which stay in a CPU's last cache between the passes.
-LOGITS_AT_ONCE = 1 << 22
+# Logits held at once. On a CPU 8 MB in bf16, which stay in its last cache between the passes; on a GPU
+# 0.5 GB, because each chunk costs launches and a whole gradient of the output matrix.
+LOGITS_AT_ONCE = {"cpu": 1 << 22, "cuda": 1 << 28}
 PADDING = -1  # the label of a position without a token
 
 
@@ -156,7 +157,8 @@ class Objective:
         self.model = model
         self.smoothing = smoothing
         self.agreement = agreement
-        self.chunk = max(1, LOGITS_AT_ONCE // model.config.target_vocab_size)
+        logits = LOGITS_AT_ONCE[next(model.parameters()).device.type]
+        self.chunk = max(1, logits // model.config.target_vocab_size)
         self.names = _find_parameters(model.logits, model)
 
     def __call__(self, batch: Batch) -> Loss:
@@ -180,9 +182,11 @@ class Objective:
 
     def _read(self, batch: Batch) -> Tensor:
         """Return the last hidden states, [B, T, D]."""
-        source = Segments(batch.source_segments, batch.is_packed)
+        source = Segments(batch.source_segments, batch.is_packed, batch.source_packing)
         # No label depends on padding on the right, so that only packed rows need target segments.
-        target = Segments(batch.target_segments, is_packed=True) if batch.is_packed else None
+        target = None
+        if batch.is_packed:
+            target = Segments(batch.target_segments, True, batch.target_packing)
         return self.model.hidden(batch.source, batch.target, source, target)
 
 

@@ -66,6 +66,11 @@ class StepReport:
     skipped: bool
 
 
+def read_numbers(losses: Tensor, norm: Tensor) -> list[float]:
+    """Return the two losses of a step and the norm of its gradient: what a GPU is waited for."""
+    return torch.cat((losses, norm[None])).tolist()
+
+
 class Trainer:
     """Trains a model, one optimizer step at a time.
 
@@ -126,12 +131,11 @@ class Trainer:
         self.set_training_mode()
         self.steps += 1
         *gradients, sums = self._gradient(data)
-        loss, nll = (sums / data.target_tokens).tolist()
         if self.sharding:
             total_norm = self.sharding.norm(gradients)
         else:
             total_norm = torch.nn.utils.get_total_norm(gradients)
-        norm = total_norm.item()
+        loss, nll, norm = read_numbers(sums / data.target_tokens, total_norm)
         report = StepReport(
             step=self.steps,
             loss=loss,

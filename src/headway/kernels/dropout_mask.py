@@ -1,0 +1,54 @@
+"""Dropout masks as functions of a seed: a hash of (seed, counter) gives 16 bits to each of two elements.
+
+The same mask is drawn by native code, by plain torch, and on a GPU. Paper: section 5.4.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+WORD = 0xFFFFFFFF
+
+
+class Mask(NamedTuple):
+    """The seed of a dropout mask.
+
+    Attributes:
+        low: 32 bits of the seed.
+        high: The other 32.
+        threshold: 65,536 p, rounded; an element is dropped if its 16 random bits are below it.
+    """
+
+    low: int
+    high: int
+    threshold: int
+
+    @classmethod
+    def draw(cls, p: float) -> "Mask":
+        """Take a seed from torch's generator, which a resumed run restores."""
+        if not 0 <= p < 1:
+            raise ValueError(f"dropout = {p} must be at least 0 and below 1")
+        threshold = min(round(p * 65536), 65535)  # 65,536 would make the factor 1 / 0
+        if threshold == 0:
+            return cls(0, 0, 0)
+        seed = int(torch.empty((), dtype=torch.int64).random_())
+        return cls(seed & WORD, seed >> 32, threshold)
+
+    def factors(self, rows: int, width: int) -> Tensor:
+        """Draw the mask in plain torch: 0 or 1 / (1 - p) for each element, [rows, width]."""
+        if self.threshold == 0:
+            return torch.ones(rows, width)
+        half = -(-width // 2)
+        bits = mix_bits(torch.arange(rows * half).view(rows, half), self.low, self.high)
+        lanes = torch.cat((bits & 0xFFFF, bits >> 16), 1)[:, :width]
+        return (lanes >= self.threshold) * (65536 / (65536 - self.threshold))
+
+
+def mix_bits(counter: Tensor, low: int | Tensor, high: int | Tensor) -> Tensor:
+    """Return 32 random bits of a seed for each counter: `random_bits` of native/numbers.h in int64."""
+    x = (counter & WORD) ^ low
+    x = ((x ^ (x >> 16)) * 0x7FEB352D) & WORD
+    x = ((x ^ (x >> 15) ^ high) * 0x846CA68B) & WORD
+    x = ((x ^ (x >> 16)) * 0x9E3779B1) & WORD
+    return x ^ (x >> 15)

@@ -1,0 +1,38 @@
+"""Dropout on a GPU: its operations draw the mask that a CPU draws, bit for bit."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from headway.kernels.device_dropout import apply_mask_on_device, compiled_product, plain_product
+from headway.kernels.dropout import apply_mask
+from headway.kernels.dropout_mask import Mask
+
+MASK = Mask(0x12345678, 0xFEDCBA98, 6554)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("width", [7, 64])
+def test_results_and_gradients_equal_those_of_a_cpu(dtype: torch.dtype, width: int) -> None:
+    torch.manual_seed(1)
+    x, grad = (torch.randn(3, 11, width).to(dtype) for _ in range(2))
+
+    def apply(function: object) -> list[Tensor]:
+        own = x.clone().requires_grad_()
+        y = function(own, MASK)  # type: ignore[operator]
+        return [y, *torch.autograd.grad(y, own, grad)]
+
+    for found, expected in zip(apply(apply_mask_on_device), apply(apply_mask), strict=True):
+        assert found.dtype == dtype
+        assert torch.equal(found, expected)
+    assert apply_mask_on_device(x, Mask(1, 2, 0)) is x
+
+
+@pytest.mark.slow
+def test_the_compiled_kernel_computes_the_same() -> None:
+    torch.manual_seed(1)
+    seed = torch.tensor([MASK.low, MASK.high])
+    for dtype in (torch.float32, torch.bfloat16):
+        x_ND = torch.randn(33, 7).to(dtype)
+        expected = plain_product(x_ND, seed, MASK.threshold)
+        assert torch.equal(compiled_product()(x_ND, seed, MASK.threshold), expected)

@@ -1,0 +1,86 @@
+"""Attention of packed rows with the sentences' bounds: equal to attention with masks."""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from headway.config import ModelConfig
+from headway.kernels import varlen_attention
+from headway.kernels.packing import pack_sides
+from headway.kernels.visibility import Segments, Visibility
+from headway.model import Transformer
+from headway.text.batches import Batch, fixed_shape, make_batch
+from headway.text.shards import Corpus
+from headway.training.objective import Objective, compute_gradient
+
+RANDOM = np.random.default_rng(3)
+PAIRS = [
+    (RANDOM.integers(2, 40, s).tolist(), RANDOM.integers(2, 40, t).tolist())
+    for s, t in RANDOM.integers(1, 31, (40, 2))
+]
+MODEL = ModelConfig(
+    source_vocab_size=43, target_vocab_size=43, num_encoder_layers=2, num_decoder_layers=2, d_model=16,
+    d_ff=24, num_heads=2, dropout=0.0,
+)  # fmt: skip
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    return Corpus.write(tmp_path / "corpus", iter(PAIRS), 43)
+
+
+def gradients(model: Transformer, batch: Batch, *, bf16: bool = False) -> list[Tensor]:
+    objective = Objective(model, 0.1)
+    found, sums = compute_gradient(model, objective, batch, batch.target_tokens, bf16)
+    return [sums, *(found[p] for p in model.parameters())]
+
+
+@pytest.mark.parametrize("precision", ["fp64", "bf16"])
+@pytest.mark.parametrize("changes", [{}, {"window": 5}, {"positions": "learned"}])
+def test_losses_and_gradients_equal_those_with_masks(
+    corpus: Corpus, precision: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(1)
+    model = Transformer(replace(MODEL, **changes))
+    exact = copy.deepcopy(model).double()
+    is_bf16 = precision == "bf16"
+    masked = make_batch(corpus, np.arange(24), 42, 42, packed=True)
+    bounded = make_batch(corpus, np.arange(24), 42, 42, packed=True, shape=fixed_shape(900, 30))
+    assert bounded.source.size(1) > masked.source.size(1)
+    plain = Mock(wraps=varlen_attention.plain_varlen_attention)
+    monkeypatch.setattr(varlen_attention, "plain_varlen_attention", plain)
+    expected = gradients(exact, masked)
+    rounded = gradients(model, masked, bf16=True)
+    plain.assert_not_called()
+    found = gradients(model if is_bf16 else exact, bounded, bf16=is_bf16)
+    assert plain.call_count == 6  # two encoder layers, and twice two kinds of attention
+    for one, other, right in zip(found, rounded, expected, strict=True):
+        # In bf16 as near to the exact numbers as attention with masks.
+        tolerance = 1.5 * (other - right).norm() if is_bf16 else 1e-10 * right.norm()
+        assert (one - right).norm() <= tolerance
+
+
+def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes() -> None:
+    lengths = [np.array([30, 25, 17]), np.array([22, 31, 5])]
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        for dtype, is_taken in ((torch.bfloat16, True), (torch.float32, False)):
+            source, target = pack_sides(lengths, fixed_shape(100, 32))
+            queries = Segments(torch.ones(1, 128, dtype=torch.long), True, target)
+            keys = Segments(torch.ones(1, 128, dtype=torch.long), True, source)
+            x = torch.randn(1, 2, 128, 16, dtype=dtype, requires_grad=True)
+            for visibility in (Visibility(queries, keys), Visibility(keys, keys, True, 4)):
+                can = varlen_attention.has_varlen_attention(x, x, x, visibility)
+                assert can is is_taken
+                if can:
+                    y = varlen_attention.varlen_attention(x, x, x, visibility, 0.25)
+                    assert y.shape == x.shape
+                    y.sum().backward()
+    assert not varlen_attention.has_varlen_attention(*[torch.randn(1, 2, 8, 16)] * 3, Visibility())

@@ -1,0 +1,36 @@
+"""Recurrent mixers under autocast, which gives them another type on a GPU than on a CPU."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils.rnn import PackedSequence
+
+from headway.kernels.visibility import Segments
+from headway.model import Recurrent
+
+SEGMENTS = Segments(torch.tensor([[1, 1, 2, 0], [1, 2, 3, 3]]), is_packed=True)
+
+
+class Rounded(nn.Module):
+    """A recurrence whose results are bf16, as those of CUDA under autocast."""
+
+    def __init__(self, cell: nn.Module) -> None:
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, packed: PackedSequence) -> tuple[PackedSequence, None]:
+        return self.cell(packed)[0].to(torch.bfloat16), None
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_a_recurrence_may_return_another_type_than_it_gets(cell: str) -> None:
+    torch.manual_seed(1)
+    layer = Recurrent(12, cell)  # type: ignore[arg-type]
+    x_BTD = torch.randn(2, 4, 12)
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = layer(x_BTD, SEGMENTS)
+    layer.cell = Rounded(layer.cell)  # type: ignore[assignment]
+    with torch.autocast("cpu", torch.bfloat16):
+        y_BTD = layer(x_BTD, SEGMENTS)
+    assert y_BTD.dtype == torch.bfloat16
+    assert torch.equal(y_BTD, expected.bfloat16())

@@ -1,0 +1,91 @@
+"""A training step on a GPU, as far as a CPU can show it: shapes, launches, bytes, and what it waits for."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException
+
+from headway.config import ModelConfig, TrainingConfig
+from headway.config.presets import PRESETS
+from headway.kernels import packing
+from headway.text.batches import Batch
+from headway.text.prepared import PreparedData
+from headway.training.feed import Feed
+from headway.training.objective import Objective
+from support.step_counts import count_step
+
+LENGTHS = [25] * 1000
+
+
+def base() -> ModelConfig:
+    return replace(PRESETS["base"].model, source_vocab_size=37000, target_vocab_size=37000)
+
+
+def test_a_step_of_base_takes_few_launches_and_waits_for_nothing_but_its_losses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    packed = count_step(base(), LENGTHS, packed=True, monkeypatch=monkeypatch)
+    padded = count_step(base(), LENGTHS, packed=False, monkeypatch=monkeypatch)
+    assert padded.launches.total() <= 1600
+    assert packed.launches.total() <= 1600
+    assert packed.launches["_varlen_attn"] == packed.launches["_varlen_attn_backward"] == 18
+    assert packed.bytes.total() <= 1.2 * padded.bytes.total()
+
+
+def test_a_number_that_is_read_in_a_step_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Objective._read
+
+    def wait(self: Objective, batch: Batch) -> torch.Tensor:
+        hidden = read(self, batch)
+        assert hidden.isfinite().all()
+        return hidden
+
+    monkeypatch.setattr(Objective, "_read", wait)
+    with pytest.raises(DataDependentOutputException):
+        count_step(base(), LENGTHS[:20], packed=True, monkeypatch=monkeypatch)
+
+
+def test_packed_rows_of_a_thousand_steps_have_one_shape(
+    uninterrupted_run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = PreparedData.open(uninterrupted_run / "data")
+    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=70, packed=True)
+    feed = Feed(data, config, torch.device("meta"))
+    shapes = set()
+    for _ in range(1000):
+        for batch in feed.next().batches:
+            assert batch.source_packing is not None
+            assert batch.target_packing is not None
+            assert batch.source.is_meta
+            packings = (batch.source_packing, batch.target_packing)
+            shapes.add((
+                batch.source.shape, batch.target.shape, batch.source_segments.shape,
+                *(p.bounds.shape for p in packings), *(p.positions.shape for p in packings),
+                *(p.longest for p in packings),
+            ))  # fmt: skip
+    assert feed.position.epoch > 1
+    assert len(shapes) == 1
+
+
+def test_labels_beyond_the_vocabulary_are_found_before_a_gpu_gets_them(uninterrupted_run) -> None:
+    data = PreparedData.open(uninterrupted_run / "data")
+    feed = Feed(data, TrainingConfig(batch_tokens=140), torch.device("meta"))
+    rows = feed.plan(feed.position)[0]
+    feed.batch(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(data.tokenizer), "target_vocab_size", 5)
+        with pytest.raises(IndexError, match=r"^label \d+ of 5 tokens$"):
+            feed.batch(rows)
+
+
+def test_batches_reach_a_gpu_from_pinned_memory_and_without_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pinned, copies = [], []
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: pinned.append(self.shape) or self)
+    monkeypatch.setattr(torch.Tensor, "to", lambda self, *x, **k: copies.append((x, k)) or self)
+    packing.move(torch.ones(3), "cuda:1")
+    packing.move(torch.ones(4), "cpu")
+    assert pinned == [torch.Size([3])]
+    assert copies == [(("cuda:1",), {"non_blocking": True}), (("cpu",), {})]
