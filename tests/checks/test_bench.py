@@ -183,7 +183,7 @@ def test_bench_measures_the_whole_machine(tmp_path, capsys):
         [row] = found["ctranslate2"]
         assert row["ratio"] == row["headway"]["median"] / row["ctranslate2"]["median"]
         assert f"{row['ratio']:.2f}" in table
-    for word in ("tiny 5x2", "published rate", "peak memory"):
+    for word in ("tiny 5x2 fp32", "published rate", "peak memory"):
         assert word in table
 
 

@@ -198,6 +198,8 @@ def test_sizes_are_rounded_up_to_few_values() -> None:
     assert all(size <= rounded <= size / 0.8 for size, rounded in enumerate(sizes, 1))
     assert len(set(sizes)) < 40
     assert round_up(3, 16) == 16
+    powers = [round_up(size, is_coarse=True) for size in (1, 2, 3, 4, 5, 8, 9, 63, 64, 65)]
+    assert powers == [1, 2, 4, 4, 8, 8, 16, 64, 64, 128]
 
 
 def test_a_translator_gives_this_engine_larger_batches(
@@ -294,7 +296,7 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
     model = meta_model()
     model.target_positions.table = torch.empty(64, 64, device="meta")
     shape = Shape(sentences=5, beams=4, source=20, target=48, n_best=1, has_choices=False)
-    run = FixedSearch(model, shape, EOS, GraphMemory())
+    run = FixedSearch(model, shape, EOS, GraphMemory(torch.device("meta")))
     counts = []
     for _ in range(3):
         with torch.no_grad(), OneKernelAttention(), Operations() as operations:
@@ -306,7 +308,7 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
 
 
 @contextmanager
-def recording(graphs: list["FakeGraph"], fails: bool) -> Iterator[None]:
+def recording(fails: bool) -> Iterator[None]:
     if fails:
         raise RuntimeError("operation not permitted when stream is capturing")
     yield
@@ -329,14 +331,19 @@ def test_a_step_is_recorded_at_its_second_call(
     calls: list[None] = []
     monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: (0, 1))
+    monkeypatch.setattr(torch.cuda, "Stream", lambda device: "recording stream")
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "usual stream")
+    streams: list[str] = []
+    monkeypatch.setattr(torch.cuda, "set_stream", streams.append)
     monkeypatch.setattr(
-        torch.cuda, "graph", lambda graph, pool, capture_error_mode: recording([graph], fails)
+        torch.cuda, "graph", lambda graph, pool, stream, capture_error_mode: recording(fails)
     )
-    step = RecordedStep(lambda: calls.append(None), torch.device("cuda"), GraphMemory())
+    step = RecordedStep(lambda: calls.append(None), GraphMemory(torch.device("cuda")))
     for _ in range(5):
         step()
     if fails:  # all five are ordinary calls, and one message says why
         assert (step.graph, len(calls), len(caplog.records)) == (None, 5, 1)
+        assert streams == ["usual stream"]
     else:  # the first is an ordinary call, the second records and replays
         assert isinstance(step.graph, FakeGraph)
         assert (len(calls), step.graph.replayed) == (2, 4)
@@ -344,7 +351,7 @@ def test_a_step_is_recorded_at_its_second_call(
 
 def test_a_step_is_never_recorded_on_a_processor() -> None:
     calls: list[None] = []
-    step = RecordedStep(lambda: calls.append(None), torch.device("cpu"), GraphMemory())
+    step = RecordedStep(lambda: calls.append(None), GraphMemory(torch.device("cpu")))
     for _ in range(3):
         step()
     assert (step.graph, len(calls)) == (None, 3)

@@ -64,7 +64,7 @@ def format_machine_table(result: "MachineResult") -> str:
     published = result.published_rate
     facts = {
         "processor": result.processor,
-        "device, precision": f"{result.device}, {result.precision}",
+        "device, precision of training": f"{result.device}, {result.precision}",
         "matrix rate, TFLOP/s": f"{result.matrix_rate / 1e12:,.2f}",
         "published rate, TFLOP/s": f"{published / 1e12:,.0f}" if published else "not known here",
         "duration": f"{result.seconds:.0f} s",
@@ -81,7 +81,7 @@ def format_machine_table(result: "MachineResult") -> str:
     lines += ["", _format_cells(head)]
     for name, each in values["decoding"].items():
         for row in each["rows"]:
-            cell = f"{name} {row['batch']}x{row['beam']}"
+            cell = f"{name} {row['batch']}x{row['beam']} {each['precision']}"
             lines.append(
                 _format_cells((cell, _format_spread(row["tokens_per_second"]), *_ends(each, row)))
             )
@@ -111,5 +111,5 @@ def _ends(each: dict[str, Any], row: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _format_cells(cells: tuple[str, str, str, str, str]) -> str:
-    widths = (20, 34, 16, 14, 0)
+    widths = (22, 34, 16, 14, 0)
     return "".join(f"{word:<{width}}" for word, width in zip(cells, widths, strict=True)).rstrip()

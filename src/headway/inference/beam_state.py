@@ -38,12 +38,17 @@ class Shape(NamedTuple):
     has_choices: bool
 
 
-def round_up(size: int, least: int = 1) -> int:
-    """Round up so that there are few different sizes: four between two powers of two.
+def round_up(size: int, least: int = 1, *, is_coarse: bool = False) -> int:
+    """Round up, so that there are few different sizes.
 
-    At most a fifth of the result is not used, unless the result is ``least``.
+    Args:
+        size: At least 1.
+        least: The smallest result.
+        is_coarse: Return a power of two. Otherwise there are four sizes between two powers of two, so
+            that at most a fifth of the result is not used.
     """
-    step = max(1, 1 << max(0, (size - 1).bit_length() - 3))
+    bits = (size - 1).bit_length() - (1 if is_coarse else 3)
+    step = 1 << max(0, bits)
     return max(least, -(-size // step) * step)
 
 

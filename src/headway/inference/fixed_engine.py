@@ -16,6 +16,9 @@ from headway.model import SelfAttention, Transformer
 STEPS_UNSEEN = 8  # between two looks at which sentences are done; each look waits for the GPU
 KEPT_BYTES = 4 << 30  # of the shapes that the engine remembers
 FEWEST_POSITIONS = 16
+# Small batches, as a server has them, get the fewest shapes: their step takes hardly longer on a GPU if
+# half of it is padding, but the first steps of a shape do.
+FEW_SENTENCES = 64
 
 
 def is_supported(model: Transformer) -> bool:
@@ -37,7 +40,7 @@ class FixedEngine(PlainEngine):
     def __init__(self, model: Transformer, precision: str = "fp32") -> None:
         super().__init__(model, precision)
         self._searches: dict[Shape, FixedSearch] = {}  # the newest last
-        self._memory = GraphMemory()
+        self._memory = GraphMemory(self.device)
         self._lock = threading.Lock()
 
     @torch.inference_mode()
@@ -75,8 +78,8 @@ class FixedEngine(PlainEngine):
         if self.model.config.positions == "learned":
             self.model.target_positions.table_of(rules.longest)  # or a message that there are fewer
         shape = Shape(
-            round_up(len(sources)), beam, round_up(max(map(len, sources)), FEWEST_POSITIONS),
-            round_up(rules.longest, FEWEST_POSITIONS), n_best, choices is not None,
+            _round_sentences(len(sources)), beam, _round_length(max(map(len, sources)), len(sources)),
+            _round_length(rules.longest, len(sources)), n_best, choices is not None,
         )  # fmt: skip
         with self._lock:
             search = self._search_of(shape, eos)
@@ -104,7 +107,7 @@ class FixedEngine(PlainEngine):
                 for row in np.flatnonzero(status == OPEN).tolist()
                 if is_wanted is None or is_wanted(int(sentences[row]))
             ]
-            smaller = search.shape._replace(sentences=round_up(max(1, len(open_rows))))
+            smaller = search.shape._replace(sentences=_round_sentences(max(1, len(open_rows))))
             if open_rows and 2 * smaller.sentences > search.shape.sentences:
                 continue
             closed_rows = np.setdiff1d(np.arange(len(sentences)), open_rows)
@@ -176,3 +179,11 @@ class FixedEngine(PlainEngine):
 
     def _ids(self, ids: Ids) -> torch.Tensor:
         return torch.from_numpy(ids).to(self.device)
+
+
+def _round_sentences(count: int) -> int:
+    return round_up(count, is_coarse=count <= FEW_SENTENCES)
+
+
+def _round_length(tokens: int, sentences: int) -> int:
+    return round_up(tokens, FEWEST_POSITIONS, is_coarse=sentences <= FEW_SENTENCES)

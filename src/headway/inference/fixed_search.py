@@ -45,7 +45,7 @@ class FixedSearch:
         """Take the step that chooses the ``length``-th token of every hypothesis."""
         span = min(self.shape.target, max(FIRST_SPAN, 1 << (length - 1).bit_length()))
         if span not in self._steps:
-            self._steps[span] = RecordedStep(lambda: self.advance(span), self.device, self.memory)
+            self._steps[span] = RecordedStep(lambda: self.advance(span), self.memory)
         self._steps[span]()
 
     def advance(self, span: int) -> None:

@@ -14,16 +14,27 @@ logger = logging.getLogger(__name__)
 
 
 class GraphMemory:
-    """The memory that the recorded steps of an engine share.
+    """The stream and the memory that the recordings of an engine share.
 
-    The steps may share it, because they run one after the other and leave their results in tensors
+    The steps may share memory, because they run one after the other and leave their results in tensors
     that were allocated elsewhere.
+
+    Args:
+        device: Of the engine; nothing is allocated before the first recording.
     """
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
 
     @cached_property
     def pool(self) -> "_POOL_HANDLE":
-        """The handle of the memory pool; made at the first recording, because it needs a GPU."""
+        """The handle of the memory pool."""
         return torch.cuda.graph_pool_handle()
+
+    @cached_property
+    def stream(self) -> torch.cuda.Stream:
+        """The stream that records; torch's own might belong to another GPU."""
+        return torch.cuda.Stream(self.device)
 
 
 class RecordedStep:
@@ -34,15 +45,12 @@ class RecordedStep:
 
     Args:
         function: It reads and writes the same tensors each time, and never waits for the GPU.
-        device: Where it computes.
         memory: Of the engine.
     """
 
-    def __init__(
-        self, function: Callable[[], None], device: torch.device, memory: GraphMemory
-    ) -> None:
+    def __init__(self, function: Callable[[], None], memory: GraphMemory) -> None:
         self.function, self.memory = function, memory
-        self.can_record = device.type == "cuda"
+        self.can_record = memory.device.type == "cuda"
         self.is_warm = False
         self.graph: torch.cuda.CUDAGraph | None = None
 
@@ -58,12 +66,16 @@ class RecordedStep:
 
     def _record(self) -> None:
         """Record the function; recording computes nothing."""
-        graph = torch.cuda.CUDAGraph()
+        graph, memory = torch.cuda.CUDAGraph(), self.memory
+        before = torch.cuda.current_stream(memory.device)
         try:
             # Other threads may allocate memory meanwhile.
-            with torch.cuda.graph(graph, pool=self.memory.pool, capture_error_mode="thread_local"):
+            with torch.cuda.graph(
+                graph, pool=memory.pool, stream=memory.stream, capture_error_mode="thread_local"
+            ):
                 self.function()
         except RuntimeError as error:
+            torch.cuda.set_stream(before)  # a recording that fails leaves its own stream behind
             self.can_record = False
             logger.warning(
                 "decoding is slower: a step cannot be recorded as a CUDA graph: %s", error
