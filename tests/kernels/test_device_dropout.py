@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.kernels.device_dropout import apply_mask_on_device, compiled_product, plain_product
+from headway.kernels.device_dropout import apply_mask_on_device, plain_product
 from headway.kernels.dropout import apply_mask
 from headway.kernels.dropout_mask import Mask
+from headway.kernels.fusion import fuse
 
 MASK = Mask(0x12345678, 0xFEDCBA98, 6554)
 
@@ -28,6 +29,7 @@ def test_results_and_gradients_equal_those_of_a_cpu(dtype: torch.dtype, width: i
     assert apply_mask_on_device(x, Mask(1, 2, 0)) is x
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
 @pytest.mark.slow
 def test_the_compiled_kernel_computes_the_same() -> None:
     torch.manual_seed(1)
@@ -35,4 +37,4 @@ def test_the_compiled_kernel_computes_the_same() -> None:
     for dtype in (torch.float32, torch.bfloat16):
         x_ND = torch.randn(33, 7).to(dtype)
         expected = plain_product(x_ND, seed, MASK.threshold)
-        assert torch.equal(compiled_product()(x_ND, seed, MASK.threshold), expected)
+        assert torch.equal(fuse(plain_product)(x_ND, seed, MASK.threshold), expected)

@@ -13,11 +13,13 @@ from headway.kernels.attention import attention, has_native_attention, longest_s
 from headway.kernels.cross_entropy import (
     agreement_,
     cross_entropy_,
+    fusible_cross_entropy_,
     plain_agreement_,
     plain_cross_entropy_,
 )
 from headway.kernels.dropout import apply_mask, dropout
 from headway.kernels.dropout_mask import Mask
+from headway.kernels.fusion import fuse
 from headway.kernels.linear import FEWEST_ROWS, Linear, apply_jointly, linear
 from headway.kernels.normalization import add_norm, plain_add_norm
 from headway.kernels.training_library import TYPES, training_library
@@ -131,13 +133,26 @@ def test_cross_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> No
         wide, labels, label_smoothing=smoothing, reduction="sum", ignore_index=-1
     )
     loss.backward()
-    for function in (cross_entropy_, plain_cross_entropy_):
+    for function in (cross_entropy_, plain_cross_entropy_, fusible_cross_entropy_):
         gradient = logits.clone()
         nll, even = function(gradient, labels, smoothing)
         torch.testing.assert_close(
             ((1 - smoothing) * nll + smoothing * even).double(), loss.detach(), rtol=1e-6, atol=1e-6
         )
         close([gradient], [wide.grad], ROUNDED[dtype])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.float32, BF16])
+def test_the_compiled_cross_entropy_equals_the_plain_one(dtype: torch.dtype) -> None:
+    torch.manual_seed(1)
+    logits, labels = (3 * torch.randn(13, 101)).to(dtype), torch.randint(101, (13,))
+    labels[[4, 12]] = -1  # padding
+    expected, found = logits.clone(), logits.clone()
+    sums = plain_cross_entropy_(expected, labels, 0.1)
+    fused_sums = fuse(fusible_cross_entropy_)(found, labels, 0.1)
+    close([found, *fused_sums], [expected, *sums], ROUNDED[dtype])
 
 
 @compiled

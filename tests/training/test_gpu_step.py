@@ -9,10 +9,12 @@ from torch._subclasses.fake_tensor import DataDependentOutputException
 from headway.config import ModelConfig, TrainingConfig
 from headway.config.presets import PRESETS
 from headway.kernels import packing
+from headway.model import make_model
 from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
 from headway.training.feed import Feed
 from headway.training.objective import Objective
+from headway.training.trainer import Trainer
 from support.step_counts import count_step
 
 LENGTHS = [25] * 1000
@@ -89,3 +91,14 @@ def test_batches_reach_a_gpu_from_pinned_memory_and_without_waiting(
     packing.move(torch.ones(4), "cpu")
     assert pinned == [torch.Size([3])]
     assert copies == [(("cuda:1",), {"non_blocking": True}), (("cpu",), {})]
+
+
+def test_the_rehearsal_of_a_gpu_holds_the_sums_of_earlier_micro_batches() -> None:
+    small = replace(base(), d_model=8, d_ff=8, source_vocab_size=9, target_vocab_size=9)
+    for micro_batch_tokens, count in ((25000, 0), (12500, 1), (3125, 3)):
+        config = TrainingConfig(batch_tokens=25000, micro_batch_tokens=micro_batch_tokens)
+        trainer = Trainer(make_model(small), config)
+        sums = trainer.make_partial_sums()
+        assert len(sums) == count
+        shapes = [p.shape for p in trainer.parameters.values()]
+        assert all([t.shape for t in each] == shapes for each in sums)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from headway.kernels.fusion import can_fuse, fuse
 from headway.kernels.torch_private import is_traced
 from headway.kernels.training_library import TYPES, supporting_library
 
@@ -20,6 +21,8 @@ def cross_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tup
         distribution; the loss is (1 - epsilon) of the first and epsilon of the second.
     """
     labels_N = _check_labels(labels_N, logits_NV)
+    if can_fuse(logits_NV) and not is_traced(logits_NV):
+        return fuse(fusible_cross_entropy_)(logits_NV, labels_N, smoothing)
     library = supporting_library(logits_NV)
     if library is None or not logits_NV.is_contiguous():
         return plain_cross_entropy_(logits_NV, labels_N, smoothing)
@@ -47,6 +50,24 @@ def plain_cross_entropy_(
     p_NV -= smoothing / p_NV.size(1)
     p_NV.scatter_add_(1, labels_N1, p_NV.new_full(labels_N1.shape, smoothing - 1))
     logits_NV.copy_(p_NV.masked_fill(~real_N[:, None], 0))
+    return nll, even
+
+
+def fusible_cross_entropy_(
+    logits_NV: Tensor, labels_N: Tensor, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """Compute `cross_entropy_` in a form that compiles into few kernels, which store no probabilities."""
+    real_N1 = (labels_N >= 0)[:, None]
+    is_label_NV = torch.arange(logits_NV.size(1), device=labels_N.device) == labels_N[:, None]
+    x_NV = logits_NV.to(torch.promote_types(logits_NV.dtype, torch.float32))
+    largest_N1 = x_NV.amax(1, keepdim=True)
+    log_z_N1 = largest_N1 + (x_NV - largest_N1).exp().sum(1, keepdim=True).log()
+    label_N1 = torch.where(is_label_NV, x_NV, 0).sum(1, keepdim=True)
+    nll = torch.where(real_N1, log_z_N1 - label_N1, 0).sum()
+    even = torch.where(real_N1, log_z_N1 - x_NV.mean(1, keepdim=True), 0).sum()
+    p_NV = (x_NV - log_z_N1).exp()
+    target_NV = is_label_NV.to(p_NV.dtype) * (1 - smoothing) + smoothing / logits_NV.size(1)
+    logits_NV.copy_(torch.where(real_N1, p_NV - target_NV, 0))
     return nll, even
 
 

@@ -6,9 +6,6 @@ backward pass computes the mask again. Paper: section 5.4.
 Shapes: N rows, D width.
 """
 
-import functools
-from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -16,9 +13,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from headway.kernels.dropout_mask import Mask, mix_bits
+from headway.kernels.fusion import can_fuse, fuse
 from headway.kernels.packing import move
-
-Product = Callable[[Tensor, Tensor, int], Tensor]  # of elements [N, D], a seed and a threshold
 
 
 def apply_mask_on_device(x: Tensor, mask: Mask) -> Tensor:
@@ -44,15 +40,8 @@ class _DeviceDropout(torch.autograd.Function):
 
 
 def _multiply(x: Tensor, seed: Tensor, threshold: int) -> Tensor:
-    # Triton writes kernels for GPUs. Without it the operations run one by one.
-    multiply = compiled_product() if x.is_cuda and find_spec("triton") else plain_product
+    multiply = fuse(plain_product) if can_fuse(x) else plain_product
     return multiply(x.detach().reshape(-1, x.size(-1)), seed, threshold).view_as(x)
-
-
-@functools.cache
-def compiled_product() -> Product:
-    """Return `plain_product` as one kernel for all shapes; compiling takes seconds at the first call."""
-    return torch.compile(plain_product, dynamic=True)
 
 
 def plain_product(x_ND: Tensor, seed: Tensor, threshold: int) -> Tensor:

@@ -157,6 +157,14 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         return report
 
+    def make_partial_sums(self) -> list[Gradient]:
+        """Return tensors as large as the sums that exist while the last micro-batch is computed."""
+        if self.sharding:
+            return []
+        count = -(-self.config.micro_batches_per_step // parallel.world_size())
+        sums = range((count - 1).bit_length())  # see `add_up`
+        return [[torch.empty_like(p) for p in self.parameters.values()] for _ in sums]
+
     def set_training_mode(self) -> None:
         """Put the model into training mode."""
         if not self.model.training:  # setting the mode of every module takes a millisecond
