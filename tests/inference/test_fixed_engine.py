@@ -304,6 +304,10 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
         assert not set(operations.launches) & set(WAITING)
         counts.append(operations.shapes)
     assert counts[0] == counts[1] == counts[2]
+    # No operation gives a tensor as large as the cached keys of 32 positions: none copies them.
+    in_place = ("index_copy_",)
+    largest = max(np.prod(size) for name, size in counts[0] if name not in in_place)
+    assert largest < 32 * 5 * 4 * 64
     assert len(operations.launches) <= 300
 
 
