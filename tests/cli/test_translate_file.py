@@ -13,9 +13,11 @@ from typing import BinaryIO
 
 import pytest
 
+from headway.cli import file_translation
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
-from headway.inference import resumable_output, translator
+from headway.inference import resumable_output, token_search, translator
+from headway.inference.fixed_engine import FixedEngine
 from headway.text.lines import open_bytes, read_lines
 from support.processes import fork
 from support.toy_models import sentences
@@ -205,6 +207,17 @@ def test_an_output_of_something_else_starts_again_and_says_so(
     run(model, source, whole, *mode)
     assert out.read_bytes() == whole.read_bytes()
     assert not beside(out)
+
+
+def test_windows_that_are_translated_at_once_give_the_same_file(
+    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(model_directory, source, tmp_path / "whole")
+    monkeypatch.setattr(file_translation, "windows_at_once", lambda device: 3)
+    monkeypatch.setattr(token_search, "make_engine", lambda model, name: FixedEngine(model))
+    out = tmp_path / "text.de"
+    run(model_directory, source, out)
+    assert out.read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])

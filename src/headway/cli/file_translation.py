@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
 from itertools import islice
@@ -17,6 +16,8 @@ from headway.cli.settings import load_translator
 from headway.cli.translated_lines import format_lines
 
 if TYPE_CHECKING:
+    import torch
+
     from headway.config import SearchConfig
     from headway.inference import Translator
     from headway.inference.resumable_output import ResumableOutput
@@ -78,6 +79,7 @@ def _translate_rest(
     """Translate those lines of the plan that the output lacks, window by window."""
     from headway.inference.forked_workers import ForkedWorkers
     from headway.inference.translator import WINDOW
+    from headway.inference.windows_ahead import map_ahead
     from headway.text.lines import read_lines
 
     def translate(window: list[str]) -> str:
@@ -92,11 +94,16 @@ def _translate_rest(
         ForkedWorkers(translate, plan.workers) if plan.workers > 1 else nullcontext() as pool,
         LineProgress(len(plan.lines), output.lines) as progress,
     ):
-        found: Iterator[tuple[list[str], str]]
-        found = pool.map(windows) if pool else ((window, translate(window)) for window in windows)
+        at_once = windows_at_once(translator.device)
+        found = pool.map(windows) if pool else map_ahead(translate, windows, at_once)
         for window, translated in found:
             output.append(translated, len(window))
             progress.update(output.lines, sum(len(line.split()) for line in window))
+
+
+def windows_at_once(device: "torch.device") -> int:
+    """Return how many windows a process works on: it splits and joins one while a GPU searches."""
+    return 2 if device.type == "cuda" else 1
 
 
 def _report_parts(plan: FilePlan, unfinished: list[str]) -> None:
