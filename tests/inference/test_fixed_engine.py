@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator, fixed_engine
 from headway.inference.batch_search import search_batch
 from headway.inference.beam_state import Shape, round_up
+from headway.inference.engine import make_engine, resolve_precision
 from headway.inference.fixed_engine import FixedEngine, is_supported
 from headway.inference.fixed_search import FixedSearch
 from headway.inference.native_engine import NativeEngine
@@ -158,7 +160,7 @@ def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch()
     model, texts = model_of({}), sources(3)
     engine = FixedEngine(model)
     before = search(engine, model, texts)
-    weight = model.decoder.layers[1].feed_forward.outer.weight
+    weight = engine.model.decoder.layers[1].feed_forward.outer.weight
     good = weight.detach().clone()
     with torch.no_grad():
         weight.fill_(float("nan"))
@@ -186,6 +188,19 @@ def test_half_precision_gives_logits_near_those_of_fp32(dtype: torch.dtype) -> N
         assert b.log_probability / len(b.tokens) == pytest.approx(
             a.log_probability / len(a.tokens), abs=0.3
         )
+
+
+def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    card, processor = torch.device("cuda"), torch.device("cpu")
+    assert resolve_precision("fp16", card) == "fp16"
+    with pytest.raises(HeadwayError, match="fp16"):
+        resolve_precision("fp16", processor)
+    model = model_of({})
+    on_card = SimpleNamespace(
+        source_embedding=SimpleNamespace(weight=SimpleNamespace(device=card)), decoder=model.decoder
+    )
+    monkeypatch.setattr("headway.inference.engine.FixedEngine", lambda *given: given)
+    assert make_engine(on_card) == (on_card, "bf16")  # type: ignore[arg-type, comparison-overlap]
 
 
 @pytest.mark.parametrize("mixer", ["lstm", "separable"])

@@ -1,5 +1,6 @@
 """The engine for GPUs: it searches with tensors whose shapes never change."""
 
+import copy
 import threading
 from collections.abc import Callable, Sequence
 
@@ -33,12 +34,13 @@ class FixedEngine(PlainEngine):
     works for one of them at a time.
 
     Args:
-        model: In fp32, `is_supported`; it is copied if the precision is another.
+        model: In fp32, `is_supported`; it is copied.
         precision: Of the matrix products.
     """
 
     def __init__(self, model: Transformer, precision: str = "fp32") -> None:
-        super().__init__(model, precision)
+        # A recorded step reads weights at fixed addresses, so they are the engine's own.
+        super().__init__(copy.deepcopy(model) if precision == "fp32" else model, precision)
         self._searches: dict[Shape, FixedSearch] = {}  # the newest last
         self._memory = GraphMemory(self.device)
         self._lock = threading.Lock()
@@ -147,9 +149,8 @@ class FixedEngine(PlainEngine):
         pad = self.model.config.source_vocab_size - 1
         ids = np.full((shape.sentences, shape.source), pad)
         real = np.zeros_like(ids)
-        real[:, 0] = (
-            1  # an empty sentence is a <pad> that is not hidden, so that its sums are finite
-        )
+        # An empty sentence is a <pad> that is not hidden, so that its sums are finite.
+        real[:, 0] = 1
         for row, source in enumerate(sources):
             ids[row, : len(source)] = source
             real[row, : len(source)] = 1
