@@ -20,7 +20,7 @@ from headway.inference.text_generator import TextGenerator, perplexity
 from headway.model import Classifier, LanguageModel, Transformer, make_model
 from headway.paper.experiments import classification
 from headway.paper.running.work import Work
-from headway.text.batches import make_batch
+from headway.text.batches import fixed_shape, make_batch
 from headway.text.class_labels import LabelTokenizer, load_tokenizer
 from headway.text.examples import Example, prepare_examples, prepare_lines, read_examples
 from headway.text.prepared import PreparedData
@@ -89,7 +89,8 @@ def model_of(data, seed=4):
 def batch_of(data, rows, packed=False):
     tokenizer = data.tokenizer
     pads = tokenizer.source_pad, tokenizer.target_pad
-    return make_batch(data.train, np.array(rows), *pads, packed=packed)
+    shape = fixed_shape(1000, 300) if packed == "one shape" else None
+    return make_batch(data.train, np.array(rows), *pads, packed=bool(packed), shape=shape)
 
 
 def test_the_prepared_data_decides_the_kind_of_model(data):
@@ -103,7 +104,7 @@ def test_the_prepared_data_decides_the_kind_of_model(data):
 
 
 @pytest.mark.parametrize("kind", ["language-model", "classifier"])
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("packed", [False, True, "one shape"])
 def test_the_objective_equals_cross_entropy_of_the_logits_in_any_batching(data, kind, packed):
     prepared, rows = data[kind], [5, 1, 17, 40, 3]
     model = model_of(prepared)

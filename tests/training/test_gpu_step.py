@@ -52,7 +52,7 @@ def test_packed_rows_of_a_thousand_steps_have_one_shape(
     uninterrupted_run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = PreparedData.open(uninterrupted_run / "data")
-    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=70, packed=True)
+    config = TrainingConfig(batch_tokens=600, micro_batch_tokens=300, packed=True)
     feed = Feed(data, config, torch.device("meta"))
     shapes = set()
     for _ in range(1000):

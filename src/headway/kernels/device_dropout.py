@@ -55,4 +55,5 @@ def plain_product(x_ND: Tensor, seed: Tensor, threshold: int) -> Tensor:
     bits_ND = mix_bits(counter_ND, seed[0], seed[1])
     lanes_ND = torch.where(is_high_D, bits_ND >> 16, bits_ND & 0xFFFF)
     factors_ND = torch.where(lanes_ND >= threshold, 65536 / (65536 - threshold), 0.0)
-    return (x_ND.float() * factors_ND.float()).to(x_ND.dtype)
+    wide_ND = x_ND.to(torch.promote_types(x_ND.dtype, torch.float32))  # as native code multiplies
+    return (wide_ND * factors_ND.float()).to(x_ND.dtype)

@@ -157,7 +157,8 @@ class Objective:
         self.model = model
         self.smoothing = smoothing
         self.agreement = agreement
-        logits = LOGITS_AT_ONCE[next(model.parameters()).device.type]
+        is_cpu = next(model.parameters()).device.type == "cpu"
+        logits = LOGITS_AT_ONCE["cpu" if is_cpu else "cuda"]
         self.chunk = max(1, logits // model.config.target_vocab_size)
         self.names = _find_parameters(model.logits, model)
 
