@@ -212,6 +212,15 @@ def test_a_part_that_cannot_be_measured_is_listed(monkeypatch):
         bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
 
 
+def test_a_gpu_also_trains_with_one_packed_micro_batch_a_step():
+    base = PRESETS["base"]
+    assert bench_machine.list_variants("base", base, torch.device("cpu")) == {"base": base}
+    found = bench_machine.list_variants("base", base, torch.device("cuda"))
+    assert found["base"] == base
+    packed = found["base packed"].training
+    assert (packed.packed, packed.micro_batches, packed.batch_tokens) == (True, 1, 25000)
+
+
 def test_the_published_rate_is_that_of_the_first_name_that_fits():
     assert published_rate("NVIDIA H100 80GB HBM3", "bf16") == 989e12
     assert published_rate("NVIDIA H100 PCIe", "fp16") == 756e12

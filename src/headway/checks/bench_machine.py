@@ -35,7 +35,7 @@ class MachineResult:
         matrix_rate: FLOP per second of a large matrix product in this precision.
         published_rate: FLOP per second that the maker of the card names; None: not known.
         seconds: Duration of all measurements.
-        training: By name of a preset, and "NAME packed" for packed rows.
+        training: By name of a preset, and "NAME packed"; see `list_variants`.
         decoding: By name of a preset.
         comparisons: Headway beside CTranslate2; empty if it is not installed.
         problems: Parts that were not measured, and why.
@@ -119,11 +119,7 @@ def bench_machine(
     decoding: dict[str, BenchResult] = {}
     comparisons: list[Comparison] = []
     for name, config in configs.items():
-        variants = {name: config}
-        if device.type == "cuda":  # rows of one length, which a GPU fills best
-            packed = replace(config, training=replace(config.training, packed=True))
-            variants[f"{name} packed"] = packed
-        for variant, settings in variants.items():
+        for variant, settings in list_variants(name, config, device).items():
             measure = partial(bench_training, settings, machine, text, repeats=repeats)
             trained = attempt(f"training {variant}", measure)
             if trained is not None:
@@ -150,6 +146,19 @@ def bench_machine(
         comparisons=comparisons,
         problems=problems,
     )
+
+
+def list_variants(name: str, config: Config, device: torch.device) -> dict[str, Config]:
+    """Return the settings whose training is measured, by a name: on a GPU also what suits it best.
+
+    A GPU is filled best by rows of one length, and by steps of one micro-batch.
+    """
+    if device.type != "cuda":
+        return {name: config}
+    training = replace(
+        config.training, packed=True, micro_batch_tokens=config.training.batch_tokens
+    )
+    return {name: config, f"{name} packed": replace(config, training=training)}
 
 
 def _free_memory(device: torch.device) -> None:
