@@ -218,7 +218,7 @@ def test_a_gpu_also_trains_with_one_packed_micro_batch_a_step():
     found = bench_machine.list_variants("base", base, torch.device("cuda"))
     assert found["base"] == base
     packed = found["base packed"].training
-    assert (packed.packed, packed.micro_batches, packed.batch_tokens) == (True, 1, 25000)
+    assert (packed.packed, packed.micro_batch_tokens, packed.batch_tokens) == (True, 25000, 25000)
 
 
 def test_the_published_rate_is_that_of_the_first_name_that_fits():
