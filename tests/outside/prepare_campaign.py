@@ -126,6 +126,8 @@ def prepare_with_kills(
             counts[is_command] += 1
             if is_command:
                 process.wait()
+                if out.exists() and not list(out.parent.glob(f".prepar*-{out.name}")):
+                    return counts[0], counts[1]  # it had just finished
                 process = start(files, out, workers, options)
     if process.returncode:
         sys.exit(out.with_suffix(".log").read_text())
