@@ -182,19 +182,26 @@ def gradients(model, loss):
     return [p.grad.clone() for p in model.parameters()]
 
 
+@pytest.mark.parametrize("cut", [0.0, 0.4])
 @pytest.mark.parametrize("chunk", [2, 9, 1000])
-def test_agreement_draws_the_dropout_of_both_passes_at_once(chunk):
+def test_agreement_draws_the_dropout_of_both_passes_at_once(chunk, cut):
     model, batch = small_model(0.3), padded_batch([(5, 13), (7, 11), (3, 2)], V)
-    objective = Objective(model, 0.1, agreement=5.0)
+    objective = Objective(model, 0.1, agreement=5.0, cut=cut)
     objective.chunk = chunk
     torch.manual_seed(7)
     loss = objective(batch)
     found = gradients(model, loss.smoothed)
 
     torch.manual_seed(7)  # the same dropout masks, and the loss by its formula
-    log_p, log_q = (
-        model(batch.source, batch.target, batch.source_segments).log_softmax(2) for _ in range(2)
-    )
+    log_p = model(batch.source, batch.target, batch.source_segments).log_softmax(2)
+    source, target = batch.source, batch.target
+    if cut:  # the second pass sees zeros in the place of some tokens
+        source = source.where(torch.rand(source.shape) >= cut, V - 1)
+        target = target.where(torch.rand(target.shape) >= cut, V - 1)
+        hidden = [(source != batch.source).sum(), (target != batch.target).sum()]
+        assert 0 < min(hidden) <= max(hidden) < 15
+        assert not model.source_embedding.weight[V - 1].any()
+    log_q = model(source, target, batch.source_segments).log_softmax(2)
     assert not torch.equal(log_p, log_q)
     labels = batch.target.masked_fill(batch.target_segments == 0, -1).flatten()
     cross = sum(

@@ -25,6 +25,10 @@ class TrainingConfig:
     cool_steps: Annotated[
         int, "last steps, in which the rate also falls linearly to 0; paper: none", NOT_NEGATIVE
     ] = 0
+    optimizer: Annotated[
+        Literal["adam", "muon"], "muon: for hidden matrices, Adam for the rest; paper: adam"
+    ] = "adam"
+    muon_momentum: Annotated[float, "Muon's momentum", PROBABILITY] = 0.95
     adam_beta1: Annotated[float, "Adam's beta1", PROBABILITY] = 0.9
     adam_beta2: Annotated[float, "Adam's beta2", PROBABILITY] = 0.98
     adam_epsilon: Annotated[float, "Adam's epsilon", POSITIVE] = 1e-9
@@ -38,6 +42,11 @@ class TrainingConfig:
         float,
         "alpha of R-Drop: two passes over a batch must agree; twice the time; 0: off",
         NOT_NEGATIVE,
+    ] = 0.0
+    cut: Annotated[
+        float,
+        "share of tokens that the second of the two passes does not see (SimCut); 0: off",
+        PROBABILITY,
     ] = 0.0
     validate_every: Annotated[int, "steps between validations", POSITIVE] = 1500
     checkpoint_every: Annotated[int, "steps between checkpoints (paper: 10 minutes)", POSITIVE] = (
@@ -77,4 +86,9 @@ class TrainingConfig:
         return -(-self.batch_tokens // self.micro_batch_tokens)
 
     def __post_init__(self) -> None:
-        raise_all(list_broken_bounds(self))
+        problems = list_broken_bounds(self)
+        if self.cut and not self.agreement:
+            problems.append(f"cut = {self.cut} needs agreement, whose second pass it changes")
+        if self.shard and self.optimizer == "muon":
+            problems.append("shard = true needs optimizer = adam: Muon needs whole matrices")
+        raise_all(problems)

@@ -151,12 +151,17 @@ class Objective:
         agreement: Weight of R-Drop, which the paper does not have: the model reads each batch twice,
             with other dropout masks, and this weight times half the divergence of the two
             predictions is added. 0: off.
+        cut: Share of the tokens, of both sides, whose embeddings are zero in the second of these
+            passes (SimCut: Gao et al., 2022). It counts only with ``agreement``.
     """
 
-    def __init__(self, model: Network, smoothing: float, agreement: float = 0.0) -> None:
+    def __init__(
+        self, model: Network, smoothing: float, agreement: float = 0.0, cut: float = 0.0
+    ) -> None:
         self.model = model
         self.smoothing = smoothing
         self.agreement = agreement
+        self.cut = cut
         is_cpu = next(model.parameters()).device.type == "cpu"
         logits = LOGITS_AT_ONCE["cpu" if is_cpu else "cuda"]
         self.chunk = max(1, logits // model.config.target_vocab_size)
@@ -166,7 +171,7 @@ class Objective:
         """Return the sums over the batch's label tokens."""
         labels_BT = batch.target.masked_fill(batch.target_segments == 0, PADDING)
         if self.agreement:
-            readings = [self._read(batch).flatten(0, 1) for _ in range(2)]
+            readings = [self._read(batch).flatten(0, 1), self._read(batch, self.cut).flatten(0, 1)]
             hidden, chunk = torch.stack(readings, 1), self.chunk // 2  # [N, 2, D]
         else:
             hidden, chunk = self._read(batch).flatten(0, 1), self.chunk
@@ -181,14 +186,26 @@ class Objective:
             self.agreement,
         )
 
-    def _read(self, batch: Batch) -> Tensor:
-        """Return the last hidden states, [B, T, D]."""
+    def _read(self, batch: Batch, cut: float = 0.0) -> Tensor:
+        """Return the last hidden states, [B, T, D]; a share of the tokens is hidden."""
         source = Segments(batch.source_segments, batch.is_packed, batch.source_packing)
         # No label depends on padding on the right, so that only packed rows need target segments.
         target = None
         if batch.is_packed:
             target = Segments(batch.target_segments, True, batch.target_packing)
-        return self.model.hidden(batch.source, batch.target, source, target)
+        return self.model.hidden(
+            _hide(batch.source, self.model.config.source_vocab_size - 1, cut),
+            _hide(batch.target, self.model.config.target_vocab_size - 1, cut),
+            source,
+            target,
+        )
+
+
+def _hide(tokens: Tensor, pad: int, share: float) -> Tensor:
+    """Replace a random share of the tokens by padding, whose embedding is zero."""
+    if not share:
+        return tokens
+    return tokens.masked_fill(torch.rand(tokens.shape, device=tokens.device) < share, pad)
 
 
 @torch.enable_grad()

@@ -19,6 +19,7 @@ from headway.training.gradient_exchange import connect
 from headway.training.gradient_tree import Gradient, add_up, divide_share, share_of, turns_of
 from headway.training.machine import peak_memory
 from headway.training.objective import Objective, compute_gradient
+from headway.training.optimizers import make_optimizers
 from headway.training.random_numbers import kept_generators, seed_generators
 from headway.training.schedule import learning_rate
 
@@ -90,7 +91,7 @@ class Trainer:
         self.device = next(model.parameters()).device
         self.steps = 0
         self.low_precision = precision == "bf16"
-        self.objective = Objective(model, config.label_smoothing, config.agreement)
+        self.objective = Objective(model, config.label_smoothing, config.agreement, config.cut)
         self.sharding = None
         self.parameters: dict[str, Tensor]  # what this rank's optimizer changes
         if config.shard:
@@ -102,19 +103,7 @@ class Trainer:
             self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
             shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
             self.exchange = connect(shapes, config.micro_batches_per_step, self.device)
-        self.optimizer = torch.optim.Adam(
-            self.parameters.values(),
-            betas=(config.adam_beta1, config.adam_beta2),
-            eps=config.adam_epsilon,
-            fused=True,
-        )
-        for parameter in self.parameters.values():
-            # Adam would create its state in the first step; created here, its memory is known before.
-            self.optimizer.state[parameter] = {
-                "step": torch.zeros((), device=self.device),
-                "exp_avg": torch.zeros_like(parameter),
-                "exp_avg_sq": torch.zeros_like(parameter),
-            }
+        self.optimizers = make_optimizers(self.parameters, config, self.low_precision)
 
     def step(self, data: Step | Sequence[Batch]) -> StepReport:
         """Take one optimizer step on the sum of the micro-batches' losses over their target tokens.
@@ -151,10 +140,11 @@ class Trainer:
                 gradients = [gradient * factor for gradient in gradients]
             for parameter, gradient in zip(self.parameters.values(), gradients, strict=True):
                 parameter.grad = gradient if parameter.requires_grad else None
-            for group in self.optimizer.param_groups:
-                group["lr"] = report.rate
-            self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+            for optimizer in self.optimizers:
+                for group in optimizer.param_groups:
+                    group["lr"] = report.rate
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=True)
         return report
 
     def make_partial_sums(self) -> list[Gradient]:
@@ -247,11 +237,7 @@ class Trainer:
         If the model is sharded, rank 0 gets the whole tensors in main memory, and the other ranks get
         their shapes only (tensors of the device "meta").
         """
-        state = {
-            (key, name): value
-            for name, parameter in self.parameters.items()
-            for key, value in self.optimizer.state[parameter].items()
-        }
+        state = self._optimizer_state()
         if self.sharding:
             return self.sharding.collect_all(state)
         optimizer = {f"{key}.{name}": value for (key, name), value in state.items()}
@@ -261,12 +247,22 @@ class Trainer:
         """Go back to what `tensors` returned."""
         self.load_weights(tensors["model"])
         with torch.no_grad():
-            for name, parameter in self.parameters.items():
-                for key, value in self.optimizer.state[parameter].items():
-                    whole = tensors["optimizer"][f"{key}.{name}"]
-                    if self.sharding and value.dim():  # the number of steps is not divided
-                        whole = self.sharding.rows_of(whole)
-                    value.copy_(whole)
+            for (key, name), value in self._optimizer_state().items():
+                whole = tensors["optimizer"][f"{key}.{name}"]
+                if self.sharding and value.dim():  # the number of steps is not divided
+                    whole = self.sharding.rows_of(whole)
+                value.copy_(whole)
+
+    def _optimizer_state(self) -> dict[tuple[str, str], Tensor]:
+        """Return the state of the optimizers by its key and the name of the parameter."""
+        states = [optimizer.state for optimizer in self.optimizers]
+        return {
+            (key, name): value
+            for name, parameter in self.parameters.items()
+            for state in states
+            if parameter in state
+            for key, value in state[parameter].items()
+        }
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         """Replace the weights by those of a whole model."""
