@@ -214,7 +214,7 @@ def test_the_alignment_of_a_split_line_counts_all_its_words(
         return torch.eye(len(target), len(source))
 
     monkeypatch.setattr(translator.token_search, "search", echo)
-    monkeypatch.setattr("headway.inference.translator.cross_attention", diagonal)
+    monkeypatch.setattr("headway.inference.alignment.cross_attention", diagonal)
     for line in ("the cat sees a dog. " * 9 + "it runs", "x" * 200 + " y", "the   cat"):
         search = replace(SEARCH, max_tokens=20)
         [found] = next(translator.stream([line], search, align=True))

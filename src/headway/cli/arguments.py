@@ -85,7 +85,7 @@ class Parser(argparse.ArgumentParser):
             message = f"{word}: no such option{self._suggest(word)}"
             if not word.startswith("-"):
                 hint = " (text is read from standard input: < FILE)"
-                reads_text = self.prog.split()[-1] in ("translate", "classify", "encode", "parse")
+                reads_text = self.prog.split()[-1] in ("classify", "encode", "parse")
                 message = f"{word}: one argument too many{self._option_before(word) or (hint if reads_text else '')}"
         print_error(f"{self.prog}: {message}; see {self.prog} --help")
         raise SystemExit(2)

@@ -6,6 +6,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import asdict
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway import __version__
@@ -124,10 +125,9 @@ def _identity(
     """Return everything that decides the bytes of the output, by the name that a message uses."""
     from headway.inference.directory import hash_model
 
-    assert translator.directory is not None, "the translator was read from a directory"
     form = {name: getattr(args, name) for name in ("scores", "alignment", "json", "prefix")}
     return {
-        "model": hash_model(translator.directory),
+        "model": " ".join(hash_model(Path(model)) for model in args.models),
         "input": plan.text.sha256,
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,29 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model", metavar="MODEL", help="run or model directory, or a hub name: ORGANIZATION/NAME"
     )
+
+
+def add_models(parser: argparse.ArgumentParser) -> None:
+    """Add one or several MODELs that translate together."""
+    parser.add_argument(
+        "models",
+        metavar="MODEL",
+        nargs="+",
+        type=_model_name,
+        help="run or model directory, or a hub name; several translate together, as an ensemble",
+    )
+
+
+def _model_name(word: str) -> str:
+    """Return the word; a file of text in the place of a MODEL is a mistake."""
+    from headway.exchange.recognizing import is_foreign
+
+    path = Path(word)
+    if path.is_file() and not is_foreign(path):
+        raise argparse.ArgumentTypeError(
+            f"{word}: is a file, not a model (headway translate reads text from standard input: < {word})"
+        )
+    return word
 
 
 def add_file_form(parser: argparse.ArgumentParser) -> None:

@@ -43,14 +43,14 @@ def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "
 
 
 def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig]":
-    """Load MODEL on ``--device``; return it with its search settings and those of the command line.
+    """Load the MODELs on ``--device``; return them with the search settings and those of the command line.
 
     If native code is missing, standard error says why.
     """
     from headway.cli.process import report_native_code
     from headway.inference import Translator
 
-    translator = Translator.load(args.model, args.device)
+    translator = Translator.load(args.models, args.device)
     search = override_search(translator, args.overrides)
     report_native_code("decoding", translator.device)
     return translator, search

@@ -113,7 +113,7 @@ def certify(
         if line.strip()
     ][:MAX_LINES]
     search = SearchConfig(beam=1, precision="fp32", max_extra=model.config.search.max_extra)
-    token_search = TokenSearch(model.transformer, model.tokenizer, model.path)
+    token_search = TokenSearch([model.transformer], model.tokenizer, model.path)
     longest = min(search.max_tokens, token_search.max_positions - 1)
     sources = [
         ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids

@@ -10,6 +10,35 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.model import Transformer, watch
+from headway.text.tokenizer import Tokenizer
+
+
+def align_words(
+    models: Sequence[Transformer],
+    tokenizer: Tokenizer,
+    text: str,
+    source: Sequence[int],
+    target: Sequence[int],
+) -> list[tuple[int, int]]:
+    """Link the words of a text to the words of its translation.
+
+    Args:
+        models: In evaluation mode; the attention of several is averaged.
+        tokenizer: Of the models.
+        text: If it starts with the name of a target language, that name is not a word.
+        source: Ids of the text, ``</s>`` last.
+        target: Ids of the translation, ``</s>`` last.
+
+    Returns:
+        Pairs (source word, target word), from 0, in the order of the target words.
+    """
+    is_named = bool(tokenizer.named_language(text.strip()))  # the name is one token
+    weights_TS = torch.stack([cross_attention(model, source, target) for model in models]).mean(0)
+    return link_words(
+        weights_TS[:, is_named:],
+        word_numbers(tokenizer.decode_source, source[is_named:-1]),
+        word_numbers(tokenizer.decode, target[:-1]),
+    )
 
 
 @torch.inference_mode()

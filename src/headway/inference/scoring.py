@@ -1,9 +1,48 @@
 """The probability of given tokens.
 
-Shapes: B texts, T tokens, V vocabulary.
+Shapes: B texts, S source tokens, T target tokens, V vocabulary.
 """
 
+from collections.abc import Sequence
+
+import torch
 from torch import Tensor
+
+from headway.inference.batching import batch_by_length, pad_right
+from headway.inference.ensemble import average_logits
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+
+
+@torch.inference_mode()
+def score_pairs(
+    models: Sequence[Transformer],
+    tokenizer: Tokenizer,
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    batch_tokens: int,
+) -> list[float]:
+    """Return the natural log-probability of each target given its source, by forward passes.
+
+    Args:
+        models: On one device; several are an ensemble.
+        tokenizer: Gives the ids of ``<pad>``.
+        sources: Source token ids, ``</s>`` last.
+        targets: Target token ids, ``</s>`` last.
+        batch_tokens: Tokens of a batch, padding included.
+    """
+    device = models[0].source_embedding.weight.device
+    scores = [0.0] * len(sources)
+    lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+    for rows in batch_by_length(lengths, batch_tokens):
+        source, segments = pad_right([sources[i] for i in rows], tokenizer.source_pad)
+        target, real = pad_right([targets[i] for i in rows], tokenizer.target_pad)
+        source, segments, target, real = (x.to(device) for x in (source, segments, target, real))
+        logits = average_logits([model(source, target, segments) for model in models])
+        totals = sum_log_probabilities(logits, target, real)
+        for i, total in zip(rows, totals, strict=True):
+            scores[i] = total
+    return scores
 
 
 def sum_log_probabilities(logits_BTV: Tensor, tokens_BT: Tensor, real_BT: Tensor) -> list[float]:

@@ -17,6 +17,7 @@ from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
 from headway.inference.beam_search import Hypothesis, Ids
 from headway.inference.engine import Engine, make_engine
+from headway.inference.ensemble import EnsembleEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.fixed_engine import FixedEngine
 from headway.inference.shortlist import Shortlist
@@ -30,25 +31,35 @@ class TokenSearch:
     """Searches for translations of token ids; the result for a source never depends on its batch.
 
     Args:
-        model: In fp32 and evaluation mode. Its weights are copied at the first call of `engine`.
+        models: In fp32 and evaluation mode; several are an ensemble. Their weights are copied at the
+            first call of `engine`.
         tokenizer: Gives the control symbols and the vocabulary sizes.
         directory: Model directory, which may hold a shortlist; None: there is no shortlist.
     """
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer, directory: Path | None) -> None:
-        self.model, self.tokenizer, self.directory = model, tokenizer, directory
+    def __init__(
+        self, models: Sequence[Transformer], tokenizer: Tokenizer, directory: Path | None
+    ) -> None:
+        self.models, self.tokenizer, self.directory = models, tokenizer, directory
         self._engines: dict[str, Engine] = {}
 
     @property
     def max_positions(self) -> int:
         """The most tokens of a source or target; only learned position tables have a limit."""
-        config = self.model.config
-        return config.max_positions if config.positions == "learned" else sys.maxsize
+        configs = [model.config for model in self.models]
+        limits = [config.max_positions for config in configs if config.positions == "learned"]
+        return min(limits, default=sys.maxsize)
 
     def engine(self, precision: str) -> Engine:
-        """Return the engine that runs the model in a precision; the first call makes it."""
+        """Return the engine that runs the models in a precision; the first call makes it."""
         if precision not in self._engines:
-            self._engines[precision] = make_engine(self.model, precision)
+            engines = [make_engine(model, precision) for model in self.models]
+            device = self.models[0].source_embedding.weight.device
+            self._engines[precision] = (
+                EnsembleEngine(engines, self.tokenizer.target_pad, device)
+                if len(engines) > 1
+                else engines[0]
+            )
         return self._engines[precision]
 
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
@@ -166,7 +177,7 @@ class TokenSearch:
         if not search.shortlist:
             return None
         # With one vocabulary for both languages a source token may always be copied.
-        is_joint = self.model.config.tying == "three-way"
+        is_joint = self.models[0].config.tying == "three-way"
         ends = self.tokenizer.eos, self.tokenizer.target_pad
         return [
             self._shortlist.pick(

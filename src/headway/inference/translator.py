@@ -5,16 +5,13 @@ from itertools import islice
 from pathlib import Path
 from typing import overload
 
-import torch
-
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.alignment import cross_attention, link_words, word_numbers
-from headway.inference.batching import batch_by_length, pad_right
+from headway.inference.alignment import align_words
 from headway.inference.beam_search import Hypothesis
-from headway.inference.directory import load_model
+from headway.inference.ensemble import load_ensemble
 from headway.inference.saving import save_translator
-from headway.inference.scoring import sum_log_probabilities
+from headway.inference.scoring import score_pairs
 from headway.inference.splitting import Segment, split_line, split_sentences
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, WordPairs, join_segments
@@ -36,6 +33,8 @@ class Translator:
         device: auto, cpu, cuda or cuda:N.
         languages: Codes of source and target; sentence ends depend on the source language.
         directory: Model directory, which may hold a shortlist and a model card.
+        others: Models that translate together with ``model``, as an ensemble; they were trained with
+            the same tokenizer.
 
     Example:
         >>> translator = Translator.load("runs/demo")
@@ -51,18 +50,20 @@ class Translator:
         device: str = "auto",
         languages: tuple[str, str] = ("en", "en"),
         directory: Path | None = None,
+        others: Sequence[Transformer] = (),
     ) -> None:
         self.device = resolve_device(device)
-        self.model = model.to(self.device).eval()
+        self.models = [each.to(self.device).eval() for each in (model, *others)]
+        self.model = self.models[0]
         self.tokenizer = tokenizer
         self.default_search = search or SearchConfig()
         self.languages = languages
         self.directory = directory
         self.config: Config | None = None  # the settings of the training, if they are known
-        self.token_search = TokenSearch(self.model, tokenizer, directory)
+        self.token_search = TokenSearch(self.models, tokenizer, directory)
 
     @classmethod
-    def load(cls, path: str | Path, device: str = "auto") -> "Translator":
+    def load(cls, path: str | Path | Sequence[str | Path], device: str = "auto") -> "Translator":
         """Read a run directory, a model directory, or a Headway model of the Hugging Face hub.
 
         A local directory is preferred to a model of the same name on the hub. A download is logged.
@@ -70,18 +71,21 @@ class Translator:
         ``Translator.load(headway.exchange.downloading.download_and_import(name))``.
 
         Args:
-            path: A directory, or ``[hf:]ORGANIZATION/NAME[@REVISION]``.
+            path: A directory, or ``[hf:]ORGANIZATION/NAME[@REVISION]``. Several are an ensemble, which
+                has the settings, the shortlist and the model card of the first.
             device: auto, cpu, cuda or cuda:N.
 
         Raises:
-            HeadwayError: If a file is missing or damaged; the message names it.
+            HeadwayError: If a file is missing or damaged, or the models of an ensemble differ in their
+                vocabularies or languages; the message names it.
         """
-        model = load_model(path)
+        models = load_ensemble([path] if isinstance(path, str | Path) else path)
+        first = models[0]
         translator = cls(
-            model.transformer, model.tokenizer, model.config.search, device,
-            model.languages, model.path,
+            first.transformer, first.tokenizer, first.config.search, device, first.languages,
+            first.path, [model.transformer for model in models[1:]],
         )  # fmt: skip
-        translator.config = model.config
+        translator.config = first.config
         return translator
 
     from_pretrained = load
@@ -93,7 +97,14 @@ class Translator:
             directory: Created if it does not exist; files of an older model in it are replaced.
             licence: For the model card, such as ``cc-by-4.0``; empty: the license of the card of the
                 directory that the model was read from, else unknown.
+
+        Raises:
+            HeadwayError: If this is an ensemble.
         """
+        if len(self.models) > 1:
+            raise HeadwayError(
+                f"{directory}: an ensemble is not one model: save each of its models"
+            )
         save_translator(
             directory, self.model, self.tokenizer, self.default_search, self.languages,
             self.config, self.directory, licence,
@@ -164,7 +175,6 @@ class Translator:
             self.tokenizer.encode_target([text.strip() for text in target]),
         )
 
-    @torch.inference_mode()
     def score_tokens(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     ) -> list[float]:
@@ -174,18 +184,9 @@ class Translator:
             sources: Source token ids, ``</s>`` last.
             targets: Target token ids, ``</s>`` last.
         """
-        scores = [0.0] * len(sources)
-        lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-        for rows in batch_by_length(lengths, self.default_search.batch_tokens):
-            source, segments = pad_right([sources[i] for i in rows], self.tokenizer.source_pad)
-            target, real = pad_right([targets[i] for i in rows], self.tokenizer.target_pad)
-            source, segments, target, real = (
-                x.to(self.device) for x in (source, segments, target, real)
-            )
-            totals = sum_log_probabilities(self.model(source, target, segments), target, real)
-            for i, total in zip(rows, totals, strict=True):
-                scores[i] = total
-        return scores
+        return score_pairs(
+            self.models, self.tokenizer, sources, targets, self.default_search.batch_tokens
+        )
 
     def split(self, line: str, search: SearchConfig | None = None) -> list[Segment]:
         """Split a line into segments that the model can take, with their source token ids.
@@ -248,11 +249,8 @@ class Translator:
 
         If the segment starts with the name of a target language, that name is not a word.
         """
-        is_named = bool(self.tokenizer.named_language(segment.text.strip()))  # one token
-        return link_words(
-            cross_attention(self.model, segment.ids, hypothesis.tokens)[:, is_named:],
-            word_numbers(self.tokenizer.decode_source, segment.ids[is_named:-1]),
-            word_numbers(self.tokenizer.decode, hypothesis.tokens[:-1]),
+        return align_words(
+            self.models, self.tokenizer, segment.text, segment.ids, hypothesis.tokens
         )
 
     def join(

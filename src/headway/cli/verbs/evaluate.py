@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from headway.cli.options import add_machine, add_model
+from headway.cli.options import add_machine, add_models
 from headway.cli.parallel_files import read_parallel_files
 
 EXAMPLE = (
@@ -19,7 +19,7 @@ SETTINGS = ("search",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_model(parser)
+    add_models(parser)
     parser.add_argument(
         "--source", metavar="FILE", required=True, help="source text, one sentence on each line"
     )
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.inference import Translator  # after the user's mistakes: this imports torch
 
-    translator = Translator.load(args.model, args.device)
+    translator = Translator.load(args.models, args.device)
     search = override_search(translator, args.overrides)
     if args.per_line:
         for score in translator.score(sources, references):
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         how = f"beam {search.beam}, alpha {search.alpha:g}" if search.beam > 1 else "greedy"
         how = f"sampled, seed {search.seed}" if search.sample else how
-        print(f"{args.model}: {how}\n{sheet.to_text()}")
+        print(f"{' + '.join(args.models)}: {how}\n{sheet.to_text()}")
 
 
 def open_output(path: str | None) -> TextIO:

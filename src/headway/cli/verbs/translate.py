@@ -5,19 +5,20 @@ import gc
 import sys
 
 from headway.cli.file_plan import parse_part
-from headway.cli.options import add_machine, add_model
+from headway.cli.options import add_machine, add_models
 
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
     "headway translate runs/mine --input text.en.gz --output text.de.gz\n"
-    "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en"
+    "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en\n"
+    "headway translate runs/seed1 runs/seed2 runs/seed3 < text.en > text.de"
 )
 SETTINGS = ("search",)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_model(parser)
+    add_models(parser)
     parser.add_argument(
         "--input",
         metavar="FILE",

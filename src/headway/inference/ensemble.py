@@ -1,0 +1,105 @@
+"""An ensemble: several models that choose each token together.
+
+The probability of a token is the mean of the models' probabilities, as in fairseq. Marian adds
+log-probabilities instead. The mean of probabilities is a distribution again, so that scores stay
+log-probabilities, and a model that finds a token impossible cannot forbid it to the others.
+
+Shapes: N hypotheses, V vocabulary.
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from headway.errors import UsageError
+from headway.inference.beam_search import Ids
+from headway.inference.directory import Model, load_model
+from headway.inference.engine import Engine, Hypotheses
+from headway.inference.step_decoding import StepDecoding
+
+
+class EnsembleEngine:
+    """Runs several engines side by side; they read the same tokens.
+
+    Args:
+        engines: Of models with the same vocabularies, on one device.
+        pad: Id of ``<pad>``.
+        device: Of the models.
+    """
+
+    def __init__(self, engines: Sequence[Engine], pad: int, device: torch.device) -> None:
+        self.engines, self.pad, self.device = list(engines), pad, device
+        self.is_parallel = all(engine.is_parallel for engine in engines)
+
+    def start(
+        self,
+        sources: Sequence[Sequence[int]],
+        beams: int,
+        limit: int,
+        choices: Sequence[Ids] | None = None,
+    ) -> "StepDecoding[EnsembleState]":
+        """Start the hypotheses in each engine; see `headway.inference.engine.Engine`."""
+        state = EnsembleState([engine.start(sources, beams, limit) for engine in self.engines])
+        return StepDecoding(read_tokens, state, self.pad, self.device, choices)
+
+
+class EnsembleState:
+    """The same hypotheses in each model."""
+
+    def __init__(self, members: Sequence[Hypotheses]) -> None:
+        self.members = members
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let hypothesis i continue hypothesis ``rows[i]``."""
+        for member in self.members:
+            member.reorder(rows.cpu().numpy())
+
+    def keep(self, sentences: Tensor) -> None:
+        """Drop the hypotheses of all other sentences."""
+        for member in self.members:
+            member.keep(sentences.cpu().numpy())
+
+
+def read_tokens(tokens_N: Tensor, state: EnsembleState) -> Tensor:
+    """Let each model read a token of each hypothesis; return the logits of the next tokens, [N, V]."""
+    ids = tokens_N.cpu().numpy()
+    return average_logits([member.logits(ids) for member in state.members])
+
+
+def average_logits(logits: Sequence[Tensor]) -> Tensor:
+    """Return the logarithm of the mean of the probabilities of models, [..., V].
+
+    Args:
+        logits: Of each model, [..., V]. Those of a single model are returned as they are.
+    """
+    if len(logits) == 1:
+        return logits[0]
+    log_p = torch.stack([each.float().log_softmax(-1) for each in logits])
+    return log_p.logsumexp(0) - math.log(len(logits))
+
+
+def load_ensemble(paths: Sequence[str | Path]) -> list[Model]:
+    """Read the models of an ensemble; see `load_model`.
+
+    Raises:
+        UsageError: If there is none, or the models differ in their vocabularies or languages.
+    """
+    if not paths:
+        raise UsageError("no model: give at least one run or model directory")
+    models = [load_model(path) for path in paths]
+    first = models[0]
+    for model in models[1:]:
+        if model.tokenizer.models != first.tokenizer.models:
+            raise UsageError(
+                f"{model.path}: another vocabulary than {first.path}: models that translate together"
+                " need the same one: train them with the same --data or --vocabulary"
+            )
+        if model.languages != first.languages:
+            raise UsageError(
+                f"{model.path}: translates from {model.languages[0]} to {model.languages[1]}, but"
+                f" {first.path} from {first.languages[0]} to {first.languages[1]}"
+            )
+    return models
