@@ -8,17 +8,15 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.error_messages import OUT_OF_MEMORY
-from headway.cli.signals import ForcedEnd
+from headway.cli.signals import forward_signals
 from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
 
 if TYPE_CHECKING:
@@ -68,8 +66,12 @@ def launch(function: Callable[..., int], arguments: tuple[Any, ...], ranks: int)
                 context.Process(target=_run_rank, args=(place, function, arguments, queue))
             )
             started[-1].start()
-        with _forward_signals(started) as received:
+        with forward_signals(lambda: _running(started)) as received:
             return _watch(started, endings, received)
+
+
+def _running(ranks: list[BaseProcess]) -> list[int]:
+    return [rank.pid for rank in ranks if rank.exitcode is None and rank.pid]
 
 
 def _watch(
@@ -107,32 +109,6 @@ def _exit_code(rank: BaseProcess) -> int:
     """Return the exit code of a process as a shell would."""
     code = rank.exitcode or 0
     return code if code >= 0 else 128 - code
-
-
-@contextmanager
-def _forward_signals(ranks: list[BaseProcess]) -> Iterator[list[int]]:
-    """Send signals of this process on to the ranks; the list has those that came.
-
-    A second SIGINT or SIGTERM ends this process, and with it the ranks.
-    """
-    received: list[int] = []
-
-    def forward(number: int, _: FrameType | None) -> None:
-        received.append(number)
-        for rank in ranks:
-            if rank.exitcode is None and rank.pid:
-                os.kill(rank.pid, number)
-
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
-            before[number] = signal.signal(number, forward)
-    try:
-        with ForcedEnd(limit=None):
-            yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _run_rank(

@@ -5,7 +5,8 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
@@ -85,3 +86,32 @@ class Signals:
 
     def _receive(self, number: int, _: FrameType | None) -> None:
         self.received = self.received or number
+
+
+@contextmanager
+def forward_signals(list_running: Callable[[], Iterable[int]]) -> Iterator[list[int]]:
+    """Send SIGINT, SIGTERM and SIGHUP of this process on to others; the list has those that came.
+
+    A second SIGINT or SIGTERM ends this process.
+
+    Args:
+        list_running: Returns the numbers of the other processes.
+    """
+    received: list[int] = []
+
+    def forward(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        for process in list_running():
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
+
+    before = {}
+    for number in (*STOPS, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
+            before[number] = signal.signal(number, forward)
+    try:
+        with ForcedEnd(limit=None):
+            yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -6,6 +6,7 @@ GROUPS = {
     "every day": {
         "demo": "train and score a translator on the built-in corpus, in minutes",
         "train": "train a translator on parallel text, or resume a run",
+        "best": "the best translator that a text allows: several trainings in a row",
         "translate": "translate standard input, line by line",
         "serve": "answer translation requests over HTTP, as LibreTranslate does",
         "evaluate": "translate a test set and score the translations",

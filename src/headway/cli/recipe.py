@@ -1,0 +1,153 @@
+"""Carry out a recipe in a terminal: look at the text, show the plan, run the stages, write the report."""
+
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.cli.child import run_child
+from headway.cli.display import format_duration
+
+if TYPE_CHECKING:
+    from headway.recipes.plan import Options, Plan
+    from headway.recipes.stage import Command, Result, Stage
+
+# The options of verbs that limit threads and set the number of ranks.
+THREADS = {
+    "train": "--training.threads",
+    "bench": "--threads",
+    "translate": "--threads",
+    "evaluate": "--threads",
+}
+RANKS = {"train": "--ranks", "bench": "--ranks"}
+
+
+@dataclass(frozen=True)
+class Processors:
+    """The processes and threads of commands, which change no result.
+
+    Attributes:
+        ranks: Of a training; 0: as many as help.
+        threads: Of all processes; 0: all cores.
+    """
+
+    ranks: int
+    threads: int
+
+    def run(self, command: "Command") -> int:
+        """Run a command; return its exit code. Its output gets its name if it succeeds."""
+        from headway.files import remove, sync, temporary_path
+
+        words = list(command.arguments)
+        for options, number in ((RANKS, self.ranks), (THREADS, self.threads)):
+            if number and words[0] in options:
+                words += [options[words[0]], str(number)]
+        if command.output is None:
+            return run_child(words)
+        command.output.parent.mkdir(exist_ok=True)
+        unfinished = temporary_path(command.output)
+        with unfinished.open("wb") as file:
+            code = run_child(words, file)
+        if code:
+            remove(unfinished)
+        else:
+            sync(unfinished)
+            unfinished.replace(command.output)
+        return code
+
+
+def make_plan(out: Path, options: "Options", processors: Processors) -> "Plan":
+    """Look at the text, measure this machine, and choose the parts that fit into the hours."""
+    from headway.files import hash_file
+    from headway.recipes.best import begin_recipe
+    from headway.recipes.forecast import benchmark, fit_parts, read_speed
+    from headway.recipes.given import look_at
+    from headway.recipes.plan import Plan
+    from headway.recipes.settings import choose_scale
+
+    say("looking at the text ...")
+    given = options.given()
+    digests = {name: hash_file(Path(name)) for name in given.files()}
+    facts = look_at(given)
+    scale = choose_scale(facts.kept)
+    say("measuring this machine ...")
+    with tempfile.TemporaryDirectory(prefix="headway-best-") as folder:
+        output = Path(folder) / "speed.json"
+        if code := processors.run(benchmark(scale, options.settings, output)):
+            raise SystemExit(code)
+        speed = read_speed(output)
+    fit = fit_parts(
+        lambda choices: begin_recipe(out, options, facts, choices), scale, speed, options.hours
+    )
+    return Plan(
+        options=options, sha256=digests, facts=facts, speed=speed, hours=fit.hours,
+        choices=fit.choices, omitted=fit.omitted,
+    )  # fmt: skip
+
+
+def describe_plan(out: Path, plan: "Plan") -> str:
+    """Return the facts of the text, the stages with their estimated times, and what is left out."""
+    from headway.recipes.best import begin_recipe
+    from headway.recipes.forecast import estimate_seconds, list_stages
+
+    stages = list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices))
+    times = [estimate_seconds(stage, plan.speed) for stage in stages]
+    lines = [*plan.facts.describe(), ""]
+    lines.append(
+        f"{len(stages)} stages, about {format_duration(sum(times))} on this machine"
+        f" ({plan.speed / 1e9:,.0f} GFLOP/s in a training):"
+    )
+    width = max(len(stage.name) for stage in stages)
+    for stage, seconds in zip(stages, times, strict=True):
+        lines.append(f"  {stage.name:<{width}}  {format_duration(seconds):>11}  {stage.purpose}")
+    if omitted := plan.describe_omitted():
+        lines += ["", f"left out, because there are {plan.hours:.2g} hours:"]
+        lines += [f"  {line}" for line in omitted]
+    return "\n".join(lines)
+
+
+def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
+    """Do the stages that are not finished, and write the report; return the exit code."""
+    from headway.recipes.best import begin_recipe
+    from headway.recipes.forecast import list_stages
+    from headway.recipes.ledger import Ledger, unfinished_stages
+    from headway.recipes.report import write_report
+
+    ledger = Ledger(out)
+    count = len(list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices)))
+    finished: list[tuple[Stage, Result]] = []
+    recipe = begin_recipe(out, plan.options, plan.facts, plan.choices)
+    code = 0
+    for stage in unfinished_stages(recipe, ledger, finished):
+        say(f"\n[{len(finished) + 1}/{count}] {stage.name}: {stage.purpose}")
+        started = time.monotonic()
+        code = _do(stage, processors)
+        seconds = time.monotonic() - started
+        if code:
+            ledger.record_stop(stage, seconds)
+            say(f"headway: {out} stopped in {stage.name}; headway best {out} goes on there")
+            break
+        ledger.record(stage, seconds)
+    write_report(out, plan, finished)
+    if not code:
+        say(f"\n{out}: finished; {out / 'report.html'} shows what each stage gave and cost")
+    return code
+
+
+def _do(stage: "Stage", processors: Processors) -> int:
+    """Do the work and the commands of a stage; return the exit code of the first that fails."""
+    for line in stage.describe():
+        say(f"  {line}")
+    if stage.work:
+        stage.work.run()
+    for command in stage.commands:
+        if code := processors.run(command):
+            return code
+    return 0
+
+
+def say(line: str) -> None:
+    """Print a line on standard error."""
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,131 @@
+"""``headway best``: the best model that a text allows, by several trainings in a row."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.cli.options import add_file_form, add_ranks, file_form, language_code
+
+if TYPE_CHECKING:
+    from headway.cli.recipe import Processors
+    from headway.recipes.plan import Options, Plan
+
+EXAMPLE = """\
+headway best runs/best --train a.en a.de --valid v.en v.de --dry-run
+headway best runs/best --train a.en a.de --valid 1000 --mono-target news.de --hours 8
+headway best runs/best    # goes on where it stopped"""
+SETTINGS = ("text", "model", "training")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "out",
+        metavar="OUT",
+        help="directory for the model and all trainings; goes on if it has a plan",
+    )
+    parser.add_argument(
+        "--train", nargs="+", metavar="FILE", help="training text, as for headway train"
+    )
+    parser.add_argument(
+        "--valid", nargs="+", metavar="FILE", help="validation text, which decides; or how many pairs to hold out"
+    )  # fmt: skip
+    parser.add_argument(
+        "--mono-source",
+        nargs="+",
+        metavar="FILE",
+        default=(),
+        help="plain text in the source language",
+    )
+    parser.add_argument(
+        "--mono-target",
+        nargs="+",
+        metavar="FILE",
+        default=(),
+        help="plain text in the target language",
+    )
+    parser.add_argument(
+        "--teacher", metavar="FILE", help="another system's translations of the training sources, line by line"
+    )  # fmt: skip
+    parser.add_argument(
+        "--hours", type=float, metavar="H",
+        help="choose what fits into so many hours (default: the whole recipe, at most 8)",
+    )  # fmt: skip
+    parser.add_argument("--dry-run", action="store_true", help="print the plan, and write nothing")
+    parser.add_argument(
+        "--languages",
+        nargs=2,
+        metavar="CODE",
+        type=language_code,
+        help="codes of source and target (default: from the names)",
+    )
+    add_file_form(parser)
+    add_ranks(parser)
+    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Plan, or go on with the plan in OUT."""
+    from headway.cli.arguments import usage_error
+    from headway.cli.recipe import Processors, carry_out, describe_plan, say
+    from headway.recipes.directory import open_directory
+    from headway.recipes.plan import Plan
+
+    if args.hours is not None and not args.hours > 0:
+        usage_error(f"--hours {args.hours:g}: must be more than 0")
+    out = Path(args.out)
+    processors = Processors(args.ranks, args.threads)
+    plan = find_plan(args, out, processors)
+    if args.dry_run:
+        print(describe_plan(out, plan))
+        return 0
+    with open_directory(out):
+        stored = Plan.read(out)  # of another process, if it was faster
+        if stored is None:
+            plan.write(out)
+        say(describe_plan(out, stored or plan))
+        return carry_out(out, stored or plan, processors)
+
+
+def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> "Plan":
+    """Return the plan in OUT, if the command line asks for the same, or make one."""
+    from headway.cli.arguments import usage_error
+    from headway.cli.recipe import make_plan
+    from headway.recipes.plan import Plan, check_new
+
+    plan = Plan.read(out)
+    if bool(args.train) != bool(args.valid):
+        usage_error("--train and --valid belong together: give both")
+    if not args.train:
+        if plan is None:
+            usage_error(f"{out}: no plan there yet: give --train and --valid")
+        return plan
+    options = read_options(args)
+    if plan is None:
+        check_new(out)
+        return make_plan(out, options, processors)
+    plan.check_options(out, options)
+    plan.check_files(out)
+    return plan
+
+
+def read_options(args: argparse.Namespace) -> "Options":
+    """Return what the command line asks for; named corpora are fetched."""
+    from headway.cli.downloads import fetch_text, fetch_validation
+    from headway.recipes.plan import Options
+    from headway.text.file_languages import languages_from_names
+
+    train, valid = fetch_text(args, "train"), fetch_validation(args)
+    form = file_form(args)
+    return Options(
+        train=train,
+        valid=valid,
+        languages=args.languages or languages_from_names(train),
+        encoding=form.encoding,
+        columns=form.columns,
+        mono_source=args.mono_source,
+        mono_target=args.mono_target,
+        teacher=args.teacher,
+        hours=args.hours,
+        settings={name.replace("_", "-"): value for name, value in args.overrides.items()},
+    )

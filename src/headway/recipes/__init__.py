@@ -1,0 +1,1 @@
+"""Recipes: several trainings in a row, each of them an ordinary ``headway`` command."""

@@ -1,0 +1,239 @@
+"""The recipe of ``headway best``: the best model that a text allows, as a plain program that yields stages."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from headway.recipes.given import GivenText, TextFacts
+from headway.recipes.installing import InstallModel
+from headway.recipes.ledger import Recipe
+from headway.recipes.making import StageMaker
+from headway.recipes.plan import Options
+from headway.recipes.settings import STUDENT_SHARE, Choices, Settings, choose_scale
+from headway.recipes.stage import Result, Stage
+from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
+
+Stages = Generator[Stage, Result, None]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model of the wanted direction.
+
+    Attributes:
+        run: Its run directory.
+        result: Its scores.
+    """
+
+    run: Path
+    result: Result
+
+
+def begin_recipe(out: Path, options: Options, facts: TextFacts, choices: Choices) -> Recipe:
+    """Return the recipe at its beginning.
+
+    Args:
+        out: The directory for all files.
+        options: What the user asks for.
+        facts: What is known about the text.
+        choices: The parts of the recipe.
+    """
+    given = options.given()
+    make = StageMaker(
+        out=out, languages=given.languages, facts=facts, scale=choose_scale(facts.kept), choices=choices,
+        overrides=options.settings,
+    )  # fmt: skip
+    return best_model(make, given)
+
+
+def best_model(make: StageMaker, given: GivenText) -> Recipe:
+    """Yield the stages that lead to the best model; each decision depends on the results alone.
+
+    Args:
+        make: Makes the stages.
+        given: The user's files.
+    """
+    scale, choices = make.scale, make.choices
+    real = make.text("train")
+    teacher = make.text("teacher")
+    yield make.work(
+        "text", "text", "clean the text",
+        ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
+    )  # fmt: skip
+    common = {**scale.common, **(yield from _sweep(make, real))}
+
+    start = backward = None
+    if choices.more_text and scale.both is not None:
+        both = make.text("both")
+        yield make.train(
+            "both", "models", "a model of both directions", both, {**common, **scale.both},
+            work=JoinPairs(parts=[(real, 1), (real.reversed, 1)], output=both),
+        )  # fmt: skip
+        start = backward = make.run("both")
+    elif choices.more_text:
+        yield make.train(
+            "backward", "models", "a model of the other direction", real.reversed,
+            {**common, **scale.backward}, is_backward=True,
+        )  # fmt: skip
+        backward = make.run("backward")
+    models: list[Trained] = []
+    for seed in range(1, min(choices.forward_models, scale.forward_models) + 1):
+        result = yield make.train(
+            f"forward-{seed}", "models", f"a model of the wanted direction, seed {seed}", real,
+            {**common, **scale.forward}, seed=seed, init=start,
+        )  # fmt: skip
+        models.append(Trained(make.run(f"forward-{seed}"), result))
+    best = max(models, key=lambda model: model.result.bleu)
+
+    if backward:
+        union = yield from _translate(make, given, [model.run for model in models], backward)
+        result = yield make.train(
+            "final", "translations", "one model of real and translated text", union.output,
+            {**common, **scale.final}, init=best.run if scale.final_starts_from_best else None, work=union,
+        )  # fmt: skip
+        best = max(best, Trained(make.run("final"), result), key=lambda model: model.result.bleu)
+
+    search, bleu = yield from _tune_search(make, best)
+    yield make.work(
+        "install", "search", f"the model of {make.out}", InstallModel(best.run, make.out, search)
+    )
+    if choices.student:
+        yield from _distill(make, real, best.run, search, bleu)
+
+
+def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, Result, Settings]:
+    """Train the candidates for a short time, and return the settings of the best."""
+    candidates = _distinct(make.scale.sweep, make.overrides)
+    if not make.choices.sweep or len(candidates) == 1:
+        return candidates[0]
+    scores = []
+    for number, candidate in enumerate(candidates, 1):
+        names = ", ".join(f"{name} {value}" for name, value in candidate.items()) or "as the preset"
+        own = {**make.scale.common, **make.scale.forward, **candidate}
+        result = yield make.train(
+            f"sweep-{number}",
+            "sweep",
+            f"a short training: {names}",
+            real,
+            own,
+            share=make.scale.sweep_share,
+        )
+        scores.append(result.bleu)
+    return candidates[scores.index(max(scores))]
+
+
+def _distinct(candidates: Sequence[Settings], overrides: Settings) -> list[Settings]:
+    """Return the candidates without the settings that the user has fixed, each of them once."""
+    distinct: list[Settings] = []
+    for candidate in candidates:
+        free = {name: value for name, value in candidate.items() if name not in overrides}
+        if free not in distinct:
+            distinct.append(free)
+    return distinct
+
+
+def _translate(
+    make: StageMaker, given: GivenText, models: list[Path], backward: Path
+) -> Generator[Stage, Result, JoinPairs]:
+    """Translate all text there is, and return how to join the real and the translated text."""
+    scale, facts = make.scale, make.facts
+    real = make.text("train")
+    translators = [models] if scale.is_ensemble else [[model] for model in models]
+    parts = []
+    for number, together in enumerate(translators, 1):
+        own = make.text(f"own-{number}").target
+        yield make.translate(
+            f"own-{number}", "translations", "translations of the training sources", together,
+            real.source, own, facts.kept,
+        )  # fmt: skip
+        parts.append((PairFiles(source=real.source, target=own), 1))
+    back = make.text("back").source
+    yield make.translate(
+        "back", "translations", "translations of the training targets", [backward],
+        real.target, back, facts.kept,
+    )  # fmt: skip
+    parts.append((PairFiles(source=back, target=real.target), 1))
+    if given.teacher:
+        teacher = make.text("teacher").target
+        parts.append((PairFiles(source=real.source, target=teacher), 1))
+    most = scale.mono_weight * facts.kept
+    if given.mono_source:
+        text = make.text("mono-source")
+        yield make.translate(
+            "mono-source", "translations", "translations of monolingual sources", translators[0],
+            text.source, text.target, min(facts.mono_source, int(most)),
+            work=ImportLines(given=given, files=given.mono_source, share=most / max(1, facts.mono_source),
+                             output=text.source),
+        )  # fmt: skip
+        parts.append((text, 1))
+    if given.mono_target:
+        text = make.text("mono-target")
+        yield make.translate(
+            "mono-target", "translations", "translations of monolingual targets", [backward],
+            text.target, text.source, min(facts.mono_target, int(most)),
+            work=ImportLines(given=given, files=given.mono_target, share=most / max(1, facts.mono_target),
+                             output=text.target),
+        )  # fmt: skip
+        parts.append((text, 1))
+    return JoinPairs(parts=[(real, scale.real_weight), *parts], output=make.text("all"))
+
+
+def _tune_search(
+    make: StageMaker, model: Trained
+) -> Generator[Stage, Result, tuple[Settings, float]]:
+    """Choose the length penalty, then the beam; return the search settings and their BLEU."""
+    beam, *others = make.scale.beams
+    searches = [
+        {"search.alpha": str(alpha), "search.beam": str(beam)} for alpha in make.scale.alphas
+    ]
+    best, best_bleu = searches[0], -1.0
+    for number, search in enumerate(searches, 1):
+        result = yield _search_stage(make, f"search-{number}", model.run, search)
+        if result.bleu > best_bleu:
+            best, best_bleu = search, result.bleu
+    for number, beam in enumerate(others, len(searches) + 1):
+        search = {**best, "search.beam": str(beam)}
+        result = yield _search_stage(make, f"search-{number}", model.run, search)
+        if result.bleu > best_bleu:
+            best, best_bleu = search, result.bleu
+    return best, best_bleu
+
+
+def _search_stage(make: StageMaker, name: str, model: Path, search: Settings) -> Stage:
+    words = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in search.items())
+    return make.score(name, "search", f"search with {words}", model, search)
+
+
+def _distill(
+    make: StageMaker, real: PairFiles, teacher: Path, search: Settings, bleu: float
+) -> Stages:
+    """Train a small model on the translations of the final one, and choose its beam."""
+    text = PairFiles(source=real.source, target=make.text("student").target)
+    yield make.translate(
+        "student-text", "student", "the final model's translations of the training sources", [teacher],
+        text.source, text.target, make.facts.kept, search,
+    )  # fmt: skip
+    own = make.scale.student
+    both = JoinPairs(
+        parts=[(real, make.scale.student_real_weight), (text, 1)],
+        output=make.text("student-all"),
+    )
+    student = make.train(
+        "student", "student", "a small fast model of these translations", both.output, own, work=both
+    )  # fmt: skip
+    yield replace(student, is_compared=False)
+    run = make.run("student")
+    precision = own.get("search.precision", "auto")
+    alpha = search["search.alpha"]
+    for beam in make.scale.student_beams:
+        chosen = {"search.alpha": alpha, "search.beam": str(beam), "search.precision": precision}
+        scored = make.score(
+            f"student-beam-{beam}", "student", f"the student with beam {beam}", run, chosen
+        )
+        result = yield replace(scored, is_compared=False)
+        if result.bleu >= STUDENT_SHARE * bleu:
+            break
+    yield make.work(
+        "install-student", "student", f"the model of {make.out / 'student'}",
+        InstallModel(run, make.out / "student", chosen),
+    )  # fmt: skip

@@ -1,0 +1,210 @@
+"""The text that a user gives: cleaned pairs, read as often as needed in constant memory, and facts about them."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.text.cleaning import (
+    DUPLICATE,
+    LEAK,
+    UNREADABLE,
+    broken_rule,
+    digest_held_out,
+)
+from headway.text.digests import digest_loosely, digest_pair
+from headway.text.lines import Damaged, read_lines, scan_lines
+from headway.text.readers import UTF8, FileForm, Pair, read_pairs
+
+
+class CleanedPair(NamedTuple):
+    """A pair of the training text.
+
+    Attributes:
+        source: Without white space around it.
+        target: Likewise.
+        teacher: The line of the teacher's translations; empty: there are none.
+        rule: The cleaning rule that the pair breaks; None: it is fit for training.
+    """
+
+    source: str
+    target: str
+    teacher: str
+    rule: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenText:
+    """The files of a user.
+
+    Attributes:
+        train: Training text: see `headway.text.readers.read_pairs`.
+        valid: Validation text, likewise; or the number of pairs to hold out.
+        languages: Codes of source and target.
+        form: The encoding of files that are not UTF-8, and the columns of tables.
+        rules: The cleaning rules.
+        teacher: Translations of the training sources by another system, a line for each pair.
+        mono_source: Plain text in the source language.
+        mono_target: Plain text in the target language.
+    """
+
+    train: Sequence[str]
+    valid: Sequence[str] | int
+    languages: tuple[str, str]
+    form: FileForm = UTF8
+    rules: TextConfig = field(default_factory=TextConfig)
+    teacher: str | None = None
+    mono_source: Sequence[str] = ()
+    mono_target: Sequence[str] = ()
+
+    def files(self) -> list[str]:
+        """Return the names of all files."""
+        valid = () if isinstance(self.valid, int) else self.valid
+        teacher = [self.teacher] if self.teacher else []
+        return [*self.train, *valid, *teacher, *self.mono_source, *self.mono_target]
+
+    def read_validation(self) -> Iterator[Pair]:
+        """Read the validation files; there are none if the pairs are held out."""
+        if not isinstance(self.valid, int):
+            yield from read_pairs(self.valid, self.languages, form=self.form)
+
+    def read_training(self) -> Iterator[CleanedPair]:
+        """Read the training text with the rule that each pair breaks; duplicates are not looked for.
+
+        Raises:
+            HeadwayError: If a file cannot be read, or the teacher has not as many lines as there are pairs.
+        """
+        held_out = digest_held_out(self.read_validation()) if self.rules.drop_leaks else set()
+        teacher = read_lines(self.teacher) if self.teacher else None
+        count = 0
+        for pair in read_pairs(self.train, self.languages, strict=False, form=self.form):
+            count += 1
+            line = next(teacher, None) if teacher else ""
+            if line is None:
+                continue  # the message has the number of all pairs
+            if isinstance(pair, Damaged):
+                yield CleanedPair("", "", "", UNREADABLE)
+                continue
+            source, target = pair.source.strip(), pair.target.strip()
+            rule = broken_rule(source, target, self.rules)
+            if rule is None and held_out and digest_loosely(source, target)[0] in held_out:
+                rule = LEAK
+            yield CleanedPair(source, target, line.strip(), rule)
+        if teacher:
+            lines = count if line is not None else sum(1 for _ in read_lines(str(self.teacher)))
+            lines += sum(1 for _ in teacher)
+            if lines != count:
+                raise HeadwayError(
+                    f"{self.teacher} has {lines:,} lines, but the training text has {count:,} pairs: line n"
+                    " must be a translation of pair n"
+                )
+
+
+def read_plain(files: Sequence[str], rules: TextConfig) -> Iterator[str]:
+    """Read the lines of monolingual text that are fit for training."""
+    alone = replace(rules, drop_identical=False, max_copied=0.0, max_ratio=0.0)
+    for file in files:
+        for line in scan_lines(file):
+            if (
+                not isinstance(line, Damaged)
+                and broken_rule(line.strip(), line.strip(), alone) is None
+            ):
+                yield line.strip()
+
+
+def mark_first(digests: "array[int]") -> npt.NDArray[np.bool_]:
+    """Return for each digest whether it is the first one of its value; 25 bytes of memory for each."""
+    is_first = np.zeros(len(digests), np.bool_)
+    is_first[np.unique(np.frombuffer(digests, np.uint64), return_index=True)[1]] = True
+    return is_first
+
+
+def number_of(source: str, target: str = "") -> int:
+    """Return the digest of a pair, or of a line, as a number below 2^64."""
+    return int.from_bytes(digest_pair(source, target), "little")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFacts:
+    """What is known about the text before the training.
+
+    Attributes:
+        read: Pairs of the training text.
+        kept: Those that are fit for training and no duplicates.
+        dropped: Cleaning rule -> pairs that it drops.
+        source_characters: Of the kept pairs.
+        target_characters: Likewise.
+        validation: Validation pairs.
+        mono_source: Lines of monolingual text that are fit for training.
+        mono_target: Likewise.
+    """
+
+    read: int
+    kept: int
+    dropped: dict[str, int]
+    source_characters: int
+    target_characters: int
+    validation: int
+    mono_source: int
+    mono_target: int
+
+    def describe(self) -> list[str]:
+        """Return the facts in words, a line each."""
+        lines = [
+            f"{self.read:,} training pairs, {self.kept:,} of them kept; on average"
+            f" {self.source_characters / self.kept:.0f} and {self.target_characters / self.kept:.0f}"
+            f" characters; {self.validation:,} validation pairs"
+        ]
+        dropped = sorted(self.dropped.items(), key=lambda item: -item[1])
+        lines += [f"dropped: {count:,} pairs: {rule}" for rule, count in dropped]
+        for side, count in (("source", self.mono_source), ("target", self.mono_target)):
+            if count:
+                lines.append(f"{count:,} monolingual lines of the {side} language")
+        return lines
+
+
+def look_at(text: GivenText) -> TextFacts:
+    """Read all files once and count.
+
+    Raises:
+        HeadwayError: If a file cannot be read, or there are too few pairs.
+    """
+    dropped: dict[str, int] = {}
+    digests, lengths = array("Q"), np.zeros(2, np.int64)
+    read = 0
+    for pair in text.read_training():
+        read += 1
+        if pair.rule is not None:
+            dropped[pair.rule] = dropped.get(pair.rule, 0) + 1
+            continue
+        digests.append(number_of(pair.source, pair.target))
+        lengths += len(pair.source), len(pair.target)
+    kept = int(mark_first(digests).sum()) if text.rules.drop_duplicates else len(digests)
+    if len(digests) > kept:
+        dropped[DUPLICATE] = len(digests) - kept
+    validation = (
+        text.valid if isinstance(text.valid, int) else sum(1 for _ in text.read_validation())
+    )
+    if isinstance(text.valid, int) and not 1 <= text.valid <= kept // 2:
+        raise HeadwayError(
+            f"--valid {text.valid}: must be from 1 to half of the {kept:,} pairs of training text, or files"
+        )
+    if not (kept and validation):
+        what = "training" if validation else "validation"
+        raise HeadwayError(f"{text.files()[0]}: no {what} pairs are left after cleaning")
+    share = kept / len(digests)
+    return TextFacts(
+        read=read,
+        kept=kept - (validation if isinstance(text.valid, int) else 0),
+        dropped=dropped,
+        source_characters=int(lengths[0] * share),
+        target_characters=int(lengths[1] * share),
+        validation=validation,
+        mono_source=sum(1 for _ in read_plain(text.mono_source, text.rules)),
+        mono_target=sum(1 for _ in read_plain(text.mono_target, text.rules)),
+    )

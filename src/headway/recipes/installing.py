@@ -1,0 +1,38 @@
+"""Make the model of a run the product of a recipe, with the search settings that were chosen for it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway.config import merge_overrides
+from headway.inference.directory import load_model
+from headway.inference.saving import save_translator
+from headway.recipes.settings import Settings
+
+
+@dataclass(frozen=True)
+class InstallModel:
+    """Write a model directory.
+
+    Attributes:
+        model: The run directory that has the model.
+        out: The directory to write to; other files in it stay.
+        search: The search settings that the model gets.
+    """
+
+    model: Path
+    out: Path
+    search: Settings
+
+    def run(self) -> None:
+        """Write the files, each of them atomically."""
+        found = load_model(self.model)
+        settings = merge_overrides(found.config, self.search)
+        save_translator(
+            self.out, found.transformer, found.tokenizer, settings.search, found.languages,
+            settings, self.model, licence="",
+        )  # fmt: skip
+
+    def describe(self) -> str:
+        """Return in words what is done."""
+        search = " ".join(f"--{name} {value}" for name, value in self.search.items())
+        return f"copy the model of {self.model} to {self.out}, with {search}"

@@ -1,0 +1,121 @@
+"""The ledger of a recipe: a small file for each finished stage, from which a resume replays the recipe."""
+
+import json
+from collections.abc import Generator, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from headway.errors import HeadwayError
+from headway.files import replace_text
+from headway.recipes.stage import Result, Scores, Stage
+from headway.training.run_directory import RunDirectory
+
+Recipe = Generator[Stage, Result, None]  # yields stages, and receives their results
+
+
+class Ledger:
+    """The results of finished stages.
+
+    Args:
+        out: The directory of the recipe. Its path may differ from call to call, so the ledger does not
+            contain it.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self._folder = out / "stages"
+
+    def find(self, stage: Stage) -> Result | None:
+        """Return the result of a stage; None: it is not finished.
+
+        Raises:
+            HeadwayError: If the file is damaged, or a stage of this name did something else.
+        """
+        values = self._read(stage)
+        if not values.get("is_finished"):
+            return None
+        if values.get("commands") != self._commands(stage):
+            raise HeadwayError(
+                f"{self._path(stage)}: stage {stage.name} was finished by other commands than this"
+                " version of Headway would give: go on with that version, or give another OUT"
+            )
+        scores = values["scores"]
+        return Result(seconds=values["seconds"], scores=Scores(**scores) if scores else None)
+
+    def record(self, stage: Stage, seconds: float) -> None:
+        """Record that a stage is finished, after so many seconds since it was started or resumed."""
+        scores = read_scores(stage)
+        self._write(stage, seconds, is_finished=True, scores=asdict(scores) if scores else None)
+
+    def record_stop(self, stage: Stage, seconds: float) -> None:
+        """Add the seconds of a stage that was stopped, and will go on later."""
+        self._write(stage, seconds, is_finished=False, scores=None)
+
+    def _write(
+        self, stage: Stage, seconds: float, *, is_finished: bool, scores: dict[str, float] | None
+    ) -> None:
+        values = {
+            "is_finished": is_finished,
+            "seconds": round(self._read(stage).get("seconds", 0.0) + seconds, 3),
+            "scores": scores,
+            "commands": self._commands(stage),
+        }
+        self._folder.mkdir(exist_ok=True)
+        replace_text(self._path(stage), json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+
+    def _read(self, stage: Stage) -> dict[str, Any]:
+        path = self._path(stage)
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(values, dict) or not isinstance(values.get("seconds"), float | int):
+                raise ValueError("not the record of a stage")
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            raise HeadwayError(
+                f"{path}: damaged ({error}): delete it, and the stage is done again"
+            ) from None
+        return values
+
+    def _path(self, stage: Stage) -> Path:
+        return self._folder / f"{stage.name}.json"
+
+    def _commands(self, stage: Stage) -> list[str]:
+        return [line.replace(f"{self._out}/", "OUT/") for line in stage.describe()]
+
+
+def unfinished_stages(
+    recipe: Recipe, ledger: Ledger, finished: list[tuple[Stage, Result]]
+) -> Iterator[Stage]:
+    """Yield the stages of a recipe that are not finished yet, in order.
+
+    Args:
+        recipe: A new generator; it is replayed with the results of the ledger.
+        ledger: The caller does a stage and records it here before it asks for the next one.
+        finished: Receives every finished stage with its result.
+    """
+    try:
+        stage = next(recipe)
+        while True:
+            if ledger.find(stage) is None:
+                yield stage
+            result = ledger.find(stage)
+            assert result is not None, f"{stage.name} was not recorded"
+            finished.append((stage, result))
+            stage = recipe.send(result)
+    except StopIteration:
+        return
+
+
+def read_scores(stage: Stage) -> Scores | None:
+    """Return the scores that the commands of a stage have written; None: it has no model."""
+    if stage.scores is None:
+        return None
+    sheet = json.loads(stage.scores.read_text(encoding="utf-8"))["scores"]
+    installed = RunDirectory(stage.run).record().installed if stage.run else None
+    return Scores(
+        bleu=sheet["bleu"]["score"],
+        chrf=sheet["chrf"]["score"],
+        perplexity=installed.perplexity if installed else None,
+    )

@@ -1,0 +1,254 @@
+"""Stages as ``headway`` commands: how a training, a translation and a scoring are written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from headway import config
+from headway.checks.flop import search_flop, training_flop
+from headway.config import Config, ModelConfig, SearchConfig
+from headway.recipes import settings as numbers
+from headway.recipes.given import TextFacts
+from headway.recipes.settings import Choices, Scale, Settings
+from headway.recipes.stage import Command, Stage, Work
+from headway.recipes.text_work import PairFiles
+from headway.training.fine_tuning import FREE
+from headway.training.given_vocabulary import LEARNED
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageMaker:
+    """Makes the stages of a recipe in one directory.
+
+    Attributes:
+        out: The directory.
+        languages: Codes of source and target.
+        facts: What is known about the text.
+        scale: The settings for texts of this size.
+        choices: Which parts the recipe has.
+        overrides: Settings of the user, which all trainings have.
+    """
+
+    out: Path
+    languages: tuple[str, str]
+    facts: TextFacts
+    scale: Scale
+    choices: Choices
+    overrides: Settings
+
+    def text(self, name: str) -> PairFiles:
+        """Return the files of a text in both languages, such as ``train.en`` and ``train.de``."""
+        source, target = self.languages
+        if source == target:
+            source, target = "source", "target"
+        folder = self.out / "text"
+        return PairFiles(source=folder / f"{name}.{source}", target=folder / f"{name}.{target}")
+
+    def run(self, name: str) -> Path:
+        """Return the run directory of a training."""
+        return self.out / "runs" / name
+
+    def work(self, name: str, part: str, purpose: str, work: Work) -> Stage:
+        """Return a stage without a command."""
+        return Stage(name=name, part=part, purpose=purpose, work=work)
+
+    def train(
+        self,
+        name: str,
+        part: str,
+        purpose: str,
+        text: PairFiles,
+        own: Settings,
+        *,
+        share: float = 1.0,
+        seed: int = 1,
+        init: Path | None = None,
+        is_backward: bool = False,
+        work: Work | None = None,
+    ) -> Stage:
+        """Return the stage that trains a model and scores it on the validation text.
+
+        Args:
+            name: Of the stage and of the run.
+            part: Of the recipe.
+            purpose: In a few words.
+            text: The training text.
+            own: Settings that differ from the preset.
+            share: Share of its steps that the training takes.
+            seed: Of the training.
+            init: The run whose model the training starts from.
+            is_backward: Whether the model translates the target language.
+            work: Makes the text.
+        """
+        seeded = {"training.seed": str(seed)} if seed > 1 else {}
+        chosen = {"text.drop-duplicates": "false", **own, **seeded, **self.overrides}
+        resolved = config.load(self.scale.preset, (), chosen)
+        share *= self.choices.shortening
+        if share < 1:
+            chosen |= shorten(resolved, share)
+            resolved = config.load(self.scale.preset, (), chosen)
+        if init:
+            chosen = {name: value for name, value in chosen.items() if not _is_inherited(name)}
+        valid = self.text("valid")
+        languages = self.languages
+        if is_backward:
+            valid, languages = valid.reversed, (languages[1], languages[0])
+        command = Command(
+            arguments=[
+                "train", str(self.run(name)), *_pair_option("--train", text), *_pair_option("--valid", valid),
+                "--languages", *languages, *(["--init", str(init)] if init else []),
+                "--preset", self.scale.preset, *_options(chosen),
+            ]
+        )  # fmt: skip
+        return replace(
+            self.score(
+                name, part, purpose, self.run(name), is_backward=is_backward, before=[command]
+            ),
+            work=work,
+            run=self.run(name),
+            is_compared=not is_backward,
+            flop=self._training_flop(resolved) + self._search_flop(resolved, self.facts.validation),
+        )
+
+    def score(
+        self,
+        name: str,
+        part: str,
+        purpose: str,
+        model: Path,
+        search: Settings | None = None,
+        *,
+        is_backward: bool = False,
+        before: Sequence[Command] = (),
+    ) -> Stage:
+        """Return the stage that scores a model on the validation text.
+
+        Args:
+            name: Of the stage.
+            part: Of the recipe.
+            purpose: In a few words.
+            model: A run or model directory.
+            search: Search settings; None: those of the model.
+            is_backward: Whether the model translates the target language.
+            before: Commands that make the model.
+        """
+        valid = self.text("valid").reversed if is_backward else self.text("valid")
+        scores = self.out / "scores" / f"{name}.json"
+        command = Command(
+            arguments=[
+                "evaluate", str(model), "--source", str(valid.source), "--reference", str(valid.target),
+                "--json", *_options(search or {}),
+            ],
+            output=scores,
+        )  # fmt: skip
+        flop = self._search_flop(
+            config.load(self.scale.preset, (), {**self.scale.common, **self.overrides}),
+            self.facts.validation,
+        )
+        return Stage(
+            name=name,
+            part=part,
+            purpose=purpose,
+            commands=[*before, command],
+            scores=scores,
+            flop=flop,
+        )
+
+    def translate(
+        self,
+        name: str,
+        part: str,
+        purpose: str,
+        models: Sequence[Path],
+        source: Path,
+        output: Path,
+        lines: int,
+        search: Settings | None = None,
+        work: Work | None = None,
+    ) -> Stage:
+        """Return the stage that translates a text.
+
+        Args:
+            name: Of the stage.
+            part: Of the recipe.
+            purpose: In a few words.
+            models: Run directories; several translate together.
+            source: The text.
+            output: The file for the translations.
+            lines: About how many lines the text has.
+            search: Search settings; None: those of the model.
+            work: Makes the text.
+        """
+        command = Command(
+            arguments=[
+                "translate", *map(str, models), "--input", str(source), "--output", str(output),
+                *_options(search or {}),
+            ]
+        )  # fmt: skip
+        flop = len(models) * self._search_flop(
+            config.load(self.scale.preset, (), {**self.scale.common, **self.overrides}), lines
+        )
+        return Stage(
+            name=name, part=part, purpose=purpose, work=work, commands=[command], flop=flop
+        )
+
+    def _lengths(self) -> tuple[int, int]:
+        """Return about how many tokens the two sides of a pair have."""
+        characters = self.facts.source_characters, self.facts.target_characters
+        source, target = (
+            max(2, round(n / self.facts.kept / numbers.CHARACTERS_A_TOKEN)) + 1 for n in characters
+        )
+        return source, target
+
+    def _training_flop(self, settings: Config) -> float:
+        source, target = self._lengths()
+        training, shape = settings.training, with_vocabulary(settings)
+        pairs = numbers.FULL * training.batch_tokens / max(source, target)
+        passes = 2 if training.agreement else 1
+        flop = training.max_steps * pairs * passes * training_flop(shape, [source], [target])
+        validations = 1 + training.max_steps // training.validate_every
+        return flop + validations * self._search_flop(settings, self.facts.validation, beam=1)
+
+    def _search_flop(self, settings: Config, lines: int, beam: int = SearchConfig().beam) -> float:
+        source, target = self._lengths()
+        return (
+            numbers.SEARCH_COST
+            * lines
+            * search_flop(with_vocabulary(settings), [source], [target], beam)
+        )
+
+
+def with_vocabulary(settings: Config) -> ModelConfig:
+    """Return the shape of a model with the sizes of its vocabularies, which it has after a preparation."""
+    size = settings.text.vocab_size
+    return replace(settings.model, source_vocab_size=size, target_vocab_size=size)
+
+
+def shorten(settings: Config, share: float) -> dict[str, str]:
+    """Return the settings that shorten a training to a share of its steps, warm-up and cooling included."""
+    training = settings.training
+    return {
+        f"training.{name.replace('_', '-')}": str(max(1, round(share * getattr(training, name))))
+        for name in (
+            "max_steps",
+            "warmup_steps",
+            "cool_steps",
+            "validate_every",
+            "checkpoint_every",
+        )
+        if getattr(training, name)
+    }
+
+
+def _is_inherited(setting: str) -> bool:
+    """Return whether a run that starts from a model has this setting from the model."""
+    name = setting.replace("-", "_")
+    return name in LEARNED or (name.startswith("model.") and name not in FREE)
+
+
+def _pair_option(option: str, text: PairFiles) -> list[str]:
+    return [option, str(text.source), str(text.target)]
+
+
+def _options(settings: Mapping[str, str]) -> list[str]:
+    return [word for name, value in settings.items() for word in (f"--{name}", value)]

@@ -1,0 +1,179 @@
+"""All numbers of the recipe: settings of each training by the size of the text, and the order of the parts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
+
+VERSION = 1  # raised by each change that gives an old plan other stages
+MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
+SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
+STUDENT_SHARE = 0.98  # of its teacher's BLEU that a student should have
+
+# For estimates of time alone.
+CHARACTERS_A_TOKEN = 4.2
+FULL = 0.95  # share of a step's batch_tokens that are tokens
+SEARCH_COST = (
+    6.0  # seconds of a search for each second that a training needs for as many operations
+)
+SECONDS_A_COMMAND = 4.0  # to start one
+SECONDS_A_TRAINING = 15.0  # to prepare a small text, to rehearse, and to average
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How to train on texts of some size. All settings are added to those of the preset.
+
+    Attributes:
+        most_pairs: The largest text that the scale is for, in cleaned pairs.
+        preset: Of all trainings.
+        common: Settings of all trainings but the student's.
+        sweep: The candidates of the sweep; the first is used without a sweep.
+        sweep_share: Share of the steps of a forward model that a candidate is trained for.
+        forward_models: The most models of the wanted direction, which differ in the seed.
+        forward: Their settings.
+        both: Settings of one model of both directions, which the forward models start from and which
+            translates back; None: the forward models start from random weights, and ``backward`` is used.
+        backward: Settings of the model of the other direction.
+        is_ensemble: Whether the forward models translate together, and not one by one.
+        real_weight: How often the real pairs are repeated beside each translation of them.
+        mono_weight: The most monolingual lines of a language, for each real pair.
+        final: Settings of the last training, on real and translated text.
+        final_starts_from_best: Whether the last training starts from the best forward model.
+        alphas: Length penalties to choose from.
+        beams: Beams to choose from, with the best length penalty.
+        student: Settings of the student, which has no others.
+        student_real_weight: How often the student sees the real pairs beside the translations of the teacher.
+        student_beams: Beams of the student, the fastest first; the first good enough is taken.
+    """
+
+    most_pairs: float
+    preset: str
+    common: Settings = field(default_factory=dict)
+    sweep: tuple[Settings, ...] = ({},)
+    sweep_share: float = 0.25
+    forward_models: int = 3
+    forward: Settings = field(default_factory=dict)
+    both: Settings | None = None
+    backward: Settings = field(default_factory=dict)
+    is_ensemble: bool = False
+    real_weight: int = 1
+    mono_weight: float = 2.0
+    final: Settings = field(default_factory=dict)
+    final_starts_from_best: bool = False
+    alphas: tuple[float, ...] = (0.6, 1.0, 1.4)
+    beams: tuple[int, ...] = (4, 8)
+    student: Settings = field(default_factory=dict)
+    student_real_weight: int = 1
+    student_beams: tuple[int, ...] = (1, 2, 4)
+
+
+# Settings of a student: int8, and one layer in the decoder, which is where a search spends its time.
+_STUDENT = {"model.num-decoder-layers": "1", "model.dropout": "0.1", "search.precision": "int8"}
+
+_SMALL = Scale(
+    most_pairs=100_000,
+    preset="quick",
+    sweep=(
+        {},
+        {"model.dropout": "0.3"},
+        {"text.vocab-size": "4000"},
+        {"model.d-model": "192", "model.d-ff": "768", "model.dropout": "0.3"},
+    ),
+    forward_models=3,
+    real_weight=3,
+    student={**_STUDENT, "training.max-steps": "8000"},
+)
+_MIDDLE = replace(
+    _SMALL,
+    most_pairs=400_000,
+    common={
+        "model.d-model": "256",
+        "model.d-ff": "1024",
+        "training.max-steps": "16000",
+        "training.cool-steps": "12000",
+        "training.batch-tokens": "5000",
+    },
+    sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.2"}, {"text.vocab-size": "16000"}),
+    forward_models=2,
+    real_weight=2,
+    student={**_STUDENT, "training.max-steps": "16000", "training.cool-steps": "12000"},
+)
+_LARGE = replace(
+    _MIDDLE,
+    most_pairs=float("inf"),
+    common={
+        **_MIDDLE.common,
+        "text.vocab-size": "16000",
+        "training.max-steps": "40000",
+        "training.cool-steps": "32000",
+    },
+    sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.0"}),
+    forward_models=1,
+    real_weight=1,
+    student={**_STUDENT, "training.max-steps": "40000", "training.cool-steps": "32000"},
+)
+SCALES = (_SMALL, _MIDDLE, _LARGE)
+
+
+def choose_scale(pairs: int) -> Scale:
+    """Return the scale for so many cleaned pairs."""
+    return next(scale for scale in SCALES if pairs <= scale.most_pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """Which parts of the recipe a plan has.
+
+    Attributes:
+        shortening: Share of its steps that each training takes; below 1 only if the hours are few.
+        sweep: Whether sizes, dropout and vocabulary are compared by short trainings.
+        forward_models: How many models of the wanted direction are trained.
+        more_text: Whether translations are made and a model is trained on them.
+        student: Whether a small fast model learns from the final one.
+    """
+
+    shortening: float = 1.0
+    sweep: bool = False
+    forward_models: int = 1
+    more_text: bool = False
+    student: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition:
+    """A part that a plan has if the hours are enough.
+
+    Attributes:
+        name: In a few words.
+        sweep: Whether it is the sweep.
+        more_text: Whether it is the training on translations.
+        student: Whether it is the student.
+        forward_models: How many forward models there are with it; 0: as many as without it.
+    """
+
+    name: str
+    sweep: bool = False
+    more_text: bool = False
+    student: bool = False
+    forward_models: int = 0
+
+    def apply(self, choices: Choices) -> Choices:
+        """Return the choices with this part."""
+        return replace(
+            choices,
+            sweep=choices.sweep or self.sweep,
+            more_text=choices.more_text or self.more_text,
+            student=choices.student or self.student,
+            forward_models=max(choices.forward_models, self.forward_models),
+        )
+
+
+# In the order of what they are expected to be worth for their time.
+ADDITIONS = (
+    Addition(name="training on translations", more_text=True),
+    Addition(name="a small fast student", student=True),
+    Addition(name="the sweep", sweep=True),
+    Addition(name="a second forward model", forward_models=2),
+    Addition(name="a third forward model", forward_models=3),
+)

@@ -1,0 +1,102 @@
+"""A stage of a recipe: commands that a person could give, or a small piece of work on files."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A ``headway`` command.
+
+    Attributes:
+        arguments: What a shell passes to ``headway``: the verb, its arguments and its options.
+        output: The file that receives the standard output; None: the command prints nothing.
+    """
+
+    arguments: Sequence[str]
+    output: Path | None = None
+
+    def describe(self) -> str:
+        """Return the command as a shell takes it."""
+        redirection = f" > {shlex.quote(str(self.output))}" if self.output else ""
+        return f"headway {shlex.join(self.arguments)}{redirection}"
+
+
+class Work(Protocol):
+    """Work on files that needs no command; doing it twice gives the same files."""
+
+    def run(self) -> None:
+        """Do the work; each file is written atomically."""
+
+    def describe(self) -> str:
+        """Return in words what is done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A stage of a recipe.
+
+    Attributes:
+        name: Names the files of the stage.
+        part: The part of the recipe that the stage belongs to, such as "sweep".
+        purpose: What the stage is for, in a few words.
+        work: Done before the commands.
+        commands: Given in this order; each goes on where it was if it is given again.
+        scores: The file with what ``headway evaluate --json`` printed; None: the stage has no model.
+        run: The run directory of the model; it has the perplexity.
+        is_compared: Whether the scores can be compared with those of other stages. Those of a model of
+            the other direction cannot.
+        flop: Estimated floating-point operations of the commands.
+    """
+
+    name: str
+    part: str
+    purpose: str
+    work: Work | None = None
+    commands: Sequence[Command] = ()
+    scores: Path | None = None
+    run: Path | None = None
+    is_compared: bool = True
+    flop: float = 0.0
+
+    def describe(self) -> list[str]:
+        """Return the work and the commands, a line each."""
+        work = [self.work.describe()] if self.work else []
+        return [*work, *(command.describe() for command in self.commands)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """The scores of a model on the validation text, as ``headway evaluate`` prints them.
+
+    Attributes:
+        bleu: sacreBLEU of raw text, 0 to 100.
+        chrf: chrF2, 0 to 100.
+        perplexity: Of a target token, from the training of the model; None: not measured.
+    """
+
+    bleu: float
+    chrf: float
+    perplexity: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a finished stage gave and cost.
+
+    Attributes:
+        seconds: The time that it took.
+        scores: The scores of its model; None: it has no model.
+    """
+
+    seconds: float
+    scores: Scores | None = None
+
+    @property
+    def bleu(self) -> float:
+        """BLEU of the model."""
+        assert self.scores is not None, "the stage has no model"
+        return self.scores.bleu

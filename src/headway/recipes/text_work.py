@@ -1,0 +1,187 @@
+"""Work on text files: import the user's text, and join texts. Every file is read and written line by line."""
+
+import heapq
+import shutil
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from headway.files import add_path_to_errors, write_atomically
+from headway.recipes.given import GivenText, mark_first, number_of, read_plain
+from headway.text.digests import digest_loosely
+from headway.text.readers import Pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFiles:
+    """Two plain text files, whose lines belong together.
+
+    Attributes:
+        source: Line n is the source of line n of ``target``.
+        target: Its translation.
+    """
+
+    source: Path
+    target: Path
+
+    @property
+    def reversed(self) -> "PairFiles":
+        """The same files for the other direction."""
+        return PairFiles(source=self.target, target=self.source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportText:
+    """Write the user's text as plain files: cleaned training pairs without duplicates, and validation pairs.
+
+    Attributes:
+        given: The user's files.
+        train: The training pairs to write.
+        valid: The validation pairs to write.
+        teacher: The teacher's lines to write, which belong to the lines of ``train``.
+    """
+
+    given: GivenText
+    train: PairFiles
+    valid: PairFiles
+    teacher: Path
+
+    def run(self) -> None:
+        """Write the files."""
+        is_kept = self._mark_kept()
+        valid = list(self.given.read_validation())
+        sides: set[bytes] = set()
+        if isinstance(self.given.valid, int):
+            valid = self._choose_validation(is_kept, self.given.valid)
+            sides = {
+                digest for pair in valid for digest in digest_loosely(pair.source, pair.target)[1:]
+            }
+        with write_files(self.valid.source, self.valid.target) as (source, target):
+            for pair in valid:
+                _write(source, pair.source)
+                _write(target, pair.target)
+        outputs = [self.train.source, self.train.target]
+        if self.given.teacher:
+            outputs.append(self.teacher)
+        with write_files(*outputs) as files:
+            for number, texts in enumerate(self._read_fit()):
+                if is_kept[number] and sides.isdisjoint(digest_loosely(texts[0], texts[1])[1:]):
+                    for file, line in zip(files, texts, strict=False):
+                        _write(file, line)
+
+    def describe(self) -> str:
+        """Return in words what is done."""
+        held_out = (
+            f", hold out {self.given.valid} pairs" if isinstance(self.given.valid, int) else ""
+        )
+        return f"read, clean and copy the given text{held_out}"
+
+    def _read_fit(self) -> Iterator[tuple[str, str, str]]:
+        for pair in self.given.read_training():
+            if pair.rule is None:
+                yield pair.source, pair.target, pair.teacher
+
+    def _mark_kept(self) -> npt.NDArray[np.bool_]:
+        digests = array("Q", (number_of(pair[0], pair[1]) for pair in self._read_fit()))
+        if self.given.rules.drop_duplicates:
+            return mark_first(digests)
+        return np.ones(len(digests), np.bool_)
+
+    def _choose_validation(self, is_kept: npt.NDArray[np.bool_], count: int) -> list[Pair]:
+        """Return the pairs with the smallest digests, in the order of the text."""
+        fit = (
+            (number_of(pair[0], pair[1]), number, pair)
+            for number, pair in enumerate(self._read_fit())
+            if is_kept[number]
+        )
+        chosen = sorted(heapq.nsmallest(count, fit), key=lambda item: item[1])
+        return [Pair(source, target, number + 1) for _, number, (source, target, _) in chosen]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportLines:
+    """Write monolingual lines, without duplicates: all, or a part that is spread over the text.
+
+    Attributes:
+        given: The user's files, which have the cleaning rules.
+        files: Those of the language.
+        share: The share of the lines to take.
+        output: The file to write.
+    """
+
+    given: GivenText
+    files: Sequence[str]
+    share: float
+    output: Path
+
+    def run(self) -> None:
+        """Write the file."""
+        is_first = mark_first(array("Q", (number_of(line) for line in self._read_part())))
+        with write_files(self.output) as (file,):
+            for line, is_kept in zip(self._read_part(), is_first, strict=True):
+                if is_kept:
+                    _write(file, line)
+
+    def describe(self) -> str:
+        """Return in words what is done."""
+        return (
+            f"read and clean monolingual text, take {100 * min(1.0, self.share):.3g} % of its lines"
+        )
+
+    def _read_part(self) -> Iterator[str]:
+        limit = self.share * 2**64
+        return (
+            line for line in read_plain(self.files, self.given.rules) if number_of(line) < limit
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinPairs:
+    """Join texts, one after the other.
+
+    Attributes:
+        parts: The texts, and how often each of them is taken.
+        output: The files to write.
+    """
+
+    parts: Sequence[tuple[PairFiles, int]]
+    output: PairFiles
+
+    def run(self) -> None:
+        """Write the files."""
+        for name in ("source", "target"):
+            with write_files(getattr(self.output, name)) as (file,):
+                for pairs, times in self.parts:
+                    for _ in range(times):
+                        with getattr(pairs, name).open("rb") as part:
+                            shutil.copyfileobj(part, file, 1 << 20)
+
+    def describe(self) -> str:
+        """Return in words what is done."""
+        parts = ", ".join(
+            f"{times} x ({pairs.source.name}, {pairs.target.name})" for pairs, times in self.parts
+        )
+        return f"join {parts} to ({self.output.source.name}, {self.output.target.name})"
+
+
+@contextmanager
+def write_files(*paths: Path) -> Iterator[list[BinaryIO]]:
+    """Open files that get their names when all of them are complete."""
+    with ExitStack() as stack:
+        files: list[BinaryIO] = []
+        for path in paths:
+            path.parent.mkdir(exist_ok=True)
+            stack.enter_context(add_path_to_errors(path))
+            temporary = stack.enter_context(write_atomically(path))
+            files.append(stack.enter_context(temporary.open("wb", buffering=1 << 20)))
+        yield files
+
+
+def _write(file: BinaryIO, line: str) -> None:
+    file.write(f"{line}\n".encode())

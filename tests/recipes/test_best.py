@@ -1,0 +1,183 @@
+"""``headway best``: kills, changed options, the plan, and the figures of the report."""
+
+import json
+import random
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+import headway.recipes.settings
+from headway.cli import recipe
+from headway.cli.main import dispatch, main
+from headway.inference import Translator
+from support.processes import fork
+from support.recipes import MODELS, OPTIONS, SCALE, run_forked
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_recipe():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "run_child", run_forked)
+        patch.setattr(headway.recipes.settings, "SCALES", (SCALE,))
+        yield
+
+
+@pytest.fixture(scope="module")
+def finished(corpus, uninterrupted_run, tmp_path_factory) -> Path:
+    """The directory of a recipe that nothing interrupted; after a training here, forks have all modules."""
+    out = tmp_path_factory.mktemp("best") / "out"
+    assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 0
+    return out
+
+
+def scores(capsys, *words: object) -> dict[str, float]:
+    capsys.readouterr()
+    dispatch(["evaluate", *map(str, words), "--json"])
+    found = json.loads(capsys.readouterr().out)["scores"]
+    return {name: found[name]["score"] for name in ("bleu", "chrf")}
+
+
+def test_a_recipe_that_is_killed_again_and_again_ends_with_the_same_bits(
+    finished, corpus, tmp_path
+):
+    out = tmp_path / "out"
+    luck = random.Random(3)
+    words, kills = [*corpus, *OPTIONS], 0
+    while True:
+        process = fork(main, ["best", str(out), *words])
+        process.join(luck.uniform(0.1, 1.5) if kills < 5 else None)
+        if process.exitcode is not None:
+            break
+        process.kill()
+        process.join()
+        kills += 1
+        words = words if luck.random() < 0.5 or not (out / "plan.json").exists() else []
+    assert process.exitcode == 0
+    assert kills >= 3
+    for name in MODELS:
+        assert (out / name).read_bytes() == (finished / name).read_bytes(), name
+    assert not list(out.rglob(".tmp-*"))
+
+
+def test_the_figures_of_the_report_are_those_of_evaluate(finished, corpus, capsys):
+    source, reference = corpus[-2:]
+    page = (finished / "report.html").read_text()
+    card = (finished / "README.md").read_text()
+    for name in ("sweep-2", "forward-1", "final"):
+        found = scores(
+            capsys, finished / "runs" / name, "--source", source, "--reference", reference
+        )
+        figures = f"{found['bleu']:.2f}", f"{found['chrf']:.2f}"
+        perplexity = json.loads((finished / "runs" / name / "run.json").read_text())["installed"][
+            "perplexity"
+        ]
+        cells = re.search(rf"<b>{name}</b>.*", page)[0]
+        assert all(f">{figure}<" in cells for figure in (*figures, f"{perplexity:.2f}"))
+        assert (
+            f"| {figures[0]} | {figures[1]} | {perplexity:.2f} |"
+            in re.search(rf"\| {name}:.*", card)[0]
+        )
+    # The directory itself is a model: its search settings are those that were best.
+    best = max(
+        json.loads(file.read_text())["scores"]["bleu"]
+        for file in (finished / "stages").glob("search-*.json")
+    )
+    assert scores(capsys, finished, "--source", source, "--reference", reference)["bleu"] == best
+    assert Translator.load(finished / "student").default_search.precision == "int8"
+
+
+def test_every_stage_is_a_command_that_a_person_could_give(finished):
+    for name in ("sweep-1", "backward", "forward-1", "final", "student"):
+        record = json.loads((finished / "runs" / name / "run.json").read_text())
+        assert record["finished"]
+        stage = json.loads((finished / "stages" / f"{name}.json").read_text())
+        assert any(line.startswith(f"headway train OUT/runs/{name} ") for line in stage["commands"])
+
+
+def test_a_finished_recipe_has_nothing_left_to_do(finished, monkeypatch, capsys):
+    monkeypatch.setattr(recipe, "run_child", lambda *_: pytest.fail("a stage was done again"))
+    before = {
+        name: (finished / name).read_bytes() for name in (*MODELS, "README.md", "report.html")
+    }
+    assert dispatch(["best", str(finished)]) == 0
+    assert "finished" in capsys.readouterr().err
+    assert before == {name: (finished / name).read_bytes() for name in before}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--hours", "3"], "planned with hours none, and this command has 3.0"),
+        (["--model.dropout", "0.4"], "planned with settings .* and this command has .*dropout 0.4"),
+        (["--teacher", "{text}"], "planned with teacher none"),
+    ],
+)
+def test_changed_options_are_refused(change, message, finished, corpus, capsys):
+    words = [word.format(text=corpus[1]) for word in change]
+    with pytest.raises(SystemExit) as end:
+        main(["best", str(finished), *corpus, *OPTIONS, *words])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert re.search(message, said)
+
+
+def test_changed_text_is_refused(finished, corpus, capsys):
+    file = Path(corpus[1])
+    before = file.read_bytes()
+    file.write_bytes(before.replace(b"1", b"2", 1))
+    try:
+        with pytest.raises(SystemExit) as end:
+            main(["best", str(finished), *corpus, *OPTIONS])
+    finally:
+        file.write_bytes(before)
+    assert end.value.code == 2
+    assert "has changed since" in capsys.readouterr().err
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(corpus, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert dispatch(["best", str(out), *corpus, *OPTIONS, "--dry-run"]) == 0
+    plan = capsys.readouterr().out
+    names = re.findall(r"^  (\S+) +\d+ ", plan, re.MULTILINE)
+    assert names[:4] == ["text", "sweep-1", "sweep-2", "backward"]
+    assert "final" in names
+    assert not out.exists()
+
+
+def test_few_hours_leave_parts_out_and_say_so(corpus, tmp_path, capsys):
+    words = ["best", str(tmp_path / "out"), *corpus, *OPTIONS, "--dry-run", "--hours"]
+    dispatch([*words, "0.04"])
+    some = capsys.readouterr().out
+    assert "the sweep: with it" in some
+    assert "final" in some
+    dispatch([*words, "0.004"])
+    few = capsys.readouterr().out
+    assert "% of the steps of each training" in few
+    assert "final" not in few
+
+
+def test_a_stage_that_fails_ends_the_recipe_with_its_code(corpus, tmp_path, monkeypatch, capsys):
+    def fail(arguments, output=None):
+        return run_forked(arguments, output) if arguments[0] == "bench" else 143
+
+    monkeypatch.setattr(recipe, "run_child", fail)
+    out = tmp_path / "out"
+    assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 143
+    assert f"headway best {out} goes on there" in capsys.readouterr().err
+    assert not json.loads((out / "stages" / "sweep-1.json").read_text())["is_finished"]
+
+
+def test_another_directory_is_refused(corpus, tmp_path):
+    (tmp_path / "thesis.txt").write_text("my only copy")
+    with pytest.raises(ValueError, match=r"holds thesis\.txt"):
+        dispatch(["best", str(tmp_path), *corpus, *OPTIONS])
+
+
+def test_seconds_add_up_over_attempts(finished):
+    seconds = [json.loads(f.read_text())["seconds"] for f in (finished / "stages").iterdir()]
+    assert 0 < sum(seconds) < time.monotonic()

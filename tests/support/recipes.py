@@ -1,0 +1,59 @@
+"""A recipe of seconds: a small scale, and commands in forked processes, which need not import torch again."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+from headway.cli.main import main
+from headway.recipes.settings import Scale
+from headway.tasks.parent import end_with_parent
+from support.runs import SETTINGS, words
+
+SPEED = 10**9  # FLOP a second that the benchmark reports
+SCALE = Scale(
+    most_pairs=float("inf"),
+    preset="quick",
+    sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.3"}),
+    sweep_share=0.3,
+    forward_models=1,
+    real_weight=2,
+    alphas=(0.6, 1.0),
+    beams=(2, 3),
+    student={"model.num-decoder-layers": "1", "search.precision": "int8"},
+    student_beams=(1, 2),
+)
+CHANGES = {
+    "training.cool-steps": 0, "training.checkpoint-every": 8, "training.validate-every": 9,
+    "text.max-ratio": 0, "text.max-copied": 0,
+}  # fmt: skip
+OPTIONS = words(SETTINGS | CHANGES)
+MODELS = [
+    f"{folder}{name}"
+    for folder in ("", "student/")
+    for name in ("model.safetensors", "config.json", "tokenizer.model")
+]
+
+
+def run_forked(arguments: Sequence[str], output: IO[bytes] | None = None) -> int:
+    """Do what `headway.cli.child.run_child` does; the benchmark reports `SPEED` at once."""
+    if arguments[0] == "bench":
+        assert output is not None
+        output.write(b'{"rows": [{"flop_per_second": %d}]}' % SPEED)
+        return 0
+    parent = os.getpid()
+    child = os.fork()
+    if not child:
+        end_with_parent(parent)
+        code = 99
+        try:
+            if output:
+                os.dup2(output.fileno(), 1)
+                sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            main(arguments)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
