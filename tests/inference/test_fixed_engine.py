@@ -1,5 +1,7 @@
 """The GPU's engine, on the CPU: fixed shapes give what growing ones give, and no step waits."""
 
+import gc
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -15,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference import Hypothesis, Translator, fixed_engine
+from headway.inference import Hypothesis, Translator, fixed_engine, recorded_step
 from headway.inference.batch_search import search_batch
 from headway.inference.beam_state import Shape, round_up
 from headway.inference.engine import make_engine, resolve_precision
@@ -326,13 +328,6 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
     assert len(operations.launches) <= 300
 
 
-@contextmanager
-def recording(fails: bool) -> Iterator[None]:
-    if fails:
-        raise RuntimeError("operation not permitted when stream is capturing")
-    yield
-
-
 class FakeGraph:
     """What torch.cuda.CUDAGraph does, as far as `RecordedStep` can see it."""
 
@@ -342,35 +337,86 @@ class FakeGraph:
     def replay(self) -> None:
         self.replayed += 1
 
+    def pool(self) -> tuple[int, int]:
+        return (0, 7)
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_step_is_recorded_at_its_second_call(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fails: bool
+
+@pytest.fixture
+def fake_recordings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Replace what a GPU does for a recording; return the streams that are set and the pools."""
+    seen: list[Any] = []
+
+    @contextmanager
+    def recording(
+        graph: FakeGraph, pool: object, stream: str, capture_error_mode: str
+    ) -> Iterator[None]:
+        assert (stream, capture_error_mode) == ("recording stream", "thread_local")
+        seen.append(pool)
+        yield
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
+    monkeypatch.setattr(recorded_step, "recording_stream", lambda device: "recording stream")
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "usual stream")
+    monkeypatch.setattr(torch.cuda, "set_stream", seen.append)
+    monkeypatch.setattr(torch.cuda, "graph", recording)
+    return seen
+
+
+def test_a_step_is_recorded_at_its_second_call(fake_recordings: list[Any]) -> None:
+    calls: list[None] = []
+    memory = GraphMemory(torch.device("cuda"))
+    step = RecordedStep(memory)
+    for _ in range(5):
+        step(lambda: calls.append(None))
+    assert isinstance(step.graph, FakeGraph)
+    assert (len(calls), step.graph.replayed) == (2, 4)  # the second records and replays
+    other = RecordedStep(memory)
+    for _ in range(2):
+        other(lambda: None)
+    assert fake_recordings == [None, (0, 7)]  # torch's own pool, then that of the first recording
+    del step, other
+    assert memory.pool is None
+
+
+def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(
+    fake_recordings: list[Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     calls: list[None] = []
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
-    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: (0, 1))
-    monkeypatch.setattr(torch.cuda, "Stream", lambda device: "recording stream")
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "usual stream")
-    streams: list[str] = []
-    monkeypatch.setattr(torch.cuda, "set_stream", streams.append)
-    monkeypatch.setattr(
-        torch.cuda, "graph", lambda graph, pool, stream, capture_error_mode: recording(fails)
-    )
-    step = RecordedStep(lambda: calls.append(None), GraphMemory(torch.device("cuda")))
-    for _ in range(5):
-        step()
-    if fails:  # all five are ordinary calls, and one message says why
-        assert (step.graph, len(calls), len(caplog.records)) == (None, 5, 1)
-        assert streams == ["usual stream"]
-    else:  # the first is an ordinary call, the second records and replays
-        assert isinstance(step.graph, FakeGraph)
-        assert (len(calls), step.graph.replayed) == (2, 4)
+    memory = GraphMemory(torch.device("cuda"))
+
+    def wait() -> None:
+        calls.append(None)
+        if len(calls) == 2:
+            raise RuntimeError("operation not permitted when stream is capturing")
+
+    for _ in range(2):
+        step = RecordedStep(memory)
+        for _ in range(5):
+            step(wait)
+        assert step.graph is None
+    assert len(calls) == 11  # with the one that fails
+    assert fake_recordings == [None, "usual stream"]
+    assert len(caplog.records) == 1
 
 
 def test_a_step_is_never_recorded_on_a_processor() -> None:
     calls: list[None] = []
-    step = RecordedStep(lambda: calls.append(None), GraphMemory(torch.device("cpu")))
+    step = RecordedStep(GraphMemory(torch.device("cpu")))
     for _ in range(3):
-        step()
+        step(lambda: calls.append(None))
     assert (step.graph, len(calls)) == (None, 3)
+
+
+def test_memory_is_freed_with_the_engine_and_not_by_the_garbage_collector() -> None:
+    model = model_of({})
+    engine = FixedEngine(model)
+    search(engine, model, sources(3))
+    kept = [weakref.ref(each.state.last_BK) for each in engine._searches.values()]
+    assert kept
+    assert all(tensor() is not None for tensor in kept)
+    gc.disable()
+    try:
+        del engine
+        assert all(tensor() is None for tensor in kept)
+    finally:
+        gc.enable()

@@ -7,6 +7,8 @@ Shapes: B sentences, K beams, N = B K hypotheses, C candidates of a beam, M best
 V vocabulary, D d_model.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -45,8 +47,8 @@ class FixedSearch:
         """Take the step that chooses the ``length``-th token of every hypothesis."""
         span = min(self.shape.target, max(FIRST_SPAN, 1 << (length - 1).bit_length()))
         if span not in self._steps:
-            self._steps[span] = RecordedStep(lambda: self.advance(span), self.memory)
-        self._steps[span]()
+            self._steps[span] = RecordedStep(self.memory)
+        self._steps[span](partial(self.advance, span))
 
     def advance(self, span: int) -> None:
         """Read the last tokens, choose the next ones, and update the state in place.

@@ -1,9 +1,11 @@
 """A function that a GPU records once and then replays with a single launch."""
 
+import functools
 import logging
+import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import torch
 
@@ -11,30 +13,68 @@ if TYPE_CHECKING:
     from torch.cuda import _POOL_HANDLE
 
 logger = logging.getLogger(__name__)
+_one_at_a_time = threading.Lock()  # torch records one graph at a time in a process
+
+
+@functools.cache
+def recording_stream(device: torch.device) -> torch.cuda.Stream:
+    """Return the stream on which a GPU records.
+
+    There is one for each GPU: matrix libraries keep workspace for every stream that they have seen. The
+    stream that torch would choose might belong to another GPU.
+    """
+    return torch.cuda.Stream(device)
 
 
 class GraphMemory:
-    """The stream and the memory that the recordings of an engine share.
+    """The memory that the recordings of an engine share.
 
     The steps may share memory, because they run one after the other and leave their results in tensors
     that were allocated elsewhere.
 
     Args:
         device: Of the engine; nothing is allocated before the first recording.
+
+    Attributes:
+        can_record: Whether the device is a GPU on which no recording has failed.
     """
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
+        self.can_record = device.type == "cuda"
+        self._graphs: WeakSet[torch.cuda.CUDAGraph] = WeakSet()
 
-    @cached_property
-    def pool(self) -> "_POOL_HANDLE":
-        """The handle of the memory pool."""
-        return torch.cuda.graph_pool_handle()
+    @property
+    def pool(self) -> "_POOL_HANDLE | None":
+        """The pool of a recording that still exists: torch refuses a pool that no recording uses."""
+        return next((graph.pool() for graph in self._graphs), None)
 
-    @cached_property
-    def stream(self) -> torch.cuda.Stream:
-        """The stream that records; torch's own might belong to another GPU."""
-        return torch.cuda.Stream(self.device)
+    def record(self, function: Callable[[], None]) -> torch.cuda.CUDAGraph | None:
+        """Record a function; recording computes nothing.
+
+        Returns:
+            The recording; None if it failed. Then nothing more is recorded.
+        """
+        graph, before = torch.cuda.CUDAGraph(), torch.cuda.current_stream(self.device)
+        try:
+            # Other threads may allocate memory meanwhile.
+            with (
+                _one_at_a_time,
+                torch.cuda.graph(
+                    graph, pool=self.pool, stream=recording_stream(self.device),
+                    capture_error_mode="thread_local",
+                ),
+            ):  # fmt: skip
+                function()
+        except RuntimeError as error:
+            torch.cuda.set_stream(before)  # a recording that fails leaves its own stream behind
+            self.can_record = False
+            logger.warning(
+                "decoding is slower: a step cannot be recorded as a CUDA graph: %s", error
+            )
+            return None
+        self._graphs.add(graph)
+        return graph
 
 
 class RecordedStep:
@@ -44,41 +84,26 @@ class RecordedStep:
     Where there is no GPU, every call is an ordinary one. The same holds if a recording fails.
 
     Args:
-        function: It reads and writes the same tensors each time, and never waits for the GPU.
         memory: Of the engine.
     """
 
-    def __init__(self, function: Callable[[], None], memory: GraphMemory) -> None:
-        self.function, self.memory = function, memory
-        self.can_record = memory.device.type == "cuda"
+    def __init__(self, memory: GraphMemory) -> None:
+        self.memory = memory
         self.is_warm = False
         self.graph: torch.cuda.CUDAGraph | None = None
 
-    def __call__(self) -> None:
-        """Call the function, or replay it."""
-        if self.can_record and self.is_warm and self.graph is None:
-            self._record()
+    def __call__(self, function: Callable[[], None]) -> None:
+        """Call the function, or replay it.
+
+        Args:
+            function: The same in every call. It reads and writes the same tensors each time, and never
+                waits for the GPU. It is not kept, because it usually refers to the owner of this step:
+                the memory of a GPU would wait for Python's garbage collector.
+        """
+        if self.graph is None and self.is_warm and self.memory.can_record:
+            self.graph = self.memory.record(function)
         self.is_warm = True
         if self.graph is None:
-            self.function()
+            function()
         else:
             self.graph.replay()
-
-    def _record(self) -> None:
-        """Record the function; recording computes nothing."""
-        graph, memory = torch.cuda.CUDAGraph(), self.memory
-        before = torch.cuda.current_stream(memory.device)
-        try:
-            # Other threads may allocate memory meanwhile.
-            with torch.cuda.graph(
-                graph, pool=memory.pool, stream=memory.stream, capture_error_mode="thread_local"
-            ):
-                self.function()
-        except RuntimeError as error:
-            torch.cuda.set_stream(before)  # a recording that fails leaves its own stream behind
-            self.can_record = False
-            logger.warning(
-                "decoding is slower: a step cannot be recorded as a CUDA graph: %s", error
-            )
-            return
-        self.graph = graph
