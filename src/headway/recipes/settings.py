@@ -71,6 +71,15 @@ class Scale:
 # Settings of a student: int8, and one layer in the decoder, which is where a search spends its time.
 _STUDENT = {"model.num-decoder-layers": "1", "model.dropout": "0.1", "search.precision": "int8"}
 
+# A large vocabulary cannot be learned from little text.
+_TINY = Scale(
+    most_pairs=10_000,
+    preset="quick",
+    common={"text.vocab-size": "2000"},
+    sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}, {"text.vocab-size": "1000"}),
+    real_weight=3,
+    student={**_STUDENT, "text.vocab-size": "2000"},
+)
 _SMALL = Scale(
     most_pairs=100_000,
     preset="quick",
@@ -113,7 +122,7 @@ _LARGE = replace(
     real_weight=1,
     student={**_STUDENT, "training.max-steps": "40000", "training.cool-steps": "32000"},
 )
-SCALES = (_SMALL, _MIDDLE, _LARGE)
+SCALES = (_TINY, _SMALL, _MIDDLE, _LARGE)
 
 
 def choose_scale(pairs: int) -> Scale:

@@ -11,57 +11,34 @@ if TYPE_CHECKING:
     from headway.recipes.plan import Options, Plan
 
 EXAMPLE = """\
-headway best runs/best --train a.en a.de --valid v.en v.de --dry-run
-headway best runs/best --train a.en a.de --valid 1000 --mono-target news.de --hours 8
+headway best runs/best --train a.en a.de --valid 1000 --hours 8 --dry-run
 headway best runs/best    # goes on where it stopped"""
 SETTINGS = ("text", "model", "training")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
+    parser.add_argument("out", metavar="OUT", help="directory to create, or to go on with")
+    for option, text in (
+        ("--train", "training text, as for headway train"),
+        ("--valid", "validation text; a number holds out so many pairs"),
+        ("--mono-source", "plain text in the source language"),
+        ("--mono-target", "plain text in the target language"),
+    ):
+        parser.add_argument(option, nargs="+", metavar="FILE", default=(), help=text)
     parser.add_argument(
-        "out",
-        metavar="OUT",
-        help="directory for the model and all trainings; goes on if it has a plan",
+        "--teacher", metavar="FILE", help="translations of the training sources by another system"
     )
     parser.add_argument(
-        "--train", nargs="+", metavar="FILE", help="training text, as for headway train"
+        "--hours", type=float, metavar="H", help="plan for so long (default: all, at most 8 hours)"
     )
+    parser.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
     parser.add_argument(
-        "--valid", nargs="+", metavar="FILE", help="validation text, which decides; or how many pairs to hold out"
-    )  # fmt: skip
-    parser.add_argument(
-        "--mono-source",
-        nargs="+",
-        metavar="FILE",
-        default=(),
-        help="plain text in the source language",
-    )
-    parser.add_argument(
-        "--mono-target",
-        nargs="+",
-        metavar="FILE",
-        default=(),
-        help="plain text in the target language",
-    )
-    parser.add_argument(
-        "--teacher", metavar="FILE", help="another system's translations of the training sources, line by line"
-    )  # fmt: skip
-    parser.add_argument(
-        "--hours", type=float, metavar="H",
-        help="choose what fits into so many hours (default: the whole recipe, at most 8)",
-    )  # fmt: skip
-    parser.add_argument("--dry-run", action="store_true", help="print the plan, and write nothing")
-    parser.add_argument(
-        "--languages",
-        nargs=2,
-        metavar="CODE",
-        type=language_code,
-        help="codes of source and target (default: from the names)",
+        "--languages", nargs=2, metavar="CODE", type=language_code, help="of source and target"
     )
     add_file_form(parser)
     add_ranks(parser)
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="default: all cores")
 
 
 def run(args: argparse.Namespace) -> int:

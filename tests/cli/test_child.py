@@ -1,0 +1,52 @@
+"""Commands that a command runs: they get its signals, and end when it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.processes import children, is_running
+from support.runs import command
+
+pytestmark = pytest.mark.slow
+PROGRAM = "import sys; from headway.cli.child import run_child; sys.exit(run_child(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_child_ends_with_the_command(number, corpus, tmp_path):
+    words = command(tmp_path / "run", corpus, training__max_steps=100_000)
+    parent = subprocess.Popen([sys.executable, "-c", PROGRAM, *words])
+    log = tmp_path / "run" / "metrics.jsonl"
+    end = time.monotonic() + 60
+    while not (log.exists() and log.stat().st_size) and time.monotonic() < end:
+        time.sleep(0.05)
+    [child] = children(parent.pid)
+    parent.send_signal(number)
+    code = parent.wait(60)
+    end = time.monotonic() + 10
+    while is_running(child) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not is_running(child)
+    assert code == (143 if number == signal.SIGTERM else -signal.SIGKILL)
+    saved = list((tmp_path / "run" / "checkpoints").glob("step-*"))
+    assert len(saved) > 1 or number == signal.SIGKILL
+
+
+def test_a_child_does_not_import_from_the_directory_where_it_is_started(tmp_path):
+    (tmp_path / "headway.py").write_text("raise SystemExit(99)")
+    output = tmp_path / "output"
+    program = (
+        "import sys; from pathlib import Path; from headway.cli.child import run_child;"
+        f"file = Path({str(output)!r}).open('wb'); sys.exit(run_child(['--version'], file))"
+    )
+    source = str(Path(__file__).parents[2] / "src")
+    code = f"import sys; sys.path[0] = {source!r}; {program}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=dict(os.environ), check=False
+    )
+    assert done.returncode == 0
+    assert output.read_text().startswith("headway ")

@@ -1,0 +1,146 @@
+"""The text of a recipe: what is counted, imported, held out and joined."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.recipes.given import GivenText, look_at
+from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
+from support.toy_models import sentences, translate_words
+
+SOURCES = list(dict.fromkeys(sentences(60, 7)))
+
+
+def write(path: Path, lines: list[str]) -> str:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)
+
+
+def files(folder: Path, name: str) -> PairFiles:
+    return PairFiles(source=folder / f"{name}.en", target=folder / f"{name}.de")
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def given(folder: Path, extra: list[tuple[str, str]] = [], **changes) -> GivenText:  # noqa: B006
+    """Distinct pairs, with some others after them."""
+    pairs = [(text, translate_words(text)) for text in SOURCES] + extra
+    train = [
+        write(folder / "train.en", [pair[0] for pair in pairs]),
+        write(folder / "train.de", [pair[1] for pair in pairs]),
+    ]
+    return GivenText(**{"train": train, "valid": 7, "languages": ("en", "de")} | changes)
+
+
+def imported(folder: Path, text: GivenText) -> tuple[PairFiles, PairFiles]:
+    train, valid = files(folder / "text", "train"), files(folder / "text", "valid")
+    ImportText(given=text, train=train, valid=valid, teacher=folder / "text" / "teacher.de").run()
+    return train, valid
+
+
+def test_the_facts_are_what_the_import_writes(tmp_path):
+    extra = [(SOURCES[0], translate_words(SOURCES[0])), ("a dog", ""), ("a\x01dog", "ein Hund")]
+    text = given(tmp_path, extra)
+    facts = look_at(text)
+    train, valid = imported(tmp_path, text)
+    assert facts.read == len(SOURCES) + 3
+    assert facts.dropped == {"a side is empty": 1, "control characters": 1, "occurs before": 1}
+    assert (facts.kept, facts.validation) == (len(lines(train.source)), 7) == (len(SOURCES) - 7, 7)
+    assert len(lines(valid.target)) == 7
+
+
+def test_held_out_pairs_share_no_side_with_the_training_text(tmp_path):
+    # Every source occurs a second time, with another target.
+    text = given(tmp_path, [(source, f"also {translate_words(source)}") for source in SOURCES])
+    train, valid = imported(tmp_path, text)
+    assert set(lines(train.source)).isdisjoint(lines(valid.source))
+    assert len(lines(train.source)) == 2 * (len(SOURCES) - 7)
+
+
+def test_the_held_out_pairs_do_not_depend_on_the_order_of_the_text(tmp_path):
+    first = imported(tmp_path, given(tmp_path))[1]
+    chosen = set(lines(first.source))
+    for side in ("en", "de"):
+        write(tmp_path / f"train.{side}", lines(tmp_path / f"train.{side}")[::-1])
+    again = GivenText(
+        train=[str(tmp_path / "train.en"), str(tmp_path / "train.de")],
+        valid=7,
+        languages=("en", "de"),
+    )
+    assert set(lines(imported(tmp_path, again)[1].source)) == chosen
+
+
+def test_validation_files_are_copied_and_their_pairs_are_dropped_from_the_training_text(tmp_path):
+    valid = [write(tmp_path / "valid.en", SOURCES[:3])]
+    valid.append(write(tmp_path / "valid.de", [translate_words(text) for text in SOURCES[:3]]))
+    text = given(tmp_path, valid=valid)
+    train, copied = imported(tmp_path, text)
+    assert lines(copied.source) == SOURCES[:3]
+    assert lines(train.source) == SOURCES[3:]
+    assert look_at(text).dropped == {"also in validation or test text": 3}
+
+
+def test_the_lines_of_a_teacher_stay_with_their_pairs(tmp_path):
+    extra = [("a dog", ""), (SOURCES[1], translate_words(SOURCES[1])), ("a cat", "eine Katze")]
+    count = len(SOURCES) + len(extra)
+    teacher = write(tmp_path / "teacher.de", [f"teacher {n}" for n in range(count)])
+    text = given(tmp_path, extra, teacher=teacher)
+    train, _ = imported(tmp_path, text)
+    numbers = {
+        source: n for n, source in reversed([*enumerate([*SOURCES, *(e[0] for e in extra)])])
+    }
+    expected = [f"teacher {numbers[source]}" for source in lines(train.source)]
+    assert lines(tmp_path / "text" / "teacher.de") == expected
+
+
+@pytest.mark.parametrize("difference", [-2, 1])
+def test_a_teacher_of_another_length_is_refused(difference, tmp_path):
+    count = len(SOURCES) + difference
+    teacher = write(tmp_path / "teacher.de", ["ein Hund"] * count)
+    with pytest.raises(HeadwayError, match=f"has {count} lines, but .* {len(SOURCES)} pairs"):
+        look_at(given(tmp_path, teacher=teacher))
+
+
+def test_too_many_held_out_pairs_are_refused(tmp_path):
+    with pytest.raises(HeadwayError, match="--valid 40: must be from 1 to half"):
+        look_at(given(tmp_path, valid=40))
+
+
+@pytest.mark.parametrize("share", [0.25, 2.0])
+def test_monolingual_lines_are_taken_once_and_from_the_whole_text(share, tmp_path):
+    all_lines = [f"line {n}" for n in range(4001)]
+    file = write(tmp_path / "mono.en", [*all_lines, "", "a\x01b", *all_lines[:100]])
+    output = tmp_path / "text" / "mono.en"
+    ImportLines(given=given(tmp_path), files=[file], share=share, output=output).run()
+    taken = lines(output)
+    assert len(taken) == len(set(taken))
+    if share > 1:
+        assert taken == all_lines
+    else:
+        assert abs(len(taken) - 1000) < 100
+        parts = [sum(int(t.split()[1]) // 1001 == part for t in taken) for part in range(4)]
+        assert min(parts) > 200
+
+
+def test_joined_texts_stay_parallel(tmp_path):
+    text = given(tmp_path)
+    real = PairFiles(source=Path(text.train[0]), target=Path(text.train[1]))
+    output = files(tmp_path / "text", "all")
+    JoinPairs(parts=[(real, 3), (real.reversed, 1)], output=output).run()
+    pairs = [*zip(lines(real.source), lines(real.target), strict=True)]
+    expected = [*itertools.chain(pairs, pairs, pairs, [pair[::-1] for pair in pairs])]
+    assert [*zip(lines(output.source), lines(output.target), strict=True)] == expected
+
+
+def test_the_cleaning_rules_of_the_user_hold(tmp_path):
+    text = given(
+        tmp_path,
+        [(SOURCES[0], translate_words(SOURCES[0]))],
+        rules=TextConfig(drop_duplicates=False),
+    )
+    assert look_at(text).kept == len(SOURCES) + 1 - 7
