@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.kernels.device_dropout import apply_mask_on_device, plain_product
+from headway.kernels.device_dropout import apply_mask_on_device, mask_numbers, plain_product
 from headway.kernels.dropout import apply_mask
 from headway.kernels.dropout_mask import Mask
 from headway.kernels.fusion import fuse
@@ -31,10 +31,17 @@ def test_results_and_gradients_equal_those_of_a_cpu(dtype: torch.dtype, width: i
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
 @pytest.mark.slow
-def test_the_compiled_kernel_computes_the_same() -> None:
+def test_the_compiled_kernel_computes_the_same(caplog: pytest.LogCaptureFixture) -> None:
     torch.manual_seed(1)
-    seed = torch.tensor([MASK.low, MASK.high])
+    multiply = fuse(plain_product)
     for dtype in (torch.float32, torch.bfloat16):
         x_ND = torch.randn(33, 7).to(dtype)
-        expected = plain_product(x_ND, seed, MASK.threshold)
-        assert torch.equal(fuse(plain_product)(x_ND, seed, MASK.threshold), expected)
+        expected = plain_product(x_ND, mask_numbers(MASK))
+        assert torch.equal(multiply(x_ND, mask_numbers(MASK)), expected)
+    # Neither other sizes nor other probabilities are compiled again.
+    with torch._dynamo.config.patch(error_on_recompile=True):
+        for mask, (rows, width) in ((MASK, (21, 64)), (Mask(3, 4, 19661), (5, 11))):
+            x_ND = torch.randn(rows, width)
+            expected = apply_mask(x_ND, mask)
+            assert torch.equal(multiply(x_ND, mask_numbers(mask)), expected)
+    assert not [r for r in caplog.records if r.name.startswith("headway")]  # it was compiled

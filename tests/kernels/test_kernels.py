@@ -145,14 +145,17 @@ def test_cross_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> No
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
-def test_the_compiled_cross_entropy_equals_the_plain_one(dtype: torch.dtype) -> None:
+def test_the_compiled_cross_entropy_equals_the_plain_one(
+    dtype: torch.dtype, caplog: pytest.LogCaptureFixture
+) -> None:
     torch.manual_seed(1)
     logits, labels = (3 * torch.randn(13, 101)).to(dtype), torch.randint(101, (13,))
     labels[[4, 12]] = -1  # padding
     expected, found = logits.clone(), logits.clone()
     sums = plain_cross_entropy_(expected, labels, 0.1)
-    fused_sums = fuse(fusible_cross_entropy_)(found, labels, 0.1)
+    fused_sums = fuse(fusible_cross_entropy_, plain_cross_entropy_)(found, labels, 0.1)
     close([found, *fused_sums], [expected, *sums], ROUNDED[dtype])
+    assert not [r for r in caplog.records if r.name.startswith("headway")]  # it was compiled
 
 
 @compiled

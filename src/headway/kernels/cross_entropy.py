@@ -22,7 +22,7 @@ def cross_entropy_(logits_NV: Tensor, labels_N: Tensor, smoothing: float) -> tup
     """
     labels_N = _check_labels(labels_N, logits_NV)
     if can_fuse(logits_NV) and not is_traced(logits_NV):
-        return fuse(fusible_cross_entropy_)(logits_NV, labels_N, smoothing)
+        return fuse(fusible_cross_entropy_, plain_cross_entropy_)(logits_NV, labels_N, smoothing)
     library = supporting_library(logits_NV)
     if library is None or not logits_NV.is_contiguous():
         return plain_cross_entropy_(logits_NV, labels_N, smoothing)

@@ -35,6 +35,11 @@ class Mask(NamedTuple):
         seed = int(torch.empty((), dtype=torch.int64).random_())
         return cls(seed & WORD, seed >> 32, threshold)
 
+    @property
+    def factor(self) -> float:
+        """What an element is multiplied with that is not dropped: 1 / (1 - p)."""
+        return 65536 / (65536 - self.threshold)
+
     def factors(self, rows: int, width: int) -> Tensor:
         """Draw the mask in plain torch: 0 or 1 / (1 - p) for each element, [rows, width]."""
         if self.threshold == 0:
@@ -42,7 +47,7 @@ class Mask(NamedTuple):
         half = -(-width // 2)
         bits = mix_bits(torch.arange(rows * half).view(rows, half), self.low, self.high)
         lanes = torch.cat((bits & 0xFFFF, bits >> 16), 1)[:, :width]
-        return (lanes >= self.threshold) * (65536 / (65536 - self.threshold))
+        return (lanes >= self.threshold) * self.factor
 
 
 def mix_bits(counter: Tensor, low: int | Tensor, high: int | Tensor) -> Tensor:
