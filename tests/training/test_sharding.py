@@ -47,7 +47,8 @@ def take_steps(shard, precision, tying, counts, **settings):
         tokens = sum(batch.target_tokens for batch in batches)
         reports.append(trainer.step(Step([batches[number] for number in own], count, tokens)))
     held = sum(p.nbytes for p in trainer.parameters.values())
-    held += sum(v.nbytes for state in trainer.optimizer.state.values() for v in state.values())
+    (adam,) = trainer.optimizers
+    held += sum(v.nbytes for state in adam.state.values() for v in state.values())
     tensors = {
         f"{file} {name}": tensor.tolist()
         for file, group in trainer.tensors().items()

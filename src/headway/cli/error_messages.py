@@ -6,8 +6,8 @@ import time
 
 OUT_OF_MEMORY = "out of memory: smaller batches need less, see --training.micro-batch-tokens, --search.batch-tokens"
 # Seconds until a rank prints its message. The launcher ends it sooner when another rank has failed.
-PATIENCE = 1.5
-PATIENCE_IF_LOST = 3.0
+PATIENCE = 3.0
+PATIENCE_IF_LOST = 4.5
 
 
 def print_error(message: str, *, is_lost_rank: bool = False) -> None:
