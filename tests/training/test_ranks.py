@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from headway.cli import training
 from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError, UsageError
@@ -229,6 +230,49 @@ def test_each_rank_needs_a_gpu(monkeypatch):
         UsageError, match=r"--ranks 3: each rank needs a GPU, .* --ranks 2 or fewer"
     ):
         count_ranks(machine, settings, 3)
+
+
+@pytest.mark.parametrize(
+    ("device", "local", "message"),
+    [
+        ("cuda", {"LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"}, None),
+        (
+            "cuda",
+            {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "3"},
+            "3 ranks on this machine .* sees 2: ",
+        ),
+        (
+            "cuda",
+            {"LOCAL_RANK": "3", "LOCAL_WORLD_SIZE": "1"},
+            "4 ranks on this machine .* sees 2: ",
+        ),
+        (
+            "cuda:1",
+            {"LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"},
+            "'cuda:1' is one GPU, and 4 ranks",
+        ),
+    ],
+)
+def test_launched_ranks_have_a_gpu_each(device, local, message, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    for name, value in (local | {"RANK": "1", "WORLD_SIZE": "4"}).items():
+        monkeypatch.setenv(name, value)
+    started = []
+    monkeypatch.setattr(training, "train_rank", lambda *given: started.append(given) or 0)
+    words = ["--training.device", device, "--training.precision", "fp32"]
+    arguments = [*command(tmp_path / "run", corpus, **FOUR), *words]
+    if message is None:
+        assert dispatch(arguments) == 0
+        assert len(started) == 1
+        machine = Machine(device="cuda", precision="fp32", threads=1)
+        assert machine.torch_device == torch.device("cuda:1")  # this rank's own
+    else:
+        with pytest.raises(UsageError, match=message):
+            dispatch(arguments)
+        with pytest.raises(UsageError, match=message):
+            dispatch(["bench", "train", "--preset", "base", *words])
+        assert not started
 
 
 def test_ranks_that_differ_are_named(monkeypatch, corpus, tmp_path):

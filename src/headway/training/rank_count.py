@@ -1,5 +1,7 @@
 """How many processes of this machine train together."""
 
+import os
+
 import torch
 
 from headway.config import TrainingConfig
@@ -22,11 +24,7 @@ def choose_ranks(directory: RunDirectory, request: RunRequest, wanted: int = 0) 
     """
     settings = requested_settings(directory, request)
     assert settings is not None, "the model of --init is downloaded before"
-    if directory.started:
-        machine = directory.record().machine.with_threads(settings.training)
-    else:
-        machine = Machine.resolve(settings.training)
-    return count_ranks(machine, settings.training, wanted)
+    return count_ranks(_machine_of(directory, settings.training), settings.training, wanted)
 
 
 def check_launched(directory: RunDirectory, request: RunRequest, ranks: int) -> None:
@@ -37,7 +35,31 @@ def check_launched(directory: RunDirectory, request: RunRequest, ranks: int) -> 
     """
     settings = requested_settings(directory, request)
     assert settings is not None, "the model of --init is downloaded before"
-    _check(settings.training, ranks)
+    check_ranks(_machine_of(directory, settings.training), settings.training, ranks)
+
+
+def check_ranks(machine: Machine, settings: TrainingConfig, ranks: int) -> None:
+    """Check that each of the ranks that a launcher has started has work, and a GPU of its own.
+
+    Raises:
+        UsageError: If not.
+    """
+    _check(settings, ranks)
+    if machine.device == "cpu":
+        return
+    if ranks > 1 and machine.device != "cuda":
+        raise UsageError(
+            f"training.device = '{machine.device}' is one GPU, and {ranks} ranks need one each: start one"
+            " rank, or begin a run with training.device = cuda, which gives each rank the GPU of its number"
+        )
+    number, local = (int(os.environ.get(name, "0")) for name in ("LOCAL_RANK", "LOCAL_WORLD_SIZE"))
+    local = max(local, number + 1)  # Slurm's tasks may not count each other
+    count = torch.cuda.device_count()
+    if local > count:
+        raise UsageError(
+            f"{local} ranks on this machine need a GPU each, and each of them sees {count}: start {count} or"
+            " fewer, and let every rank see all GPUs (Slurm: --gpus-per-node)"
+        )
 
 
 def count_ranks(machine: Machine, settings: TrainingConfig, wanted: int = 0) -> int:
@@ -60,6 +82,13 @@ def count_ranks(machine: Machine, settings: TrainingConfig, wanted: int = 0) -> 
     ranks = wanted or max(1, min(available, settings.micro_batches_per_step))
     _check(settings, ranks)
     return ranks
+
+
+def _machine_of(directory: RunDirectory, settings: TrainingConfig) -> Machine:
+    """Return what a run computes with, or would."""
+    if directory.started:
+        return directory.record().machine.with_threads(settings)
+    return Machine.resolve(settings)
 
 
 def _check(settings: TrainingConfig, ranks: int) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,12 +79,14 @@ def run(args: argparse.Namespace) -> int:
         usage_error(
             "--search.shortlist: a model with random weights has no shortlist; time `headway translate`"
         )
-    if args.work == "train" and not launch.is_launched():
+    if args.work == "train":
         from headway.training.machine import Machine
-        from headway.training.rank_count import count_ranks
+        from headway.training.rank_count import check_ranks, count_ranks
 
-        ranks = count_ranks(Machine.resolve(config.training), config.training, args.ranks)
-        if ranks > 1:
+        machine = Machine.resolve(config.training)
+        if launch.is_launched():
+            check_ranks(machine, config.training, int(os.environ["WORLD_SIZE"]))
+        elif (ranks := count_ranks(machine, config.training, args.ranks)) > 1:
             return launch.launch(report, (args, config, cells), ranks)
     return report(args, config, cells)
 
