@@ -1,12 +1,15 @@
 """Private interfaces of torch: named in one file, and not needed for a right result."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import headway
 from headway.kernels import torch_private
@@ -99,6 +102,50 @@ def test_int8_products_without_torchs_private_one_are_equal(
     torch_private._has_int8_product.cache_clear()
     assert not torch_private._has_int8_product()
     assert torch.equal(int8_linear(x, quantize(weight), None), found)
+
+
+EACH: dict[str, Callable[[list[Tensor], list[Tensor]], list[Tensor] | None]] = {
+    "_foreach_add_": lambda ours, theirs: torch_private.add_each_(ours, theirs, -0.3),
+    "_foreach_copy_": torch_private.copy_each_,
+    "_foreach_lerp_": lambda ours, theirs: torch_private.mix_each_(ours, theirs, 0.3),
+    "_foreach_lerp": lambda ours, theirs: torch_private.mix_each(ours, theirs, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_many_tensors_are_changed_by_one_operation(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(1)
+    sizes = [(), (3,), (5, 7), (0, 4), (2,)]
+    before, others = ([torch.randn(size) for size in sizes] for _ in range(2))
+    found, plain = ([tensor.clone() for tensor in before] for _ in range(2))
+    with Operations() as operations:
+        found = EACH[name](found, others) or found
+    assert operations.names == [f"aten::{name}"]
+    monkeypatch.delattr(torch, name)
+    plain = EACH[name](plain, others) or plain
+    expected = {
+        "_foreach_add_": [b - 0.3 * o for b, o in zip(before, others, strict=True)],
+        "_foreach_copy_": others,
+    }.get(name, [b + 0.3 * (o - b) for b, o in zip(before, others, strict=True)])
+    for each, one, right in zip(found, plain, expected, strict=True):
+        assert torch.equal(each, one)
+        torch.testing.assert_close(each, right)
+
+
+class Operations(TorchDispatchMode):
+    """Lists the operations of torch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(
+        self, function: Any, types: object, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.names.append(function._schema.name)
+        return function(*args, **(kwargs or {}))
 
 
 def test_native_functions_are_not_used_where_tracing_is_unknown(

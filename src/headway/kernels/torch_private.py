@@ -8,6 +8,7 @@ Shapes: I inputs, O outputs, N rows.
 """
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,40 @@ def _has_int8_product() -> bool:
         return torch._int_mm(x, x).tolist() == [[16144, 0], [0, 16144]]
     except (AttributeError, RuntimeError, TypeError):
         return False
+
+
+def add_each_(totals: Sequence[Tensor], others: Sequence[Tensor], factor: float = 1.0) -> None:
+    """Add to each tensor ``factor`` times the one of the same place; on a GPU by few launches."""
+    if hasattr(torch, "_foreach_add_"):
+        torch._foreach_add_(totals, others, alpha=factor)
+        return
+    for total, other in zip(totals, others, strict=True):
+        total.add_(other, alpha=factor)
+
+
+def copy_each_(targets: Sequence[Tensor], sources: Sequence[Tensor]) -> None:
+    """Overwrite each tensor by the one of the same place; on a GPU by few launches."""
+    if hasattr(torch, "_foreach_copy_"):
+        torch._foreach_copy_(targets, sources)
+        return
+    for target, source in zip(targets, sources, strict=True):
+        target.copy_(source)
+
+
+def mix_each_(starts: Sequence[Tensor], ends: Sequence[Tensor], share: float) -> None:
+    """Move each tensor by a share of the way to the one of the same place; on a GPU by few launches."""
+    if hasattr(torch, "_foreach_lerp_"):
+        torch._foreach_lerp_(starts, ends, share)
+        return
+    for start, end in zip(starts, ends, strict=True):
+        start.lerp_(end, share)
+
+
+def mix_each(starts: Sequence[Tensor], ends: Sequence[Tensor], share: float) -> list[Tensor]:
+    """Return what `mix_each_` would leave, and change nothing."""
+    if hasattr(torch, "_foreach_lerp"):
+        return list(torch._foreach_lerp(starts, ends, share))
+    return [start.lerp(end, share) for start, end in zip(starts, ends, strict=True)]
 
 
 def may_have_hooks(module: nn.Module) -> bool:

@@ -16,6 +16,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from headway.kernels.torch_private import copy_each_
 from headway.training import parallel
 from headway.training.gradient_tree import Block, Gradient, add_blocks, divide_share, share_of
 
@@ -91,8 +92,7 @@ class _SharedMemory:
 
     def sum(self, parts: Parts, count: int) -> Gradient:
         for (_, gradient), shared in zip(parts, self.own, strict=False):
-            for tensor, view in zip(gradient, shared, strict=True):
-                view.copy_(tensor)
+            copy_each_(shared, gradient)
         parallel.wait()  # from here on, no rank reads the sum of the step before
         blocks = [
             (block, [flat[self.slice]])
@@ -119,8 +119,7 @@ class _Messages:
 
     def sum(self, parts: Parts, count: int) -> Gradient:
         for (_, gradient), views in zip(parts, self.own, strict=False):
-            for tensor, view in zip(gradient, views, strict=True):
-                view.copy_(tensor)
+            copy_each_(views, gradient)
         rank = parallel.rank()
         others = [other for other in range(self.layout.ranks) if other != rank]
         slices = self.gradients.view(self.layout.slots, self.layout.ranks, self.layout.slice)

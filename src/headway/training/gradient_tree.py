@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from headway.kernels.torch_private import add_each_
+
 Gradient = list[Tensor]  # in the same order everywhere; the sums are made in place
 
 
@@ -90,6 +92,5 @@ def _are_halves(left: Block, right: Block) -> bool:
 
 
 def _add(total: Gradient, gradient: Gradient) -> Gradient:
-    for one, other in zip(total, gradient, strict=True):
-        one += other
+    add_each_(total, gradient)
     return total

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headway.kernels.torch_private import add_each_, mix_each, mix_each_
 from headway.training import parallel
 
 # A step of the Newton-Schulz iteration maps each singular value s to a·s + b·s³ + c·s⁵. With these
@@ -54,9 +55,9 @@ class Muon(torch.optim.Optimizer):
         matrices: list[Tensor] = group["params"]
         gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
         momenta = [self.state[matrix]["momentum"] for matrix in matrices]
-        torch._foreach_lerp_(momenta, gradients, 1 - group["momentum"])
+        mix_each_(momenta, gradients, 1 - group["momentum"])
         # Nesterov's momentum: where the momentum will be after another gradient like this one.
-        ahead = torch._foreach_lerp(gradients, momenta, group["momentum"])
+        ahead = mix_each(gradients, momenta, group["momentum"])
         rank, ranks = parallel.rank(), parallel.world_size()
         own = [
             orthogonalize(torch.stack([ahead[n] for n in block]).to(self.dtype)).flatten()
@@ -66,7 +67,7 @@ class Muon(torch.optim.Optimizer):
             changed = [matrices[n] for n in block]
             shape = changed[0].shape
             rate = group["lr"] * UPDATE_SIZE * math.sqrt(max(shape))
-            torch._foreach_add_(changed, list(flat.float().view(-1, *shape)), alpha=-rate)
+            add_each_(changed, list(flat.float().view(-1, *shape)), -rate)
 
     def _exchange(self, own: Sequence[Tensor]) -> list[Tensor]:
         """Return the flat updates of all blocks; rank r has computed blocks r, r + ranks, ..."""
