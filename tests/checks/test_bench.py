@@ -187,12 +187,12 @@ def test_bench_measures_the_whole_machine(tmp_path, capsys):
         assert word in table
 
 
-def test_a_part_that_cannot_be_measured_is_listed(monkeypatch):
+def test_a_part_that_cannot_be_measured_is_listed(monkeypatch, capsys):
     def full(*args, **settings):
         raise RuntimeError("CUDA out of memory. Tried to allocate 3 GiB")
 
     def broken(*args, **settings):
-        raise RuntimeError("something else")
+        raise RuntimeError("Library libcublas.so.12 is not found\nor cannot be loaded")
 
     machine = Machine(device="cpu", precision="fp32", threads=1)
     monkeypatch.setattr(bench_machine, "measure_matrix_rate", lambda *args: 1e9)
@@ -207,9 +207,12 @@ def test_a_part_that_cannot_be_measured_is_listed(monkeypatch):
     found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
     assert found.problems[2] == "decoding tiny beside CTranslate2: not measured, the time is over"
     monkeypatch.setattr(bench_machine, "MAX_SECONDS", 500)
+    assert not capsys.readouterr().err
     monkeypatch.setattr(bench_machine, "bench_training", broken)
-    with pytest.raises(RuntimeError, match="something else"):
-        bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+    found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+    assert found.problems[0] == "training tiny: not measured, Library libcublas.so.12 is not found"
+    assert len(found.problems) == 3
+    assert "Traceback" in capsys.readouterr().err
 
 
 def test_a_gpu_also_trains_with_one_packed_micro_batch_a_step():

@@ -2,6 +2,7 @@
 
 import gc
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -89,7 +90,8 @@ def bench_machine(
 ) -> MachineResult:
     """Measure the matrix rate, then training and decoding of each preset.
 
-    A part that needs more memory than there is, or would begin too late, is listed as a problem.
+    A part that fails, or would begin too late, is listed as a problem. An error that is not the user's
+    mistake is also printed with its traceback, and the other parts go on: a card may be there only once.
 
     Args:
         configs: Settings by name of a preset.
@@ -99,19 +101,22 @@ def bench_machine(
         repeats: How often the same steps or translations are repeated.
     """
     start, device = time.perf_counter(), machine.torch_device
+    matrix_rate = measure_matrix_rate(device, machine.precision)
     problems: list[str] = []
 
     def attempt(name: str, measure: Callable[[], Result]) -> Result | None:
         if time.perf_counter() - start > MAX_SECONDS:
             problems.append(f"{name}: not measured, the time is over")
             return None
-        _free_memory(device)
         try:
+            _free_memory(device)
             return measure()
         except (HeadwayError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and not is_out_of_memory(error):
-                raise
-            reason = "out of memory" if isinstance(error, RuntimeError) else str(error)
+            reason = "out of memory"
+            if not is_out_of_memory(error):
+                reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                if isinstance(error, RuntimeError):
+                    traceback.print_exc()
             problems.append(f"{name}: not measured, {reason}")
             return None
 
@@ -138,7 +143,7 @@ def bench_machine(
         processor=card,
         device=str(device),
         precision=machine.precision,
-        matrix_rate=measure_matrix_rate(device, machine.precision),
+        matrix_rate=matrix_rate,
         published_rate=published_rate(card, machine.precision),
         seconds=time.perf_counter() - start,
         training=training,

@@ -8,7 +8,6 @@ Shapes: I inputs, O outputs, N rows.
 """
 
 import functools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,7 @@ def _has_int8_product() -> bool:
         return False
 
 
-def add_each_(totals: Sequence[Tensor], others: Sequence[Tensor], factor: float = 1.0) -> None:
+def add_each_(totals: list[Tensor], others: list[Tensor], factor: float = 1.0) -> None:
     """Add to each tensor ``factor`` times the one of the same place; on a GPU by few launches."""
     if hasattr(torch, "_foreach_add_"):
         torch._foreach_add_(totals, others, alpha=factor)
@@ -65,7 +64,7 @@ def add_each_(totals: Sequence[Tensor], others: Sequence[Tensor], factor: float 
         total.add_(other, alpha=factor)
 
 
-def copy_each_(targets: Sequence[Tensor], sources: Sequence[Tensor]) -> None:
+def copy_each_(targets: list[Tensor], sources: list[Tensor]) -> None:
     """Overwrite each tensor by the one of the same place; on a GPU by few launches."""
     if hasattr(torch, "_foreach_copy_"):
         torch._foreach_copy_(targets, sources)
@@ -74,7 +73,7 @@ def copy_each_(targets: Sequence[Tensor], sources: Sequence[Tensor]) -> None:
         target.copy_(source)
 
 
-def mix_each_(starts: Sequence[Tensor], ends: Sequence[Tensor], share: float) -> None:
+def mix_each_(starts: list[Tensor], ends: list[Tensor], share: float) -> None:
     """Move each tensor by a share of the way to the one of the same place; on a GPU by few launches."""
     if hasattr(torch, "_foreach_lerp_"):
         torch._foreach_lerp_(starts, ends, share)
@@ -83,7 +82,7 @@ def mix_each_(starts: Sequence[Tensor], ends: Sequence[Tensor], share: float) ->
         start.lerp_(end, share)
 
 
-def mix_each(starts: Sequence[Tensor], ends: Sequence[Tensor], share: float) -> list[Tensor]:
+def mix_each(starts: list[Tensor], ends: list[Tensor], share: float) -> list[Tensor]:
     """Return what `mix_each_` would leave, and change nothing."""
     if hasattr(torch, "_foreach_lerp"):
         return list(torch._foreach_lerp(starts, ends, share))
