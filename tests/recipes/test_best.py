@@ -12,6 +12,9 @@ import headway.recipes.settings
 from headway.cli import recipe
 from headway.cli.main import dispatch, main
 from headway.inference import Translator
+from headway.recipes import report
+from headway.recipes.plan import Plan
+from headway.recipes.stage import Result, Stage
 from support.processes import fork
 from support.recipes import MODELS, OPTIONS, SCALE, run_forked
 
@@ -23,6 +26,7 @@ def _small_recipe():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recipe, "run_child", run_forked)
         patch.setattr(headway.recipes.settings, "SCALES", (SCALE,))
+        patch.setattr(report, "find_spec", lambda name: None)  # curves take seconds
         yield
 
 
@@ -124,6 +128,17 @@ def test_changed_options_are_refused(change, message, finished, corpus, capsys):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert re.search(message, said)
+
+
+def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(finished, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(report, "find_spec", lambda name: True)
+    plan = Plan.read(finished)
+    stage = Stage(name="final", part="translations", purpose="", run=finished / "runs" / "final")
+    page = report.to_html(plan, [(stage, Result(seconds=1.0))], "<out>")
+    assert page.count("data:image/svg+xml;base64,") == 1
+    assert "&lt;out&gt;" in page
+    assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script", page)
 
 
 def test_changed_text_is_refused(finished, corpus, capsys):

@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import IO
 
 from headway.cli.main import main
@@ -45,6 +47,7 @@ def run_forked(arguments: Sequence[str], output: IO[bytes] | None = None) -> int
     child = os.fork()
     if not child:
         end_with_parent(parent)
+        _close_locks()
         code = 99
         try:
             if output:
@@ -57,3 +60,11 @@ def run_forked(arguments: Sequence[str], output: IO[bytes] | None = None) -> int
             sys.stdout.flush()
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _close_locks() -> None:
+    """Close the lock that a new process, unlike a forked one, would not have."""
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            if link.readlink().name == ".lock":
+                os.close(int(link.name))

@@ -86,7 +86,8 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     best = max(models, key=lambda model: model.result.bleu)
 
     if backward:
-        union = yield from _translate(make, given, [model.run for model in models], backward)
+        translators = yield from _choose_translators(make, models, best)
+        union = yield from _translate(make, given, translators, backward)
         result = yield make.train(
             "final", "translations", "one model of real and translated text", union.output,
             {**common, **scale.final}, init=best.run if scale.final_starts_from_best else None, work=union,
@@ -132,13 +133,32 @@ def _distinct(candidates: Sequence[Settings], overrides: Settings) -> list[Setti
     return distinct
 
 
+def _choose_translators(
+    make: StageMaker, models: list[Trained], best: Trained
+) -> Generator[Stage, Result, list[list[Path]]]:
+    """Return the models that translate the training sources: together if that is better, else one by one."""
+    runs = [model.run for model in models]
+    if make.scale.may_ensemble and len(runs) > 1:
+        ensemble = make.score("ensemble", "translations", "all forward models together", runs)
+        result = yield replace(ensemble, is_compared=False)
+        if result.bleu > best.result.bleu:
+            return [runs]
+    return [[run] for run in runs]
+
+
 def _translate(
-    make: StageMaker, given: GivenText, models: list[Path], backward: Path
+    make: StageMaker, given: GivenText, translators: list[list[Path]], backward: Path
 ) -> Generator[Stage, Result, JoinPairs]:
-    """Translate all text there is, and return how to join the real and the translated text."""
+    """Translate all text there is, and return how to join the real and the translated text.
+
+    Args:
+        make: Makes the stages.
+        given: The user's files.
+        translators: The models that translate the sources; each list of them translates together.
+        backward: The model that translates the targets.
+    """
     scale, facts = make.scale, make.facts
     real = make.text("train")
-    translators = [models] if scale.is_ensemble else [[model] for model in models]
     parts = []
     for number, together in enumerate(translators, 1):
         own = make.text(f"own-{number}").target
@@ -201,7 +221,7 @@ def _tune_search(
 
 def _search_stage(make: StageMaker, name: str, model: Path, search: Settings) -> Stage:
     words = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in search.items())
-    return make.score(name, "search", f"search with {words}", model, search)
+    return make.score(name, "search", f"search with {words}", [model], search)
 
 
 def _distill(
@@ -228,7 +248,7 @@ def _distill(
     for beam in make.scale.student_beams:
         chosen = {"search.alpha": alpha, "search.beam": str(beam), "search.precision": precision}
         scored = make.score(
-            f"student-beam-{beam}", "student", f"the student with beam {beam}", run, chosen
+            f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], chosen
         )
         result = yield replace(scored, is_compared=False)
         if result.bleu >= STUDENT_SHARE * bleu:

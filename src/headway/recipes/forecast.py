@@ -15,7 +15,13 @@ UNKNOWN = Scores(bleu=0.0, chrf=0.0)  # of a model that is not trained yet
 
 def benchmark(scale: Scale, overrides: Settings, output: Path) -> Command:
     """Return the command that measures this machine with the model of a scale, in about ten seconds."""
-    settings = {**scale.common, **scale.forward, **overrides, "training.agreement": "0"}
+    settings = {
+        **scale.common,
+        **scale.forward,
+        **overrides,
+        "training.agreement": "0",
+        "training.cut": "0",
+    }
     options = [word for name, value in settings.items() for word in (f"--{name}", value)]
     return Command(
         arguments=[
@@ -114,10 +120,7 @@ def fit_parts(
 
 
 def _find_share(budget: float, count_hours: Callable[[Choices], float]) -> float:
-    """Return the share of its steps that a single training may take; part of its time does not depend on it."""
-    low, high = numbers.SHORTEST, 1.0
-    while high - low > 0.005:
-        share = (low + high) / 2
-        fits = count_hours(Choices(shortening=share)) <= budget
-        low, high = (share, high) if fits else (low, share)
-    return round(low, 3)
+    """Return the largest share of its steps, in whole percents, with which a single training fits."""
+    shares = (percent / 100 for percent in range(99, 0, -1))
+    fitting = (share for share in shares if count_hours(Choices(shortening=share)) <= budget)
+    return max(numbers.SHORTEST, next(fitting, 0.0))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from headway import config
@@ -14,6 +15,8 @@ from headway.recipes.stage import Command, Stage, Work
 from headway.recipes.text_work import PairFiles
 from headway.training.fine_tuning import FREE
 from headway.training.given_vocabulary import LEARNED
+
+SEEDS_APART = 1000  # between models of a recipe, so that recipes of neighboring seeds share none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,18 +78,20 @@ class StageMaker:
             text: The training text.
             own: Settings that differ from the preset.
             share: Share of its steps that the training takes.
-            seed: Of the training.
+            seed: From 1; models that differ only in it have other initial weights and another order.
             init: The run whose model the training starts from.
             is_backward: Whether the model translates the target language.
             work: Makes the text.
         """
-        seeded = {"training.seed": str(seed)} if seed > 1 else {}
-        chosen = {"text.drop-duplicates": "false", **own, **seeded, **self.overrides}
-        resolved = config.load(self.scale.preset, (), chosen)
+        chosen = {"text.drop-duplicates": "false", **own, **self.overrides}
+        if seed > 1:
+            first = int(self.overrides.get("training.seed", "1"))
+            chosen["training.seed"] = str(first + SEEDS_APART * (seed - 1))
+        resolved = _resolve(self.scale.preset, chosen)
         share *= self.choices.shortening
         if share < 1:
             chosen |= shorten(resolved, share)
-            resolved = config.load(self.scale.preset, (), chosen)
+            resolved = _resolve(self.scale.preset, chosen)
         if init:
             chosen = {name: value for name, value in chosen.items() if not _is_inherited(name)}
         valid = self.text("valid")
@@ -102,7 +107,7 @@ class StageMaker:
         )  # fmt: skip
         return replace(
             self.score(
-                name, part, purpose, self.run(name), is_backward=is_backward, before=[command]
+                name, part, purpose, [self.run(name)], is_backward=is_backward, before=[command]
             ),
             work=work,
             run=self.run(name),
@@ -115,19 +120,19 @@ class StageMaker:
         name: str,
         part: str,
         purpose: str,
-        model: Path,
+        models: Sequence[Path],
         search: Settings | None = None,
         *,
         is_backward: bool = False,
         before: Sequence[Command] = (),
     ) -> Stage:
-        """Return the stage that scores a model on the validation text.
+        """Return the stage that scores a model, or an ensemble, on the validation text.
 
         Args:
             name: Of the stage.
             part: Of the recipe.
             purpose: In a few words.
-            model: A run or model directory.
+            models: Run directories; several translate together.
             search: Search settings; None: those of the model.
             is_backward: Whether the model translates the target language.
             before: Commands that make the model.
@@ -136,15 +141,12 @@ class StageMaker:
         scores = self.out / "scores" / f"{name}.json"
         command = Command(
             arguments=[
-                "evaluate", str(model), "--source", str(valid.source), "--reference", str(valid.target),
+                "evaluate", *map(str, models), "--source", str(valid.source), "--reference", str(valid.target),
                 "--json", *_options(search or {}),
             ],
             output=scores,
         )  # fmt: skip
-        flop = self._search_flop(
-            config.load(self.scale.preset, (), {**self.scale.common, **self.overrides}),
-            self.facts.validation,
-        )
+        flop = len(models) * self._search_flop(self._common(), self.facts.validation)
         return Stage(
             name=name,
             part=part,
@@ -185,12 +187,14 @@ class StageMaker:
                 *_options(search or {}),
             ]
         )  # fmt: skip
-        flop = len(models) * self._search_flop(
-            config.load(self.scale.preset, (), {**self.scale.common, **self.overrides}), lines
-        )
+        flop = len(models) * self._search_flop(self._common(), lines)
         return Stage(
             name=name, part=part, purpose=purpose, work=work, commands=[command], flop=flop
         )
+
+    def _common(self) -> Config:
+        """Return the settings of a forward model."""
+        return _resolve(self.scale.preset, {**self.scale.common, **self.overrides})
 
     def _lengths(self) -> tuple[int, int]:
         """Return about how many tokens the two sides of a pair have."""
@@ -204,7 +208,7 @@ class StageMaker:
         source, target = self._lengths()
         training, shape = settings.training, with_vocabulary(settings)
         pairs = numbers.FULL * training.batch_tokens / max(source, target)
-        passes = 2 if training.agreement else 1
+        passes = 2 if training.agreement else 1  # R-Drop
         flop = training.max_steps * pairs * passes * training_flop(shape, [source], [target])
         validations = 1 + training.max_steps // training.validate_every
         return flop + validations * self._search_flop(settings, self.facts.validation, beam=1)
@@ -216,6 +220,15 @@ class StageMaker:
             * lines
             * search_flop(with_vocabulary(settings), [source], [target], beam)
         )
+
+
+def _resolve(preset: str, settings: Settings) -> Config:
+    return _load(preset, tuple(settings.items()))
+
+
+@lru_cache(maxsize=1024)  # a plan is estimated with many choices
+def _load(preset: str, settings: tuple[tuple[str, str], ...]) -> Config:
+    return config.load(preset, (), dict(settings))
 
 
 def with_vocabulary(settings: Config) -> ModelConfig:

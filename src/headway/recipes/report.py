@@ -91,21 +91,24 @@ def judge_parts(finished: FinishedStages) -> list[str]:
     best: float | None = None
     for part in dict.fromkeys(stage.part for stage, _ in finished):
         own = [(stage, result) for stage, result in finished if stage.part == part]
-        minutes = f"{sum(result.seconds for _, result in own) / 60:.1f} minutes"
+        minutes = f"{part}: {sum(result.seconds for _, result in own) / 60:.1f} minutes"
         scores = [result.bleu for stage, result in own if stage.is_compared and result.scores]
-        if not scores:
-            lines.append(f"{part}: {minutes}")
-            continue
-        is_first = best is None and len(scores) == 1
-        before = scores[0] if best is None else best
-        best = max(before, *scores)
-        gain = best - before
-        if is_first:
-            lines.append(f"{part}: {minutes}, BLEU {best:.2f}")
-        elif gain > 0:
-            lines.append(f"{part}: {minutes}, {gain:+.2f} BLEU")
+        others = [result.bleu for _, result in own if result.scores]
+        if scores:
+            before = best
+            best = max(scores if before is None else [before, *scores])
+            gain = best - (scores[0] if before is None else before)
+            if gain > 0:
+                lines.append(f"{minutes}, {gain:+.2f} BLEU")
+            elif before is None and len(scores) == 1:
+                lines.append(f"{minutes}, BLEU {best:.2f}")
+            else:
+                lines.append(f"{minutes} and no gain: it was not worth its time")
+        elif part == "student" and others and best:
+            share = 100 * others[-1] / best
+            lines.append(f"{minutes}, {share:.1f} % of the BLEU of the installed model")
         else:
-            lines.append(f"{part}: {minutes} and no gain: it was not worth its time")
+            lines.append(minutes)
     return lines
 
 

@@ -35,8 +35,10 @@ class Scale:
         both: Settings of one model of both directions, which the forward models start from and which
             translates back; None: the forward models start from random weights, and ``backward`` is used.
         backward: Settings of the model of the other direction.
-        is_ensemble: Whether the forward models translate together, and not one by one.
-        real_weight: How often the real pairs are repeated beside each translation of them.
+        may_ensemble: Whether the forward models translate the text together, if this is better on the
+            validation text. Otherwise each of them translates it.
+        real_weight: How often the text of the last training has the real pairs. It has each translation
+            of them once.
         mono_weight: The most monolingual lines of a language, for each real pair.
         final: Settings of the last training, on real and translated text.
         final_starts_from_best: Whether the last training starts from the best forward model.
@@ -56,7 +58,7 @@ class Scale:
     forward: Settings = field(default_factory=dict)
     both: Settings | None = None
     backward: Settings = field(default_factory=dict)
-    is_ensemble: bool = False
+    may_ensemble: bool = True
     real_weight: int = 1
     mono_weight: float = 2.0
     final: Settings = field(default_factory=dict)

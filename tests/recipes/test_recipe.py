@@ -1,0 +1,281 @@
+"""The recipe as a program: which stages follow from which results, without doing any."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import headway.recipes.settings
+from headway.cli.arguments import parse
+from headway.cli.verbs import evaluate, train, translate
+from headway.recipes.best import best_model
+from headway.recipes.forecast import estimate_seconds, fit_parts, list_stages
+from headway.recipes.given import GivenText, TextFacts
+from headway.recipes.ledger import Ledger, unfinished_stages
+from headway.recipes.making import StageMaker
+from headway.recipes.report import judge_parts, make_rows
+from headway.recipes.settings import SCALES, Choices, Scale, choose_scale
+from headway.recipes.stage import Result, Scores, Stage
+
+FACTS = TextFacts(
+    read=31_000, kept=29_000, dropped={}, source_characters=29_000 * 61, target_characters=29_000 * 71,
+    validation=1013, mono_source=200_000, mono_target=700,
+)  # fmt: skip
+ALL = Choices(sweep=True, forward_models=3, more_text=True, student=True)
+SCALE = Scale(
+    most_pairs=1e9,
+    preset="quick",
+    sweep=({}, {"model.dropout": "0.3"}, {"text.vocab-size": "4000", "model.d-model": "192"}),
+    forward_models=2,
+)
+GIVEN = GivenText(train=["a.en", "a.de"], valid=1013, languages=("en", "de"))
+OUT = Path("runs/best")
+
+
+def maker(scale: Scale = SCALE, choices: Choices = ALL, **overrides: str) -> StageMaker:
+    settings = {
+        name.replace("__", ".").replace("_", "-"): value for name, value in overrides.items()
+    }
+    return StageMaker(
+        out=OUT,
+        languages=("en", "de"),
+        facts=FACTS,
+        scale=scale,
+        choices=choices,
+        overrides=settings,
+    )
+
+
+def follow(make: StageMaker, bleu: dict[str, float], given: GivenText = GIVEN) -> dict[str, Stage]:
+    """The stages of a recipe whose models have these scores; all others have 20."""
+    recipe, stages = best_model(make, given), {}
+    stage = next(recipe)
+    try:
+        while True:
+            assert stage.name not in stages
+            stages[stage.name] = stage
+            scores = Scores(bleu=bleu.get(stage.name, 20.0), chrf=50.0)
+            stage = recipe.send(Result(seconds=1.0, scores=scores if stage.scores else None))
+    except StopIteration:
+        return stages
+
+
+def options(stage: Stage, verb=train):
+    """The parsed options of a stage's first command."""
+    return parse(stage.commands[0].arguments[0], verb, stage.commands[0].arguments[1:])
+
+
+def test_every_command_of_every_scale_is_understood():
+    given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
+    verbs = {"train": train, "evaluate": evaluate, "translate": translate}
+    for scale in SCALES:
+        for stage in list_stages(best_model(maker(scale), given)):
+            for command in stage.commands:
+                verb, *words = command.arguments
+                parse(verb, verbs[verb], words)
+
+
+def test_the_best_candidate_of_the_sweep_decides_the_later_settings():
+    stages = follow(maker(), {"sweep-3": 21.0})
+    for name in ("backward", "forward-1", "final"):
+        settings = options(stages[name]).overrides
+        assert (settings["text.vocab-size"], settings["model.d-model"]) == ("4000", "192")
+    assert "model.d-model" not in options(stages["student"]).overrides
+    assert "model.d-model" not in options(follow(maker(), {"sweep-1": 21.0})["final"]).overrides
+
+
+def test_settings_of_the_user_hold_in_every_training_and_are_not_swept():
+    stages = follow(maker(model__dropout="0.17", training__seed="7"), {})
+    trainings = [s for s in stages.values() if s.run]
+    assert {options(s).overrides["model.dropout"] for s in trainings} == {"0.17"}
+    assert "sweep-3" not in stages  # the second candidate differs in the dropout alone
+    assert options(stages["forward-1"]).overrides["training.seed"] == "7"
+    assert options(stages["forward-2"]).overrides["training.seed"] == "1007"
+
+
+def test_the_last_training_is_installed_only_if_it_is_better():
+    assert str(OUT / "runs/final") in follow(maker(), {"final": 21.0})["install"].describe()[0]
+    stages = follow(maker(), {"final": 19.0, "forward-2": 20.5})
+    assert str(OUT / "runs/forward-2") in stages["install"].describe()[0]
+
+
+@pytest.mark.parametrize(("bleu", "texts"), [(21.0, 1), (19.0, 2)])
+def test_an_ensemble_translates_only_if_it_is_better(bleu, texts):
+    stages = follow(maker(), {"ensemble": bleu})
+    own = [stage for name, stage in stages.items() if name.startswith("own-")]
+    assert len(own) == texts
+    models = [[str(OUT / "runs/forward-1")], [str(OUT / "runs/forward-2")]]
+    assert [options(stage, translate).models for stage in own] == (
+        [[*models[0], *models[1]]] if texts == 1 else models
+    )
+
+
+def test_a_model_of_both_directions_takes_the_place_of_the_backward_model():
+    scale = replace(
+        SCALE, both={"training.max-steps": "5000"}, forward={"training.max-steps": "3000"}
+    )
+    stages = follow(maker(scale), {"sweep-3": 21.0})
+    assert "backward" not in stages
+    both = str(OUT / "runs/both")
+    assert options(stages["forward-2"]).init == both
+    # The shape and the vocabulary are those of the model that the training starts from.
+    assert not any(
+        n.startswith(("model.", "text.vocab")) for n in options(stages["forward-2"]).overrides
+    )
+    assert options(stages["back"], translate).models == [both]
+    assert options(stages["back"], translate).input.endswith("train.de")
+
+
+def test_all_texts_are_in_the_last_training():
+    given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
+    stages = follow(maker(replace(SCALE, real_weight=5, mono_weight=2.0)), {}, given)
+    text = stages["final"].describe()[0]
+    parts = [
+        "5 x (train.en, train.de)",
+        "(train.en, own-1.de)",
+        "(train.en, own-2.de)",
+        "(back.en, train.de)",
+    ]
+    parts += [
+        "(train.en, teacher.de)",
+        "(mono-source.en, mono-source.de)",
+        "(mono-target.en, mono-target.de)",
+    ]
+    assert all(part in text for part in parts)
+    assert text.count(" x ") == len(parts)
+    assert "take 29 %" in stages["mono-source"].describe()[0]  # 2 x 29,000 of 200,000 lines
+    assert "take 100 %" in stages["mono-target"].describe()[0]
+
+
+def test_the_search_takes_the_best_length_penalty_and_then_the_best_beam():
+    scale = replace(SCALE, alphas=(0.6, 1.0, 1.4), beams=(4, 8, 12))
+    stages = follow(maker(scale), {"search-2": 21.0, "search-5": 21.5})
+    assert "--search.alpha 1.0 --search.beam 12" in stages["install"].describe()[0]
+    assert "--search.alpha 0.6 --search.beam 4" in follow(maker(scale), {})["install"].describe()[0]
+
+
+def test_the_student_has_the_first_beam_that_is_good_enough():
+    scale = replace(SCALE, student_beams=(1, 2, 4))
+    stages = follow(maker(scale), {"student-beam-1": 19.5, "student-beam-2": 19.7})
+    assert "student-beam-4" not in stages
+    assert "--search.beam 2" in stages["install-student"].describe()[0]
+
+
+def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
+    def begin(choices: Choices):
+        return best_model(maker(choices=choices), GIVEN)
+
+    def hours(choices: Choices) -> float:
+        return sum(estimate_seconds(stage, 1e11) for stage in list_stages(begin(choices))) / 3600
+
+    whole = fit_parts(begin, SCALE, 1e11, 1e6)
+    assert whole.choices == replace(ALL, forward_models=2)
+    assert whole.omitted == []
+    steps = [0.2, 0.5, 1.0, 2.0, 4.0]
+    fits = [fit_parts(begin, SCALE, 1e11, share * hours(Choices())) for share in steps]
+    assert all(hours(fit.choices) <= fit.hours for fit in fits)
+    assert [hours(fit.choices) for fit in fits] == sorted(hours(fit.choices) for fit in fits)
+    assert fits[0].choices.shortening < 0.2 < fits[1].choices.shortening < 0.5
+    assert fits[2].choices == Choices()
+    assert fits[2].omitted[0][0] == "training on translations"
+    # Without hours: all, but not more than the limit.
+    assert fit_parts(begin, SCALE, 1e11, None).choices == whole.choices
+    slow = fit_parts(begin, SCALE, 1e9, None)
+    assert slow.hours == headway.recipes.settings.MOST_HOURS
+
+
+def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
+    stages = follow(maker(choices=replace(ALL, shortening=0.5)), {})
+    settings = options(
+        stages["forward-1"]
+    ).overrides  # quick: 8,000 steps, 800 of warm-up, 6,000 of cooling
+    names = ("max-steps", "warmup-steps", "cool-steps", "validate-every", "checkpoint-every")
+    assert [settings[f"training.{name}"] for name in names] == ["4000", "400", "3000", "500", "50"]
+    assert options(stages["sweep-1"]).overrides["training.max-steps"] == "1000"
+
+
+def test_the_scale_depends_on_the_number_of_pairs():
+    assert [SCALES.index(choose_scale(n)) for n in (10, 10_000, 10_001, 29_000, 250_000, 10**9)] == [
+        0, 0, 1, 1, 2, 3,
+    ]  # fmt: skip
+
+
+def test_other_commands_than_those_of_the_ledger_are_refused(tmp_path):
+    stage = Stage(name="text", part="text", purpose="", work=_Work("one"))
+    Ledger(tmp_path).record(stage, 1.5)
+    assert Ledger(tmp_path).find(stage) == Result(seconds=1.5)
+    with pytest.raises(ValueError, match="other commands"):
+        Ledger(tmp_path).find(replace(stage, work=_Work("two")))
+
+
+def test_the_seconds_of_a_stopped_stage_count(tmp_path):
+    stage = Stage(name="text", part="text", purpose="", work=_Work("one"))
+    ledger = Ledger(tmp_path)
+    ledger.record_stop(stage, 2.0)
+    assert ledger.find(stage) is None
+    ledger.record(stage, 1.5)
+    assert ledger.find(stage) == Result(seconds=3.5)
+
+
+def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
+    def begin():
+        for name in ("one", "two", "three"):
+            yield Stage(name=name, part="text", purpose="", work=_Work(name))
+
+    ledger = Ledger(tmp_path)
+    done: list[str] = []
+    for _ in range(2):
+        finished: list[tuple[Stage, Result]] = []
+        for stage in unfinished_stages(begin(), ledger, finished):
+            done.append(stage.name)
+            ledger.record(stage, 1.0)
+            if stage.name == "two" and len(done) == 2:
+                break
+    assert done == ["one", "two", "three"]
+    assert [stage.name for stage, _ in finished] == ["one", "two", "three"]
+
+
+def test_the_report_names_the_parts_that_were_not_worth_their_time():
+    def scored(name: str, part: str, bleu: float, **more: bool) -> tuple[Stage, Result]:
+        stage = Stage(name=name, part=part, purpose="", scores=Path("x"), **more)
+        return stage, Result(seconds=60.0, scores=Scores(bleu=bleu, chrf=50.0))
+
+    finished = [
+        scored("sweep-1", "sweep", 10.0),
+        scored("sweep-2", "sweep", 9.0),
+        scored("backward", "models", 44.0, is_compared=False),
+        scored("forward-1", "models", 20.0),
+        scored("forward-2", "models", 19.0),
+        scored("final", "translations", 19.5),
+        scored("search-1", "search", 20.25),
+        scored("student", "student", 19.8, is_compared=False),
+    ]
+    assert [row.gain for row in make_rows(finished)] == [
+        None,
+        -1.0,
+        None,
+        10.0,
+        -1.0,
+        -0.5,
+        0.25,
+        None,
+    ]
+    assert judge_parts(finished) == [
+        "sweep: 2.0 minutes and no gain: it was not worth its time",
+        "models: 3.0 minutes, +10.00 BLEU",
+        "translations: 1.0 minutes and no gain: it was not worth its time",
+        "search: 1.0 minutes, +0.25 BLEU",
+        "student: 1.0 minutes, 97.8 % of the BLEU of the installed model",
+    ]
+
+
+class _Work:
+    """Work that does nothing."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.run: Callable[[], None] = lambda: None
+
+    def describe(self) -> str:
+        return self.name
