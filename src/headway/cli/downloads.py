@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError, suggest
 
-MODELS = ("model", "models", "init")  # the arguments that take a MODEL
+MODELS = ("model", "models", "init", "backward")  # the arguments that take a MODEL
 
 
 def fetch_text(args: argparse.Namespace, place: str) -> list[str]:

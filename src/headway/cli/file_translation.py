@@ -41,9 +41,9 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
     set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
     translator, search = load_translator(args)
     plan = plan_file(args, threads, translator.device)
-    engine = translator.token_search.prepare(search)  # before a fork, so that workers share it
+    is_parallel = translator.prepare(search)  # before a fork, so that workers share the engines
     identity = _identity(translator, search, plan, args)
-    if not engine.is_parallel and translator.device.type == "cpu":
+    if not is_parallel and translator.device.type == "cpu":
         identity["threads"] = str(
             plan.threads
         )  # they change the last bits of matrix products of torch
@@ -128,6 +128,7 @@ def _identity(
     form = {name: getattr(args, name) for name in ("scores", "alignment", "json", "prefix")}
     return {
         "model": " ".join(hash_model(Path(model)) for model in args.models),
+        **({"backward model": hash_model(Path(args.backward))} if args.backward else {}),
         "input": plan.text.sha256,
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,

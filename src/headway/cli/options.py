@@ -23,7 +23,16 @@ def add_models(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         nargs="+",
         type=_model_name,
-        help="run or model directory, or a hub name; several translate together, as an ensemble",
+        help="run or model directory, or a hub name; several: an ensemble",
+    )
+
+
+def add_backward(parser: argparse.ArgumentParser) -> None:
+    """Add ``--backward``."""
+    parser.add_argument(
+        "--backward",
+        metavar="MODEL",
+        help="a model of the other direction, which helps to choose",
     )
 
 

@@ -50,7 +50,7 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
     from headway.cli.process import report_native_code
     from headway.inference import Translator
 
-    translator = Translator.load(args.models, args.device)
+    translator = Translator.load(args.models, args.device, backward=args.backward)
     search = override_search(translator, args.overrides)
     report_native_code("decoding", translator.device)
     return translator, search

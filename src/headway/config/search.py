@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from headway.config.bounds import (
     NOT_NEGATIVE,
     POSITIVE,
+    PROBABILITY,
     SHARE,
     at_least,
     at_most,
@@ -35,7 +36,22 @@ class SearchConfig:
     top_p: Annotated[
         float, "sample among the likeliest tokens with this total probability", SHARE
     ] = 1.0
+    epsilon: Annotated[
+        float, "sample among tokens of at least this probability; 0: all", PROBABILITY
+    ] = 0.0
     seed: Annotated[int, "seed of sampling", NOT_NEGATIVE] = 1
+    mbr: Annotated[
+        bool, "choose the candidate that resembles the others most (minimum Bayes risk)"
+    ] = False
+    candidates: Annotated[
+        int,
+        "hypotheses, or samples, among which mbr or a backward model chooses",
+        POSITIVE,
+        in_file_at_most(64),
+    ] = 16
+    backward_weight: Annotated[
+        float, "of a backward model: weight of log p(source | candidate)", NOT_NEGATIVE, at_most(10)
+    ] = 1.0
     max_tokens: Annotated[
         int,
         "longer lines are split, at sentence ends if possible, and joined again",

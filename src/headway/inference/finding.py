@@ -42,6 +42,7 @@ def find_hypotheses(
             temperature=search.temperature,
             top_k=search.top_k,
             top_p=search.top_p,
+            epsilon=search.epsilon,
             eos=eos,
             pad=pad,
             prefixes=prefixes,

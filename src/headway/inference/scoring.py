@@ -5,10 +5,12 @@ Shapes: B texts, S source tokens, T target tokens, V vocabulary.
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from headway.inference.batching import batch_by_length, pad_right
+from headway.inference.beam_search import Decoding, check_finite
 from headway.inference.ensemble import average_logits
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
@@ -43,6 +45,28 @@ def score_pairs(
         for i, total in zip(rows, totals, strict=True):
             scores[i] = total
     return scores
+
+
+def score_by_steps(decoding: Decoding, targets: Sequence[Sequence[int]], pad: int) -> list[float]:
+    """Return the natural log-probability of each target, by the steps of a search.
+
+    Args:
+        decoding: New, with one hypothesis for each target.
+        targets: Token ids, ``</s>`` last.
+        pad: Id of ``<pad>``, the first input.
+    """
+    longest = max(map(len, targets))
+    # After its end, a target repeats its last token, which does not count.
+    tokens_NT = np.array([[*target] + [target[-1]] * (longest - len(target)) for target in targets])
+    lengths_N = np.array([len(target) for target in targets])
+    last_N, total_N = np.full(len(targets), pad), np.zeros(len(targets))
+    for position in range(longest):
+        found = decoding.candidates(last_N, 2, tokens_NT[:, position])
+        check_finite(found.log_z)
+        log_p_N = found.logits[:, 0].astype(np.float64) - found.log_z
+        total_N += np.where(position < lengths_N, log_p_N, 0.0)
+        last_N = tokens_NT[:, position]
+    return total_N.tolist()
 
 
 def sum_log_probabilities(logits_BTV: Tensor, tokens_BT: Tensor, real_BT: Tensor) -> list[float]:

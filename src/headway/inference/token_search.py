@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -20,10 +21,12 @@ from headway.inference.engine import Engine, make_engine
 from headway.inference.ensemble import EnsembleEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.fixed_engine import FixedEngine
+from headway.inference.scoring import score_by_steps
 from headway.inference.shortlist import Shortlist
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 
+ResultT = TypeVar("ResultT")
 GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
 
 
@@ -102,18 +105,33 @@ class TokenSearch:
             )
 
         tokens, extra = self.batch_limits(search, search.batch_tokens)
-        batches = list(batch_by_length([len(s) + extra for s in sources], tokens))
-        found: list[list[Hypothesis]] = [[]] * len(sources)
-        threads = min(torch.get_num_threads(), len(batches)) if engine.is_parallel else 1
-        # Native code releases the interpreter lock, so one batch runs on each thread.
-        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-            answers = (
-                pool.map(search_rows, batches) if pool is not None else map(search_rows, batches)
-            )
-            for rows, batch in zip(batches, answers, strict=True):
-                for i, hypotheses in zip(rows, batch, strict=True):
-                    found[i] = hypotheses
-        return found
+        batches = batch_by_length([len(s) + extra for s in sources], tokens)
+        return _run_batches(search_rows, list(batches), engine)
+
+    def score(
+        self, sources: Sequence[list[int]], targets: Sequence[list[int]], search: SearchConfig
+    ) -> list[float]:
+        """Return the natural log-probability of each target given its source.
+
+        The engine computes it step by step, as in a search, so that it depends on no other target.
+
+        Args:
+            sources: Token ids, ``</s>`` last.
+            targets: Token ids, ``</s>`` last.
+            search: Gives the precision and the size of a batch.
+        """
+        engine = self.engine(search.precision)
+        pad = self.tokenizer.target_pad
+
+        @torch.inference_mode()
+        def score_rows(rows: list[int]) -> list[float]:
+            chosen = [targets[i] for i in rows]
+            decoding = engine.start([sources[i] for i in rows], 1, max(map(len, chosen)))
+            return score_by_steps(decoding, chosen, pad)
+
+        lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+        batches = batch_by_length(lengths, search.batch_tokens)
+        return _run_batches(score_rows, list(batches), engine)
 
     @torch.inference_mode()
     def search_batch(
@@ -185,6 +203,20 @@ class TokenSearch:
             )
             for source, prefix in zip(sources, prefixes, strict=True)
         ]
+
+
+def _run_batches(
+    run: Callable[[list[int]], list[ResultT]], batches: Sequence[list[int]], engine: Engine
+) -> list[ResultT]:
+    """Return the result of each row; batches of rows run on all threads if the engine can do so."""
+    threads = min(torch.get_num_threads(), len(batches)) if engine.is_parallel else 1
+    found: dict[int, ResultT] = {}
+    # Native code releases the interpreter lock, so one batch runs on each thread.
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        results = map(run, batches) if pool is None else pool.map(run, batches)
+        for rows, batch in zip(batches, results, strict=True):
+            found.update(zip(rows, batch, strict=True))
+    return [found[row] for row in range(len(found))]
 
 
 def _checksum(ids: Sequence[int]) -> int:

@@ -9,6 +9,7 @@ from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.alignment import align_words
 from headway.inference.beam_search import Hypothesis
+from headway.inference.choosing import load_backward_model, search_and_choose
 from headway.inference.ensemble import load_ensemble
 from headway.inference.saving import save_translator
 from headway.inference.scoring import score_pairs
@@ -35,6 +36,8 @@ class Translator:
         directory: Model directory, which may hold a shortlist and a model card.
         others: Models that translate together with ``model``, as an ensemble; they were trained with
             the same tokenizer.
+        backward: A model of the other direction, with which `translate` and `stream` choose among
+            several candidates.
 
     Example:
         >>> translator = Translator.load("runs/demo")
@@ -51,6 +54,7 @@ class Translator:
         languages: tuple[str, str] = ("en", "en"),
         directory: Path | None = None,
         others: Sequence[Transformer] = (),
+        backward: TokenSearch | None = None,
     ) -> None:
         self.device = resolve_device(device)
         self.models = [each.to(self.device).eval() for each in (model, *others)]
@@ -59,11 +63,18 @@ class Translator:
         self.default_search = search or SearchConfig()
         self.languages = languages
         self.directory = directory
+        self.backward = backward
         self.config: Config | None = None  # the settings of the training, if they are known
         self.token_search = TokenSearch(self.models, tokenizer, directory)
 
     @classmethod
-    def load(cls, path: str | Path | Sequence[str | Path], device: str = "auto") -> "Translator":
+    def load(
+        cls,
+        path: str | Path | Sequence[str | Path],
+        device: str = "auto",
+        *,
+        backward: str | Path | None = None,
+    ) -> "Translator":
         """Read a run directory, a model directory, or a Headway model of the Hugging Face hub.
 
         A local directory is preferred to a model of the same name on the hub. A download is logged.
@@ -74,16 +85,18 @@ class Translator:
             path: A directory, or ``[hf:]ORGANIZATION/NAME[@REVISION]``. Several are an ensemble, which
                 has the settings, the shortlist and the model card of the first.
             device: auto, cpu, cuda or cuda:N.
+            backward: A model of the other direction, with which translations are chosen.
 
         Raises:
-            HeadwayError: If a file is missing or damaged, or the models of an ensemble differ in their
-                vocabularies or languages; the message names it.
+            HeadwayError: If a file is missing or damaged, the models of an ensemble differ in their
+                vocabularies or languages, or the backward model has other languages; the message names it.
         """
         models = load_ensemble([path] if isinstance(path, str | Path) else path)
         first = models[0]
         translator = cls(
             first.transformer, first.tokenizer, first.config.search, device, first.languages,
             first.path, [model.transformer for model in models[1:]],
+            load_backward_model(backward, first.languages, device) if backward else None,
         )  # fmt: skip
         translator.config = first.config
         return translator
@@ -240,6 +253,13 @@ class Translator:
             sources, prefixes, search or self.default_search, is_wanted
         )
 
+    def prepare(self, search: SearchConfig) -> bool:
+        """Make the engines for a search; return whether all can run several batches at once."""
+        engines = [self.token_search.prepare(search)]
+        if self.backward is not None:
+            engines.append(self.backward.engine(search.precision))
+        return all(engine.is_parallel for engine in engines)
+
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
         """Return how many tokens a batch may have; see `TokenSearch.batch_limits`."""
         return self.token_search.batch_limits(search, tokens)
@@ -277,11 +297,11 @@ class Translator:
         """Translate lines together: split them, search all segments, join the translations."""
         split = [self.split(line, search) for line in lines]
         start = self.tokenizer.encode_target([prefix])[0][:-1] if prefix else []
-        sources = [segment.ids for segments in split for segment in segments]
+        flat = [segment for segments in split for segment in segments]
         prefixes = [  # only the first segment of a line starts with the prefix
             [] if number else start for segments in split for number in range(len(segments))
         ]
-        found = iter(self.token_search.search(sources, prefixes, search))
+        found = iter(search_and_choose(self.token_search, self.backward, flat, prefixes, search))
         for line, segments in zip(lines, split, strict=True):
             if not segments:
                 yield [Translation(line, 0.0, 0.0, [], [] if align else None)]

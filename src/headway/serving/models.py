@@ -127,8 +127,8 @@ def load_models(
             if file_versions([path]) == before:
                 break  # otherwise the model was replaced while it was read
         search = merge_overrides(model.config, overrides or {}).search
-        # A request starts from one translation and never samples.
-        search = replace(search, n_best=1, sample=False)
+        # A request starts from one translation, and never samples or chooses among candidates.
+        search = replace(search, n_best=1, sample=False, mbr=False)
         translator = Translator(
             model.transformer, model.tokenizer, search, device, model.languages, model.path
         )

@@ -5,10 +5,13 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from headway.cli.options import add_machine, add_models
+from headway.cli.options import add_backward, add_machine, add_models
 from headway.cli.parallel_files import read_parallel_files
+
+if TYPE_CHECKING:
+    from headway.config import SearchConfig
 
 EXAMPLE = (
     "headway evaluate runs/mine --source test.en --reference test.de\n"
@@ -36,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--comet", action="store_true", help="also run comet-score, which must be installed"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_backward(parser)
     add_machine(parser)
 
 
@@ -53,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.inference import Translator  # after the user's mistakes: this imports torch
 
-    translator = Translator.load(args.models, args.device)
+    translator = Translator.load(args.models, args.device, backward=args.backward)
     search = override_search(translator, args.overrides)
     if args.per_line:
         for score in translator.score(sources, references):
@@ -82,9 +86,17 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps(sheet.to_dict(), indent=2, ensure_ascii=False))
     else:
-        how = f"beam {search.beam}, alpha {search.alpha:g}" if search.beam > 1 else "greedy"
-        how = f"sampled, seed {search.seed}" if search.sample else how
-        print(f"{' + '.join(args.models)}: {how}\n{sheet.to_text()}")
+        print(f"{' + '.join(args.models)}: {describe(search, args.backward)}\n{sheet.to_text()}")
+
+
+def describe(search: "SearchConfig", backward: str | None) -> str:
+    """Return how the translations are found, in a few words."""
+    beam = max(search.beam, search.candidates) if search.mbr or backward else search.beam
+    how = f"beam {beam}, alpha {search.alpha:g}" if beam > 1 else "greedy"
+    how = f"sampled, seed {search.seed}" if search.sample else how
+    if search.mbr:
+        return f"{how}, minimum Bayes risk among {search.candidates}"
+    return f"{how}, {search.candidates} candidates reranked with {backward}" if backward else how
 
 
 def open_output(path: str | None) -> TextIO:

@@ -5,13 +5,12 @@ import gc
 import sys
 
 from headway.cli.file_plan import parse_part
-from headway.cli.options import add_machine, add_models
+from headway.cli.options import add_backward, add_machine, add_models
 
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
     "headway translate runs/mine --input text.en.gz --output text.de.gz\n"
-    "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en\n"
-    "headway translate runs/seed1 runs/seed2 runs/seed3 < text.en > text.de"
+    "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en"
 )
 SETTINGS = ("search",)
 
@@ -27,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="FILE",
-        help="after a kill, the same command goes on where it was, to the same bytes",
+        help="after a kill, the same command goes on where it was",
     )
     parser.add_argument(
         "--workers",
@@ -59,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print a JSON object for each line, with scores, tokens and n-best list",
     )
+    add_backward(parser)
     add_machine(parser)
 
 

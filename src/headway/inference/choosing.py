@@ -1,0 +1,164 @@
+"""Choose among the candidates of a segment by more than their probability.
+
+The candidates are an n-best list or samples. There are two ways to choose. Minimum Bayes risk takes the
+candidate that resembles the others most (Kumar and Byrne, 2004; Eikema and Aziz, 2022). A backward model,
+which translates from the target language to the source language, adds how well it can tell the source
+from a candidate (Yee et al., 2019).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from headway.config import SearchConfig
+from headway.errors import UsageError
+from headway.inference.beam_search import Hypothesis, length_penalty
+from headway.inference.chrf import pairwise_chrf
+from headway.inference.directory import load_model
+from headway.inference.splitting import Segment
+from headway.inference.token_search import TokenSearch
+from headway.kernels.devices import resolve_device
+from headway.text.tokenizer import Tokenizer
+
+
+def load_backward_model(path: str | Path, languages: tuple[str, str], device: str) -> TokenSearch:
+    """Read the model of the other direction.
+
+    Args:
+        path: See `load_model`.
+        languages: Source and target of the forward model.
+        device: auto, cpu, cuda or cuda:N.
+
+    Raises:
+        UsageError: If the model translates in another direction.
+    """
+    model = load_model(path)
+    if model.languages != languages[::-1]:
+        raise UsageError(
+            f"{path}: translates from {model.languages[0]} to {model.languages[1]}: a backward model"
+            f" must translate from {languages[1]} to {languages[0]}"
+        )
+    network = model.transformer.to(resolve_device(device)).eval()
+    return TokenSearch([network], model.tokenizer, model.path)
+
+
+def search_and_choose(
+    forward: TokenSearch,
+    backward: TokenSearch | None,
+    segments: Sequence[Segment],
+    prefixes: Sequence[list[int]],
+    search: SearchConfig,
+) -> list[list[Hypothesis]]:
+    """Search for the translations of segments, and choose among them if the settings say how.
+
+    Args:
+        forward: Searches for the candidates.
+        backward: Chooses among them; None: there is no backward model.
+        segments: The texts.
+        prefixes: Token ids that each translation starts with.
+        search: Search settings.
+
+    Returns:
+        For each segment its n best hypotheses, or its n samples if nothing chooses.
+
+    Raises:
+        UsageError: If both ways to choose are asked for.
+    """
+    sources = [segment.ids for segment in segments]
+    if not search.mbr and backward is None:
+        return forward.search(sources, prefixes, search)
+    if search.mbr and backward is not None:
+        raise UsageError("search.mbr and a backward model both choose: use one of them")
+    found = forward.search(sources, prefixes, widen_search(search))
+    if backward is None:
+        return [rank_by_risk(candidates, forward.tokenizer, search) for candidates in found]
+    texts = [segment.text.strip() for segment in segments]
+    texts = [text.removeprefix(forward.tokenizer.named_language(text)) for text in texts]
+    return rank_by_backward_model(texts, found, forward.tokenizer, backward, search)
+
+
+def widen_search(search: SearchConfig) -> SearchConfig:
+    """Return the settings of the search for candidates; a batch has as many hypotheses as before."""
+    count = max(search.candidates, search.n_best)
+    beam = search.beam if search.sample else max(search.beam, count)
+    tokens = max(1, search.batch_tokens * search.beam // max(count, beam))
+    return replace(search, n_best=count, beam=beam, batch_tokens=tokens)
+
+
+def rank_by_risk(
+    candidates: Sequence[Hypothesis], tokenizer: Tokenizer, search: SearchConfig
+) -> list[Hypothesis]:
+    """Return the ``n_best`` candidates with the highest expected chrF.
+
+    The expectation is over the candidates. Samples count equally, and those of an n-best list count by
+    their probabilities.
+
+    Args:
+        candidates: Of one segment.
+        tokenizer: Turns their tokens into text.
+        search: Says how the candidates were found.
+
+    Returns:
+        Candidates of different texts; their score is the expected chrF, from 0 to 1.
+    """
+    if not candidates:
+        return []
+    best = max(h.log_probability for h in candidates)
+    weights: dict[str, float] = {}
+    first: dict[str, Hypothesis] = {}
+    for candidate in candidates:
+        text = tokenizer.decode(candidate.tokens)
+        weight = 1.0 if search.sample else float(np.exp(candidate.log_probability - best))
+        weights[text] = weights.get(text, 0.0) + weight
+        first.setdefault(text, candidate)
+    p = np.array([*weights.values()])
+    expected = (pairwise_chrf([*weights]) * (p / p.sum())).sum(1)
+    order = (-expected).argsort(kind="stable")[: search.n_best]
+    hypotheses = [*first.values()]
+    return [hypotheses[i]._replace(score=float(expected[i])) for i in order]
+
+
+def rank_by_backward_model(
+    texts: Sequence[str],
+    found: Sequence[Sequence[Hypothesis]],
+    tokenizer: Tokenizer,
+    backward: TokenSearch,
+    search: SearchConfig,
+) -> list[list[Hypothesis]]:
+    """Return the ``n_best`` candidates of each segment by a forward and a backward model.
+
+    The score of a candidate is log p(candidate | source) + ``backward_weight`` log p(source | candidate),
+    each divided by the length penalty.
+
+    Args:
+        texts: The source text of each segment.
+        found: The candidates of each segment.
+        tokenizer: Turns the tokens of candidates into text.
+        backward: The backward model.
+        search: Search settings.
+    """
+    sources = backward.tokenizer.encode_source(
+        [tokenizer.decode(h.tokens).strip() for candidates in found for h in candidates]
+    )
+    targets = [
+        ids
+        for ids, candidates in zip(backward.tokenizer.encode_target(texts), found, strict=True)
+        for _ in candidates
+    ]
+    scores = iter(zip(backward.score(sources, targets, search), targets, strict=True))
+    ranked = []
+    for candidates in found:
+        scored = []
+        for candidate in candidates:
+            log_p, target = next(scores)
+            forward = candidate.log_probability / length_penalty(
+                len(candidate.tokens), search.alpha
+            )
+            total = forward + search.backward_weight * log_p / length_penalty(
+                len(target), search.alpha
+            )
+            scored.append(candidate._replace(score=total))
+        ranked.append(sorted(scored, key=lambda h: -h.score)[: search.n_best])
+    return ranked
