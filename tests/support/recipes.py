@@ -20,8 +20,8 @@ SCALE = Scale(
     sweep_share=0.3,
     forward_models=1,
     real_weight=2,
-    alphas=(0.6, 1.0),
-    beams=(2, 3),
+    alphas=(1.0,),
+    beams=(2,),
     student={"model.num-decoder-layers": "1", "search.precision": "int8"},
     student_beams=(1, 2),
 )

@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from headway.config import SearchConfig
 from headway.recipes.given import GivenText, TextFacts
 from headway.recipes.installing import InstallModel
 from headway.recipes.ledger import Recipe
@@ -202,20 +203,16 @@ def _tune_search(
     make: StageMaker, model: Trained
 ) -> Generator[Stage, Result, tuple[Settings, float]]:
     """Choose the length penalty, then the beam; return the search settings and their BLEU."""
-    beam, *others = make.scale.beams
-    searches = [
-        {"search.alpha": str(alpha), "search.beam": str(beam)} for alpha in make.scale.alphas
-    ]
-    best, best_bleu = searches[0], -1.0
-    for number, search in enumerate(searches, 1):
-        result = yield _search_stage(make, f"search-{number}", model.run, search)
-        if result.bleu > best_bleu:
-            best, best_bleu = search, result.bleu
-    for number, beam in enumerate(others, len(searches) + 1):
-        search = {**best, "search.beam": str(beam)}
-        result = yield _search_stage(make, f"search-{number}", model.run, search)
-        if result.bleu > best_bleu:
-            best, best_bleu = search, result.bleu
+    default = SearchConfig()  # that the model was scored with
+    best = {"search.alpha": str(default.alpha), "search.beam": str(default.beam)}
+    best_bleu = model.result.bleu
+    number = 0
+    for name, values in (("search.alpha", make.scale.alphas), ("search.beam", make.scale.beams)):
+        for search in [{**best, name: str(value)} for value in values]:
+            number += 1
+            result = yield _search_stage(make, f"search-{number}", model.run, search)
+            if result.bleu > best_bleu:
+                best, best_bleu = search, result.bleu
     return best, best_bleu
 
 

@@ -121,6 +121,8 @@ def fit_parts(
 
 def _find_share(budget: float, count_hours: Callable[[Choices], float]) -> float:
     """Return the largest share of its steps, in whole percents, with which a single training fits."""
-    shares = (percent / 100 for percent in range(99, 0, -1))
+    # Part of the time does not depend on the steps, so the share is at most that of the time.
+    most = int(100 * budget / count_hours(Choices()))
+    shares = (percent / 100 for percent in range(min(99, most), 0, -1))
     fitting = (share for share in shares if count_hours(Choices(shortening=share)) <= budget)
     return max(numbers.SHORTEST, next(fitting, 0.0))

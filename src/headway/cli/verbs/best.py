@@ -44,10 +44,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Plan, or go on with the plan in OUT."""
     from headway.cli.arguments import usage_error
+    from headway.cli.launch import is_launched
     from headway.cli.recipe import Processors, carry_out, describe_plan, say
     from headway.recipes.directory import open_directory
     from headway.recipes.plan import Plan
 
+    if is_launched():
+        usage_error("headway best starts processes of its own: start it without torchrun or srun")
     if args.hours is not None and not args.hours > 0:
         usage_error(f"--hours {args.hours:g}: must be more than 0")
     out = Path(args.out)
