@@ -26,7 +26,8 @@ from support.recipes import MODELS, OPTIONS
 from support.runs import write_corpus
 
 TIME_LIMIT = 1800.0  # seconds; a recipe that takes longer hangs
-LONGEST = 30.0  # seconds until a kill, since there is a plan
+MOST_STAGES = 2  # that are finished between two kills
+LONGEST = 10.0  # seconds from then to the kill
 
 
 class Campaign:
@@ -59,10 +60,13 @@ class Campaign:
         left = kills
         while left:
             process = self.start(out)
-            while not (out / "plan.json").exists() and process.poll() is None:
-                time.sleep(0.1)
+            goal = count_finished(out) + self.luck.randint(0, MOST_STAGES)
+            while process.poll() is None and not (
+                (out / "plan.json").exists() and count_finished(out) >= goal
+            ):
+                time.sleep(0.05)
             try:
-                process.wait(self.luck.uniform(0.5, LONGEST))
+                process.wait(self.luck.uniform(0, LONGEST))
                 self.compare(out)
                 shutil.rmtree(out)
             except subprocess.TimeoutExpired:
@@ -70,10 +74,11 @@ class Campaign:
                 process.wait()
                 left -= 1
                 self.counts["kills"] += 1
-                stages = sum(
-                    '"is_finished": true' in f.read_text() for f in out.glob("stages/*.json")
+                print(
+                    f"killed with {count_finished(out)} finished stages",
+                    file=sys.stderr,
+                    flush=True,
                 )
-                print(f"killed with {stages} finished stages", file=sys.stderr, flush=True)
         self.finish(out)
         self.compare(out)
 
@@ -113,6 +118,11 @@ class Campaign:
         if not holds:
             self.broken.append(otherwise)
             print(otherwise, file=sys.stderr, flush=True)
+
+
+def count_finished(out: Path) -> int:
+    """Return how many stages are finished."""
+    return sum('"is_finished": true' in file.read_text() for file in out.glob("stages/[!.]*.json"))
 
 
 def run_campaign(kills: int, seed: int) -> Campaign:

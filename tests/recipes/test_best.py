@@ -136,7 +136,7 @@ def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(finished, mo
     monkeypatch.setattr(report, "find_spec", lambda name: True)
     plan = Plan.read(finished)
     stage = Stage(name="final", part="translations", purpose="", run=finished / "runs" / "final")
-    page = report.to_html(plan, [(stage, Result(seconds=1.0))], "<out>")
+    page = report.to_html(plan, [(stage, Result(seconds=1.0))], "<out>", with_curves=True)
     assert page.count("data:image/svg+xml;base64,") == 1
     assert "&lt;out&gt;" in page
     assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script", page)

@@ -66,6 +66,7 @@ def options(stage: Stage, verb=train):
     return parse(stage.commands[0].arguments[0], verb, stage.commands[0].arguments[1:])
 
 
+@pytest.mark.slow
 def test_every_command_of_every_scale_is_understood():
     given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
     verbs = {"train": train, "evaluate": evaluate, "translate": translate}

@@ -130,7 +130,7 @@ def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
             say(f"headway: {out} stopped in {stage.name}; headway best {out} goes on there")
             break
         ledger.record(stage, seconds)
-    write_report(out, plan, finished)
+    write_report(out, plan, finished, is_complete=not code)
     if not code:
         say(f"\n{out}: finished; {out / 'report.html'} shows what each stage gave and cost")
     return code

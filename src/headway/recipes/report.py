@@ -135,8 +135,8 @@ def to_markdown(plan: Plan, finished: FinishedStages) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_html(plan: Plan, finished: FinishedStages, title: str) -> str:
-    """Return the report as a page that loads nothing."""
+def to_html(plan: Plan, finished: FinishedStages, title: str, *, with_curves: bool) -> str:
+    """Return the report as a page that loads nothing; drawing the curves of the trainings takes seconds."""
     parts = [f"<p>{html.escape(_intro(plan))}</p>"]
     parts += [f"<p>{html.escape(line)}</p>" for line in plan.facts.describe()]
     head = "".join(f"<th{_align(n)}>{name}</th>" for n, name in enumerate(COLUMNS))
@@ -154,16 +154,23 @@ def to_html(plan: Plan, finished: FinishedStages, title: str) -> str:
     parts += ["</table>", "<h2>What the parts gave</h2>", "<ul>"]
     parts += [f"<li>{html.escape(line)}</li>" for line in judge_parts(finished)]
     parts += [f"<li>left out: {html.escape(line)}</li>" for line in plan.describe_omitted()]
-    parts += ["</ul>", *_curves(finished), "<h2>Commands</h2>"]
+    parts += ["</ul>", *(_curves(finished) if with_curves else ()), "<h2>Commands</h2>"]
     for stage, _ in finished:
         commands = html.escape("\n".join(stage.describe()))
         parts.append(f"<h3>{html.escape(stage.name)}</h3>\n<pre>{commands}</pre>")
     return _PAGE.format(title=html.escape(title), body="\n".join(parts))
 
 
-def write_report(out: Path, plan: Plan, finished: FinishedStages) -> None:
-    """Write the page, and the section of the card of each installed model."""
-    replace_text(out / FILE, to_html(plan, finished, str(out)))
+def write_report(out: Path, plan: Plan, finished: FinishedStages, *, is_complete: bool) -> None:
+    """Write the page, and the section of the card of each installed model.
+
+    Args:
+        out: The directory of the recipe.
+        plan: Its plan.
+        finished: The finished stages, with their results.
+        is_complete: Whether these are all stages; only then the page has curves.
+    """
+    replace_text(out / FILE, to_html(plan, finished, str(out), with_curves=is_complete))
     for card in (out / CARD, out / "student" / CARD):
         if card.is_file():
             own = card.read_text(encoding="utf-8").partition(f"\n{HEADING}\n")[0].rstrip()
