@@ -73,7 +73,7 @@ def search_and_choose(
         raise UsageError("search.mbr and a backward model both choose: use one of them")
     found = forward.search(sources, prefixes, widen_search(search))
     if backward is None:
-        return [rank_by_risk(candidates, forward.tokenizer, search) for candidates in found]
+        return [rank_by_risk(each, forward.tokenizer, search.n_best) for each in found]
     texts = [segment.text.strip() for segment in segments]
     texts = [text.removeprefix(forward.tokenizer.named_language(text)) for text in texts]
     return rank_by_backward_model(texts, found, forward.tokenizer, backward, search)
@@ -88,36 +88,28 @@ def widen_search(search: SearchConfig) -> SearchConfig:
 
 
 def rank_by_risk(
-    candidates: Sequence[Hypothesis], tokenizer: Tokenizer, search: SearchConfig
+    candidates: Sequence[Hypothesis], tokenizer: Tokenizer, n_best: int
 ) -> list[Hypothesis]:
-    """Return the ``n_best`` candidates with the highest expected chrF.
-
-    The expectation is over the candidates. Samples count equally, and those of an n-best list count by
-    their probabilities.
+    """Return the ``n_best`` candidates with the highest expected chrF1; all candidates count equally.
 
     Args:
         candidates: Of one segment.
         tokenizer: Turns their tokens into text.
-        search: Says how the candidates were found.
+        n_best: How many are returned.
 
     Returns:
-        Candidates of different texts; their score is the expected chrF, from 0 to 1.
+        Candidates of different texts; their score is the expected chrF1, from 0 to 1.
     """
-    if not candidates:
-        return []
-    best = max(h.log_probability for h in candidates)
-    weights: dict[str, float] = {}
-    first: dict[str, Hypothesis] = {}
+    of_text: dict[str, list[Hypothesis]] = {}
     for candidate in candidates:
-        text = tokenizer.decode(candidate.tokens)
-        weight = 1.0 if search.sample else float(np.exp(candidate.log_probability - best))
-        weights[text] = weights.get(text, 0.0) + weight
-        first.setdefault(text, candidate)
-    p = np.array([*weights.values()])
-    expected = (pairwise_chrf([*weights]) * (p / p.sum())).sum(1)
-    order = (-expected).argsort(kind="stable")[: search.n_best]
-    hypotheses = [*first.values()]
-    return [hypotheses[i]._replace(score=float(expected[i])) for i in order]
+        of_text.setdefault(tokenizer.decode(candidate.tokens), []).append(candidate)
+    counts = np.array([len(same) for same in of_text.values()])
+    expected = pairwise_chrf([*of_text]) @ counts / max(1, len(candidates))
+    ranked = [
+        same[0]._replace(score=score)
+        for same, score in zip(of_text.values(), expected.tolist(), strict=True)
+    ]
+    return sorted(ranked, key=lambda h: -h.score)[:n_best]
 
 
 def rank_by_backward_model(

@@ -1,4 +1,8 @@
-"""chrF of many texts against each other (Popović, 2015), as sacreBLEU computes it for sentences."""
+"""chrF1 of many texts against each other (Popović, 2015), as sacreBLEU computes it for sentences.
+
+Precision and recall count equally. With the usual chrF2, minimum Bayes risk chooses translations that are too
+long, because recall counts more.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 ORDER = 6  # characters of the longest n-gram
-BETA = 2  # recall counts BETA times as much as precision
 
 
 def pairwise_chrf(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return the chrF of each text with each text as its reference, [hypotheses, references], from 0 to 1.
+    """Return the chrF1 of each text with each text as its reference, [hypotheses, references], from 0 to 1.
 
     The n-grams of a text are counted once. The k-th occurrence of an n-gram counts as a feature of its
     own, so that the matches of all pairs are one product of matrices of zeros and ones.
@@ -30,8 +33,8 @@ def pairwise_chrf(texts: Sequence[str]) -> NDArray[np.float64]:
         recall += matches_HR / np.maximum(size_H, 1)
     orders = np.maximum(orders, 1)
     precision, recall = precision / orders, recall / orders
-    total = BETA**2 * precision + recall
-    return (1 + BETA**2) * precision * recall / np.where(total > 0, total, 1)
+    total = precision + recall
+    return 2 * precision * recall / np.where(total > 0, total, 1)
 
 
 def _features(texts: Sequence[str], order: int) -> NDArray[np.float32]:
