@@ -72,7 +72,7 @@ def count_step(
     counts = Counts()
     with _fake_tensors():
         subject = Trainer(make_model(model), TrainingConfig(), "bf16")
-        batch = _make_batch(lengths, packed=packed)
+        batch = make_batch_of(lengths, packed=packed)
         with counts:
             subject.step([batch])
     return counts
@@ -84,7 +84,7 @@ def _fake_tensors() -> Iterator[None]:
         yield
 
 
-def _make_batch(lengths: list[int], *, packed: bool) -> Batch:
+def make_batch_of(lengths: list[int], *, packed: bool) -> Batch:
     tokens = sum(lengths)
     if not packed:
         ids = torch.ones(len(lengths), max(lengths), dtype=torch.long)

@@ -1,6 +1,10 @@
 """A training step on a GPU, as far as a CPU can show it: shapes, launches, bytes, and what it waits for."""
 
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partialmethod
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -8,14 +12,15 @@ from torch._subclasses.fake_tensor import DataDependentOutputException
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.config.presets import PRESETS
-from headway.kernels import packing
+from headway.kernels import dropout, packing, varlen_attention
 from headway.model import make_model
 from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
+from headway.training import trainer as trainer_module
 from headway.training.feed import Feed
 from headway.training.objective import Objective
 from headway.training.trainer import Trainer
-from support.step_counts import count_step
+from support.step_counts import count_step, make_batch_of
 
 LENGTHS = [25] * 1000
 
@@ -46,6 +51,48 @@ def test_a_number_that_is_read_in_a_step_is_found(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Objective, "_read", wait)
     with pytest.raises(DataDependentOutputException):
         count_step(base(), LENGTHS[:20], packed=True, monkeypatch=monkeypatch)
+
+
+@pytest.mark.parametrize("changes", [{}, {"agreement": 5.0, "cut": 0.1}, {"optimizer": "muon"}])
+@pytest.mark.parametrize("is_packed", [True, False])
+def test_a_step_takes_no_tensor_of_the_processor_and_reads_no_number(
+    is_packed: bool, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The meta device has no numbers, and torch refuses to mix its tensors with others.
+
+    The step takes the ways of a GPU, dropout included.
+    """
+    # torch has neither autocast nor a fused Adam there.
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(
+        torch.optim.Adam, "__init__", partialmethod(adam_without_fusion, torch.optim.Adam.__init__)
+    )
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda _: None)
+    monkeypatch.setattr(trainer_module, "read_numbers", lambda *_: [1.0, 1.0, 1.0])
+    sizes = {
+        "d_model": 32,
+        "d_ff": 48,
+        "num_heads": 2,
+        "source_vocab_size": 99,
+        "target_vocab_size": 99,
+    }
+    model = make_model(replace(base(), **sizes)).to("meta", torch.bfloat16)
+    for positions in (model.source_positions, model.target_positions):
+        positions.table = torch.empty(300, 32, device="meta", dtype=torch.bfloat16)
+    drawn = Mock(wraps=dropout.apply_mask_on_device)
+    monkeypatch.setattr(dropout, "apply_mask_on_device", drawn)
+    attended = Mock(wraps=varlen_attention._torch_varlen_attention)
+    monkeypatch.setattr(varlen_attention, "_torch_varlen_attention", attended)
+    trainer = Trainer(model, replace(TrainingConfig(), **changes))
+    report = trainer.step([make_batch_of([25] * 20, packed=is_packed).to("meta")])
+    assert not report.skipped
+    passes = 2 if "agreement" in changes else 1
+    assert drawn.call_count == passes * 32
+    assert attended.call_count == passes * 18 * is_packed
+
+
+def adam_without_fusion(adam: torch.optim.Adam, create: Any, *args: Any, **settings: Any) -> None:
+    create(adam, *args, **settings | {"fused": False})
 
 
 def test_packed_rows_of_a_thousand_steps_have_one_shape(
