@@ -6,7 +6,7 @@ import torch
 
 from headway.kernels.packing import RowShape, pack_sides
 
-SHAPE = RowShape(tokens=64, longest=9)
+SHAPE = RowShape(tokens=64, longest=9, sentences=8)
 
 
 def test_entries_are_the_sentences_then_pieces_of_padding_then_nothing() -> None:

@@ -53,7 +53,7 @@ def test_losses_and_gradients_equal_those_with_masks(
     exact = copy.deepcopy(model).double()
     is_bf16 = precision == "bf16"
     masked = make_batch(corpus, np.arange(24), 42, 42, packed=True)
-    bounded = make_batch(corpus, np.arange(24), 42, 42, packed=True, shape=fixed_shape(900, 30))
+    bounded = make_batch(corpus, np.arange(24), 42, 42, packed=True, shape=fixed_shape(900, 30, 15))
     assert bounded.source.size(1) > masked.source.size(1)
     plain = Mock(wraps=varlen_attention.plain_varlen_attention)
     monkeypatch.setattr(varlen_attention, "plain_varlen_attention", plain)
@@ -72,7 +72,7 @@ def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes() -> None:
     lengths = [np.array([30, 25, 17]), np.array([22, 31, 5])]
     with FakeTensorMode(allow_non_fake_inputs=True):
         for dtype, is_taken in ((torch.bfloat16, True), (torch.float32, False)):
-            source, target = pack_sides(lengths, fixed_shape(100, 32))
+            source, target = pack_sides(lengths, fixed_shape(100, 32, 20))
             queries = Segments(torch.ones(1, 128, dtype=torch.long), True, target)
             keys = Segments(torch.ones(1, 128, dtype=torch.long), True, source)
             x = torch.randn(1, 2, 128, 16, dtype=dtype, requires_grad=True)
@@ -84,3 +84,36 @@ def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes() -> None:
                     assert y.shape == x.shape
                     y.sum().backward()
     assert not varlen_attention.has_varlen_attention(*[torch.randn(1, 2, 8, 16)] * 3, Visibility())
+
+
+@pytest.mark.parametrize("is_causal", [True, False])
+@pytest.mark.parametrize("window", [0, 1, 4, 5, 60])
+def test_torchs_kernel_is_told_the_positions_that_a_mask_shows(
+    is_causal: bool, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[dict[str, Any]] = []
+
+    def varlen_attn(q: Tensor, k: Tensor, v: Tensor, *bounds: Any, **settings: Any) -> Tensor:
+        calls.append({"bounds": bounds, "sizes": (q.shape, k.shape, v.shape), **settings})
+        return torch.zeros_like(q)
+
+    monkeypatch.setattr("torch.nn.attention.varlen.varlen_attn", varlen_attn)
+    monkeypatch.setattr(varlen_attention, "is_traced", lambda *_: True)
+    source, target = pack_sides([np.array([30, 3]), np.array([22, 31])], fixed_shape(100, 32, 20))
+    ids = torch.ones(1, 128, dtype=torch.long)
+    queries, keys = Segments(ids, True, target), Segments(ids, True, source)
+    visibility = Visibility(queries, keys, is_causal, window)
+    q, k = torch.zeros(1, 2, 128, 16), torch.zeros(1, 2, 128, 16)
+    varlen_attention.varlen_attention(q, k, k, visibility, 0.25)
+    [call] = calls
+    before, after = call["window_size"]
+    distance = torch.arange(31) - torch.arange(31)[:, None]
+    shown = (before < 0) | (distance >= -before)
+    shown &= (after < 0) | (distance <= after)
+    mask = Visibility(None, None, is_causal, window).mask(range(31), range(31), q.device)
+    assert torch.equal(shown, torch.ones_like(shown) if mask is None else mask)
+    assert call["scale"] == 0.25
+    assert call["sizes"] == (torch.Size([128, 2, 16]),) * 3
+    assert call["bounds"] == (target.bounds, source.bounds, 32, 32)
+    assert target.bounds.dtype == source.bounds.dtype == torch.int32
+    assert target.bounds.shape == source.bounds.shape

@@ -89,7 +89,7 @@ def model_of(data, seed=4):
 def batch_of(data, rows, packed=False):
     tokenizer = data.tokenizer
     pads = tokenizer.source_pad, tokenizer.target_pad
-    shape = fixed_shape(1000, 300) if packed == "one shape" else None
+    shape = fixed_shape(1000, 300, 10) if packed == "one shape" else None
     return make_batch(data.train, np.array(rows), *pads, packed=bool(packed), shape=shape)
 
 

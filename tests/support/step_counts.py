@@ -89,7 +89,7 @@ def make_batch_of(lengths: list[int], *, packed: bool) -> Batch:
     if not packed:
         ids = torch.ones(len(lengths), max(lengths), dtype=torch.long)
         return Batch(ids, ids.clone(), ids.clone(), ids.clone(), np.arange(len(lengths)), tokens)
-    shape = fixed_shape(tokens, 256)
+    shape = fixed_shape(tokens, 256, tokens / len(lengths))
     ids = torch.ones(1, shape.tokens, dtype=torch.long)
     packings = pack_sides([np.array(lengths)] * 2, shape)
     return Batch(

@@ -6,6 +6,7 @@ from functools import partialmethod
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
@@ -14,7 +15,7 @@ from headway.config import ModelConfig, TrainingConfig
 from headway.config.presets import PRESETS
 from headway.kernels import dropout, packing, varlen_attention
 from headway.model import make_model
-from headway.text.batches import Batch
+from headway.text.batches import Batch, fixed_shape
 from headway.text.prepared import PreparedData
 from headway.training import trainer as trainer_module
 from headway.training.feed import Feed
@@ -101,13 +102,14 @@ def test_packed_rows_of_a_thousand_steps_have_one_shape(
     data = PreparedData.open(uninterrupted_run / "data")
     config = TrainingConfig(batch_tokens=600, micro_batch_tokens=300, packed=True)
     feed = Feed(data, config, torch.device("meta"))
-    shapes = set()
+    shapes, sentences = set(), []
     for _ in range(1000):
         for batch in feed.next().batches:
             assert batch.source_packing is not None
             assert batch.target_packing is not None
             assert batch.source.is_meta
             packings = (batch.source_packing, batch.target_packing)
+            sentences.append(len(batch.pair_indices))
             shapes.add((
                 batch.source.shape, batch.target.shape, batch.source_segments.shape,
                 *(p.bounds.shape for p in packings), *(p.positions.shape for p in packings),
@@ -115,6 +117,10 @@ def test_packed_rows_of_a_thousand_steps_have_one_shape(
             ))  # fmt: skip
     assert feed.position.epoch > 1
     assert len(shapes) == 1
+    # Few entries of the list are empty: they cost a GPU time and memory.
+    assert feed.shape is not None
+    assert feed.shape.sentences <= 1.2 * np.median(sentences) + 17
+    assert fixed_shape(25000, 256, 25).entries < 1.25 * 1000
 
 
 def test_labels_beyond_the_vocabulary_are_found_before_a_gpu_gets_them(uninterrupted_run) -> None:

@@ -15,8 +15,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-MEAN_LENGTH = 8  # tokens; sentences that are shorter on average need a longer list
-
 
 @dataclass(frozen=True)
 class RowShape:
@@ -25,15 +23,21 @@ class RowShape:
     Attributes:
         tokens: Tokens of a row, with padding.
         longest: The most tokens of a sentence.
+        sentences: The most sentences of nearly every row; a row with more has a longer list.
     """
 
     tokens: int
     longest: int
+    sentences: int
 
     @property
     def entries(self) -> int:
-        """Entries of the list of sentences: sentences, pieces of padding, and empty entries."""
-        return self.tokens // MEAN_LENGTH + -(-self.tokens // self.longest) + 1
+        """Entries of the list of sentences: sentences, pieces of padding, and empty entries.
+
+        Empty entries are not free: flash attention starts blocks of threads for them, and its backward
+        pass allocates 128 rows for each.
+        """
+        return self.sentences + -(-self.tokens // self.longest) + 1
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ Shapes: B batch, S source length, T target length. Paper: section 5.1, "batched 
 approximate sequence length".
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -186,9 +187,17 @@ def check_labels(batch: Batch, vocab_size: int) -> None:
         raise IndexError(f"label {largest} of {vocab_size} tokens")
 
 
-def fixed_shape(max_tokens: int, longest: int) -> RowShape:
-    """Return the shape of packed rows of up to ``max_tokens`` tokens."""
-    return RowShape(max_tokens + ROUND - max_tokens % ROUND, longest)
+def fixed_shape(max_tokens: int, longest: int, mean: float) -> RowShape:
+    """Return the shape of packed rows of up to ``max_tokens`` tokens.
+
+    Args:
+        max_tokens: Of a row without padding.
+        longest: Tokens of the longest sentence.
+        mean: Tokens of a mean sentence, of the side whose sentences are longer.
+    """
+    # The number of sentences of a row varies by its square root, about.
+    sentences = math.ceil(1.1 * max_tokens / mean) + 16
+    return RowShape(max_tokens + ROUND - max_tokens % ROUND, longest, sentences)
 
 
 def _pack(sentences: Sequence[Integers], pad: int, tokens: int = 0) -> tuple[Tensor, Tensor]:

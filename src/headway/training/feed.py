@@ -129,12 +129,13 @@ class Feed:
 
     def row_shape(self) -> RowShape:
         """Return the one shape of all packed rows of a run on a GPU."""
-        longest = 1
-        for start in range(0, len(self.data.train), BLOCK):
-            rows = range(start, min(start + BLOCK, len(self.data.train)))
-            sides = (self.data.train.lengths(side, rows) for side in ("source", "target"))
+        corpus, longest = self.data.train, 1
+        for start in range(0, len(corpus), BLOCK):
+            rows = range(start, min(start + BLOCK, len(corpus)))
+            sides = (corpus.lengths(side, rows) for side in ("source", "target"))
             longest = max(longest, *(int(lengths.max()) for lengths in sides))
-        return fixed_shape(self.config.batch_tokens // self.micro_batches or 1, longest)
+        mean = max(corpus.source_tokens, corpus.target_tokens) / len(corpus)
+        return fixed_shape(self.config.batch_tokens // self.micro_batches or 1, longest, mean)
 
     def text(self, batch: Batch) -> list[tuple[str, str]]:
         """Return a batch's sentences as people read them."""
