@@ -130,7 +130,10 @@ def test_a_model_of_both_directions_takes_the_place_of_the_backward_model():
 
 def test_all_texts_are_in_the_last_training():
     given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
-    stages = follow(maker(replace(SCALE, real_weight=5, mono_weight=2.0)), {}, given)
+    scale = replace(
+        SCALE, real_weight=5, own_search={"search.beam": "5"}, back_search={"search.sample": "true"}
+    )
+    stages = follow(maker(scale), {}, given)
     text = stages["final"].describe()[0]
     parts = [
         "5 x (train.en, train.de)",
@@ -147,6 +150,12 @@ def test_all_texts_are_in_the_last_training():
     assert text.count(" x ") == len(parts)
     assert "take 29 %" in stages["mono-source"].describe()[0]  # 2 x 29,000 of 200,000 lines
     assert "take 100 %" in stages["mono-target"].describe()[0]
+    searches = {
+        name: options(stages[name], translate).overrides
+        for name in ("own-1", "mono-source", "back", "mono-target")
+    }
+    assert searches["own-1"] == searches["mono-source"] == {"search.beam": "5"}
+    assert searches["back"] == searches["mono-target"] == {"search.sample": "true"}
 
 
 def test_the_search_takes_the_best_length_penalty_and_then_the_best_beam():

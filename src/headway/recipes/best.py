@@ -165,13 +165,13 @@ def _translate(
         own = make.text(f"own-{number}").target
         yield make.translate(
             f"own-{number}", "translations", "translations of the training sources", together,
-            real.source, own, facts.kept,
+            real.source, own, facts.kept, scale.own_search,
         )  # fmt: skip
         parts.append((PairFiles(source=real.source, target=own), 1))
     back = make.text("back").source
     yield make.translate(
         "back", "translations", "translations of the training targets", [backward],
-        real.target, back, facts.kept,
+        real.target, back, facts.kept, scale.back_search,
     )  # fmt: skip
     parts.append((PairFiles(source=back, target=real.target), 1))
     if given.teacher:
@@ -182,7 +182,7 @@ def _translate(
         text = make.text("mono-source")
         yield make.translate(
             "mono-source", "translations", "translations of monolingual sources", translators[0],
-            text.source, text.target, min(facts.mono_source, int(most)),
+            text.source, text.target, min(facts.mono_source, int(most)), scale.own_search,
             work=ImportLines(given=given, files=given.mono_source, share=most / max(1, facts.mono_source),
                              output=text.source),
         )  # fmt: skip
@@ -191,7 +191,7 @@ def _translate(
         text = make.text("mono-target")
         yield make.translate(
             "mono-target", "translations", "translations of monolingual targets", [backward],
-            text.target, text.source, min(facts.mono_target, int(most)),
+            text.target, text.source, min(facts.mono_target, int(most)), scale.back_search,
             work=ImportLines(given=given, files=given.mono_target, share=most / max(1, facts.mono_target),
                              output=text.target),
         )  # fmt: skip

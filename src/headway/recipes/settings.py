@@ -37,6 +37,8 @@ class Scale:
         backward: Settings of the model of the other direction.
         may_ensemble: Whether the forward models translate the text together, if this is better on the
             validation text. Otherwise each of them translates it.
+        own_search: Search settings of the models that translate sources.
+        back_search: Search settings of the model that translates targets.
         real_weight: How often the text of the last training has the real pairs. It has each translation
             of them once.
         mono_weight: The most monolingual lines of a language, for each real pair.
@@ -59,6 +61,8 @@ class Scale:
     both: Settings | None = None
     backward: Settings = field(default_factory=dict)
     may_ensemble: bool = True
+    own_search: Settings = field(default_factory=dict)
+    back_search: Settings = field(default_factory=dict)
     real_weight: int = 1
     mono_weight: float = 2.0
     final: Settings = field(default_factory=dict)
