@@ -86,6 +86,17 @@ def test_the_best_candidate_of_the_sweep_decides_the_later_settings():
     assert "model.d-model" not in options(follow(maker(), {"sweep-1": 21.0})["final"]).overrides
 
 
+def test_the_sweep_wins_over_the_usual_settings_and_the_last_training_over_the_sweep():
+    usual = {"model.dropout": "0.2"}
+    scale = replace(
+        SCALE, common=usual, forward=usual, backward=usual, final={"model.dropout": "0.1"}
+    )
+    stages = follow(maker(scale), {"sweep-2": 21.0})
+    names = ("sweep-1", "sweep-2", "backward", "forward-1", "final")
+    dropouts = [options(stages[name]).overrides["model.dropout"] for name in names]
+    assert dropouts == ["0.2", "0.3", "0.3", "0.3", "0.1"]
+
+
 def test_settings_of_the_user_hold_in_every_training_and_are_not_swept():
     stages = follow(maker(model__dropout="0.17", training__seed="7"), {})
     trainings = [s for s in stages.values() if s.run]

@@ -61,27 +61,27 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
         "text", "text", "clean the text",
         ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
     )  # fmt: skip
-    common = {**scale.common, **(yield from _sweep(make, real))}
+    swept = yield from _sweep(make, real)
 
     start = backward = None
     if choices.more_text and scale.both is not None:
         both = make.text("both")
         yield make.train(
-            "both", "models", "a model of both directions", both, {**common, **scale.both},
+            "both", "models", "a model of both directions", both, {**scale.common, **scale.both, **swept},
             work=JoinPairs(parts=[(real, 1), (real.reversed, 1)], output=both),
         )  # fmt: skip
         start = backward = make.run("both")
     elif choices.more_text:
         yield make.train(
             "backward", "models", "a model of the other direction", real.reversed,
-            {**common, **scale.backward}, is_backward=True,
+            {**scale.common, **scale.backward, **swept}, is_backward=True,
         )  # fmt: skip
         backward = make.run("backward")
     models: list[Trained] = []
     for seed in range(1, min(choices.forward_models, scale.forward_models) + 1):
         result = yield make.train(
             f"forward-{seed}", "models", f"a model of the wanted direction, seed {seed}", real,
-            {**common, **scale.forward}, seed=seed, init=start,
+            {**scale.common, **scale.forward, **swept}, seed=seed, init=start,
         )  # fmt: skip
         models.append(Trained(make.run(f"forward-{seed}"), result))
     best = max(models, key=lambda model: model.result.bleu)
@@ -91,7 +91,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
         union = yield from _translate(make, given, translators, backward)
         result = yield make.train(
             "final", "translations", "one model of real and translated text", union.output,
-            {**common, **scale.final}, init=best.run if scale.final_starts_from_best else None, work=union,
+            {**scale.common, **swept, **scale.final}, init=best.run if scale.final_starts_from_best else None, work=union,
         )  # fmt: skip
         best = max(best, Trained(make.run("final"), result), key=lambda model: model.result.bleu)
 
@@ -110,16 +110,11 @@ def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, Result, Settin
         return candidates[0]
     scores = []
     for number, candidate in enumerate(candidates, 1):
-        names = ", ".join(f"{name} {value}" for name, value in candidate.items()) or "as the preset"
-        own = {**make.scale.common, **make.scale.forward, **candidate}
+        words = ", ".join(f"{name} {value}" for name, value in candidate.items())
         result = yield make.train(
-            f"sweep-{number}",
-            "sweep",
-            f"a short training: {names}",
-            real,
-            own,
-            share=make.scale.sweep_share,
-        )
+            f"sweep-{number}", "sweep", f"a short training: {words or 'usual settings'}", real,
+            {**make.scale.common, **make.scale.forward, **candidate}, share=make.scale.sweep_share,
+        )  # fmt: skip
         scores.append(result.bleu)
     return candidates[scores.index(max(scores))]
 

@@ -42,7 +42,7 @@ class Scale:
         real_weight: How often the text of the last training has the real pairs. It has each translation
             of them once.
         mono_weight: The most monolingual lines of a language, for each real pair.
-        final: Settings of the last training, on real and translated text.
+        final: Settings of the last training, on real and translated text; they win over those of the sweep.
         final_starts_from_best: Whether the last training starts from the best forward model.
         alphas: Length penalties to try besides the usual 0.6.
         beams: Beams to try besides the usual 4, with the best length penalty.
