@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from headway.cli import training
+from headway.cli import launch, training
 from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError, UsageError
@@ -214,6 +214,11 @@ def test_a_mistake_under_torchrun_is_named_once(mistake, corpus, tmp_path):
     (said,) = set(own)
     if mistake == "the number of ranks":
         assert "2 ranks: a step has 1 micro-batches" in said
+
+
+def test_a_file_that_a_rank_cannot_read_is_named(tmp_path):
+    with pytest.raises(HeadwayError, match=r"missing\.de: No such file or directory$"):
+        launch.launch(os.stat, (tmp_path / "missing.de",), 1)
 
 
 def test_a_rank_that_runs_out_of_memory_says_so():

@@ -133,6 +133,9 @@ def _run_rank(
         ending = Ending(function(*arguments))
     except HeadwayError as error:
         ending = Ending(2 if isinstance(error, UsageError) else 1, error)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        ending = Ending(1, HeadwayError(f"{where}{error.strerror or error}"))
     except KeyboardInterrupt:
         ending = Ending(128 + signal.SIGINT)
     except SystemExit as error:
