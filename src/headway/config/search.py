@@ -51,7 +51,7 @@ class SearchConfig:
     ] = 16
     backward_weight: Annotated[
         float, "of a backward model: weight of log p(source | candidate)", NOT_NEGATIVE, at_most(10)
-    ] = 1.0
+    ] = 0.5
     max_tokens: Annotated[
         int,
         "longer lines are split, at sentence ends if possible, and joined again",

@@ -58,7 +58,8 @@ class Hypothesis(NamedTuple):
 
     Attributes:
         tokens: Token ids, ``</s>`` last.
-        score: ``log_probability`` divided by the length penalty; hypotheses are ranked by it.
+        score: ``log_probability`` divided by the length penalty, unless something else has ranked the
+            hypotheses.
         log_probability: Natural logarithm, summed over the tokens.
     """
 

@@ -18,7 +18,8 @@ class Translation:
 
     Attributes:
         text: Raw text.
-        score: Log-probability divided by the length penalty, which ranks the n best.
+        score: What ranks the n best: log-probability divided by the length penalty, or what
+            `headway.inference.choosing` ranks by.
         log_probability: Natural logarithm, summed over the tokens.
         tokens: The target tokens of all segments of the line.
         alignment: Pairs (source word, target word) by attention. Words are separated by white space
