@@ -10,7 +10,7 @@ from headway.recipes.installing import InstallModel
 from headway.recipes.ledger import Recipe
 from headway.recipes.making import StageMaker
 from headway.recipes.plan import Options
-from headway.recipes.settings import STUDENT_SHARE, Choices, Settings, choose_scale
+from headway.recipes.settings import PAIRS_IMPORTED, STUDENT_SHARE, Choices, Settings, choose_scale
 from headway.recipes.stage import Result, Stage
 from headway.recipes.text_work import ImportLines, ImportText, JoinPairs, PairFiles
 
@@ -60,6 +60,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     yield make.work(
         "text", "text", "clean the text",
         ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
+        seconds=make.facts.read / PAIRS_IMPORTED,
     )  # fmt: skip
     swept = yield from _sweep(make, real)
 

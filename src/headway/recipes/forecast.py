@@ -52,9 +52,7 @@ def estimate_seconds(stage: Stage, speed: float) -> float:
         stage: The stage.
         speed: FLOP a second of a training on this machine.
     """
-    trainings = sum(command.arguments[0] == "train" for command in stage.commands)
-    fixed = numbers.SECONDS_A_COMMAND * len(stage.commands) + numbers.SECONDS_A_TRAINING * trainings
-    return fixed + stage.flop / speed
+    return stage.seconds + numbers.SECONDS_A_COMMAND * len(stage.commands) + stage.flop / speed
 
 
 def list_stages(recipe: Recipe) -> list[Stage]:

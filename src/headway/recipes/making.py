@@ -51,9 +51,9 @@ class StageMaker:
         """Return the run directory of a training."""
         return self.out / "runs" / name
 
-    def work(self, name: str, part: str, purpose: str, work: Work) -> Stage:
-        """Return a stage without a command."""
-        return Stage(name=name, part=part, purpose=purpose, work=work)
+    def work(self, name: str, part: str, purpose: str, work: Work, seconds: float = 0.0) -> Stage:
+        """Return a stage without a command, which takes about so many seconds."""
+        return Stage(name=name, part=part, purpose=purpose, work=work, seconds=seconds)
 
     def train(
         self,
@@ -112,6 +112,7 @@ class StageMaker:
             work=work,
             run=self.run(name),
             is_compared=not is_backward,
+            seconds=numbers.SECONDS_A_TRAINING + self.facts.kept / numbers.PAIRS_PREPARED,
             flop=self._training_flop(resolved) + self._search_flop(resolved, self.facts.validation),
         )
 

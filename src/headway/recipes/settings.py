@@ -17,7 +17,9 @@ SEARCH_COST = (
     6.0  # seconds of a search for each second that a training needs for as many operations
 )
 SECONDS_A_COMMAND = 4.0  # to start one
-SECONDS_A_TRAINING = 15.0  # to prepare a small text, to rehearse, and to average
+SECONDS_A_TRAINING = 15.0  # to rehearse, and to average
+PAIRS_IMPORTED = 10_000  # a second, which is reading the text three times
+PAIRS_PREPARED = 10_000  # a second, by a training
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +91,10 @@ _TINY = Scale(
 _SMALL = Scale(
     most_pairs=100_000,
     preset="quick",
+    common={"training.optimizer": "muon"},
+    forward={"training.agreement": "5"},
+    backward={"training.agreement": "5"},
+    final={"training.agreement": "5"},
     sweep=(
         {},
         {"model.dropout": "0.3"},

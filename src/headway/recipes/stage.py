@@ -50,6 +50,7 @@ class Stage:
         is_compared: Whether the scores can be compared with those of other stages. Those of a model of
             the other direction cannot.
         flop: Estimated floating-point operations of the commands.
+        seconds: Estimated time of what is no floating-point operation.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Stage:
     run: Path | None = None
     is_compared: bool = True
     flop: float = 0.0
+    seconds: float = 0.0
 
     def describe(self) -> list[str]:
         """Return the work and the commands, a line each."""
