@@ -13,9 +13,7 @@ STUDENT_SHARE = 0.98  # of its teacher's BLEU that a student should have
 # For estimates of time alone.
 CHARACTERS_A_TOKEN = 4.2
 FULL = 0.95  # share of a step's batch_tokens that are tokens
-SEARCH_COST = (
-    6.0  # seconds of a search for each second that a training needs for as many operations
-)
+SEARCH_COST = 2.0  # times as long takes a FLOP of a search as one of a training
 SECONDS_A_COMMAND = 4.0  # to start one
 SECONDS_A_TRAINING = 15.0  # to rehearse, and to average
 PAIRS_IMPORTED = 10_000  # a second, which is reading the text three times
@@ -78,63 +76,73 @@ class Scale:
 
 # Settings of a student: int8, and one layer in the decoder, which is where a search spends its time.
 _STUDENT = {"model.num-decoder-layers": "1", "model.dropout": "0.1", "search.precision": "int8"}
+_R_DROP = {"training.agreement": "5"}
 
-# A large vocabulary cannot be learned from little text.
-_TINY = Scale(
-    most_pairs=10_000,
-    preset="quick",
-    common={"text.vocab-size": "2000"},
-    sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}, {"text.vocab-size": "1000"}),
-    real_weight=3,
-    student={**_STUDENT, "text.vocab-size": "2000"},
-)
-_SMALL = Scale(
-    most_pairs=100_000,
-    preset="quick",
-    common={"training.optimizer": "muon"},
-    forward={"training.agreement": "5"},
-    backward={"training.agreement": "5"},
-    final={"training.agreement": "5"},
-    sweep=(
-        {},
-        {"model.dropout": "0.3"},
-        {"text.vocab-size": "4000"},
-        {"model.d-model": "192", "model.d-ff": "768", "model.dropout": "0.3"},
+SCALES = (
+    # A large vocabulary cannot be learned from little text.
+    Scale(
+        most_pairs=10_000,
+        preset="quick",
+        common={"text.vocab-size": "2000", "training.optimizer": "muon"},
+        sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}, {"text.vocab-size": "1000"}),
+        forward_models=3,
+        forward=_R_DROP,
+        backward=_R_DROP,
+        real_weight=3,
+        final=_R_DROP,
+        student={**_STUDENT, "text.vocab-size": "2000"},
     ),
-    forward_models=3,
-    real_weight=3,
-    student={**_STUDENT, "training.max-steps": "8000"},
+    Scale(
+        most_pairs=100_000,
+        preset="quick",
+        common={"training.optimizer": "muon"},
+        sweep=(
+            {},
+            {"model.dropout": "0.3"},
+            {"text.vocab-size": "4000"},
+            {"model.d-model": "192", "model.d-ff": "768", "model.dropout": "0.3"},
+        ),
+        forward_models=3,
+        forward=_R_DROP,
+        backward=_R_DROP,
+        real_weight=3,
+        final=_R_DROP,
+        student=_STUDENT,
+    ),
+    Scale(
+        most_pairs=400_000,
+        preset="quick",
+        common={
+            "model.d-model": "256",
+            "model.d-ff": "1024",
+            "training.optimizer": "muon",
+            "training.batch-tokens": "5000",
+            "training.max-steps": "16000",
+            "training.cool-steps": "12000",
+        },
+        sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.2"}, {"text.vocab-size": "16000"}),
+        forward_models=2,
+        real_weight=2,
+        student={**_STUDENT, "training.max-steps": "16000", "training.cool-steps": "12000"},
+    ),
+    Scale(
+        most_pairs=float("inf"),
+        preset="quick",
+        common={
+            "text.vocab-size": "16000",
+            "model.d-model": "256",
+            "model.d-ff": "1024",
+            "training.optimizer": "muon",
+            "training.batch-tokens": "5000",
+            "training.max-steps": "24000",
+            "training.cool-steps": "18000",
+        },
+        sweep=({"model.dropout": "0.1"}, {"model.dropout": "0"}),
+        forward_models=1,
+        real_weight=1,
+        student={**_STUDENT, "training.max-steps": "24000", "training.cool-steps": "18000"},
+    ),
 )
-_MIDDLE = replace(
-    _SMALL,
-    most_pairs=400_000,
-    common={
-        "model.d-model": "256",
-        "model.d-ff": "1024",
-        "training.max-steps": "16000",
-        "training.cool-steps": "12000",
-        "training.batch-tokens": "5000",
-    },
-    sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.2"}, {"text.vocab-size": "16000"}),
-    forward_models=2,
-    real_weight=2,
-    student={**_STUDENT, "training.max-steps": "16000", "training.cool-steps": "12000"},
-)
-_LARGE = replace(
-    _MIDDLE,
-    most_pairs=float("inf"),
-    common={
-        **_MIDDLE.common,
-        "text.vocab-size": "16000",
-        "training.max-steps": "40000",
-        "training.cool-steps": "32000",
-    },
-    sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.0"}),
-    forward_models=1,
-    real_weight=1,
-    student={**_STUDENT, "training.max-steps": "40000", "training.cool-steps": "32000"},
-)
-SCALES = (_TINY, _SMALL, _MIDDLE, _LARGE)
 
 
 def choose_scale(pairs: int) -> Scale:
