@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import save_file
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -128,3 +130,24 @@ def test_sides_take_turns(tmp_path, model_directory):
             assert answers[0]["tokens"] == sum(len(ids) + 1 for ids in answers[0]["found"])
         else:
             assert answers[0]["loss"] == answers[1]["loss"]  # the same seed, the same steps
+
+
+def test_the_checkpoints_of_two_runs_are_compared_bit_by_bit(tmp_path, capsys):
+    import card
+
+    for name, value in (("one", 1.0), ("same", 1.0), ("other", 1.25)):
+        for step, first in ((2, 7.0), (4, value)):
+            folder = tmp_path / name / "checkpoints" / f"step-{step:08d}"
+            folder.mkdir(parents=True)
+            save_file(
+                {"w": torch.tensor([first, 2.0]), "v": torch.ones(1)}, folder / "model.safetensors"
+            )
+    assert card.compare(tmp_path / "same", tmp_path / "one").endswith("bit for bit")
+    found = card.compare(tmp_path / "other", tmp_path / "one")
+    assert found == "1 of 2 tensors differ, by up to 2.5e-01"
+    assert card.compare(tmp_path / "one", tmp_path / "none") == "none has no checkpoint"
+    (tmp_path / "one" / "metrics.jsonl").write_text('{"event": "step", "step": 1}\n' * 3)
+    assert card.count_steps(tmp_path / "one") == 3
+    assert not card.headway(tmp_path, "check", "nonsense")
+    assert "FAILED with 2, see " in capsys.readouterr().out
+    assert "no such verb" in (tmp_path / "check.log").read_text()
