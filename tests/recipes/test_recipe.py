@@ -110,6 +110,9 @@ def test_the_last_training_is_installed_only_if_it_is_better():
     assert str(OUT / "runs/final") in follow(maker(), {"final": 21.0})["install"].describe()[0]
     stages = follow(maker(), {"final": 19.0, "forward-2": 20.5})
     assert str(OUT / "runs/forward-2") in stages["install"].describe()[0]
+    assert stages["install-first"].describe() == [
+        f"copy the model of {OUT}/runs/forward-2 to {OUT}/"
+    ]
 
 
 @pytest.mark.parametrize(("bleu", "texts"), [(21.0, 1), (19.0, 2)])

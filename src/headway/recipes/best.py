@@ -88,6 +88,9 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     best = max(models, key=lambda model: model.result.bleu)
 
     if backward:
+        yield make.work(
+            "install-first", "models", "the best model so far", InstallModel(best.run, make.out, {})
+        )
         translators = yield from _choose_translators(make, models, best)
         union = yield from _translate(make, given, translators, backward)
         result = yield make.train(

@@ -35,4 +35,6 @@ class InstallModel:
     def describe(self) -> str:
         """Return in words what is done."""
         search = " ".join(f"--{name} {value}" for name, value in self.search.items())
-        return f"copy the model of {self.model} to {self.out}/, with {search}"
+        return f"copy the model of {self.model} to {self.out}/" + (
+            f", with {search}" if search else ""
+        )
