@@ -37,7 +37,7 @@ def join() -> None:
         # some of them end the process with SIGABRT. So it is imported before there is a group.
         importlib.import_module("torch.distributed.nn.functional")
         # Numbers travel by gloo; gradients on CUDA by nccl.
-        cuda = torch.cuda.is_available()
+        cuda = torch.cuda.is_available() and distributed.is_nccl_available()
         try:
             distributed.init_process_group(
                 "cpu:gloo,cuda:nccl" if cuda else "gloo",
