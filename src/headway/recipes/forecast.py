@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headway.recipes import settings as numbers
 from headway.recipes.ledger import Recipe
-from headway.recipes.settings import ADDITIONS, Choices, Scale, Settings
+from headway.recipes.settings import ADDITIONS, Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Result, Scores, Stage
 
 UNKNOWN = Scores(bleu=0.0, chrf=0.0)  # of a model that is not trained yet
@@ -18,9 +18,8 @@ def benchmark(scale: Scale, overrides: Settings, output: Path) -> Command:
     # R-Drop takes two passes, which the estimates count.
     one_pass = {"training.agreement": "0", "training.cut": "0"}
     settings = {**scale.common, **scale.forward, **overrides, **one_pass}
-    options = [word for name, value in settings.items() for word in (f"--{name}", value)]
     words = ["bench", "train", "--preset", scale.preset, "--repeats", "3", "--json", "-"]
-    return Command(arguments=[*words, *options], output=output)
+    return Command(arguments=[*words, *list_options(settings)], output=output)
 
 
 def read_speed(output: Path) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 from headway.config import merge_overrides
 from headway.inference.directory import load_model
 from headway.inference.saving import save_translator
-from headway.recipes.settings import Settings
+from headway.recipes.settings import Settings, list_options
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class InstallModel:
 
     def describe(self) -> str:
         """Return in words what is done."""
-        search = " ".join(f"--{name} {value}" for name, value in self.search.items())
+        search = " ".join(list_options(self.search))
         return f"copy the model of {self.model} to {self.out}/" + (
             f", with {search}" if search else ""
         )

@@ -1,6 +1,6 @@
 """Stages as ``headway`` commands: how a training, a translation and a scoring are written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from headway.checks.flop import search_flop, training_flop
 from headway.config import Config, ModelConfig, SearchConfig
 from headway.recipes import settings as numbers
 from headway.recipes.given import TextFacts
-from headway.recipes.settings import Choices, Scale, Settings
+from headway.recipes.settings import Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Stage, Work
 from headway.recipes.text_work import PairFiles
 from headway.training.fine_tuning import FREE
@@ -102,7 +102,7 @@ class StageMaker:
             arguments=[
                 "train", str(self.run(name)), *_pair_option("--train", text), *_pair_option("--valid", valid),
                 "--languages", *languages, *(["--init", str(init)] if init else []),
-                "--preset", self.scale.preset, *_options(chosen),
+                "--preset", self.scale.preset, *list_options(chosen),
             ]
         )  # fmt: skip
         return replace(
@@ -143,7 +143,7 @@ class StageMaker:
         command = Command(
             arguments=[
                 "evaluate", *map(str, models), "--source", str(valid.source), "--reference", str(valid.target),
-                "--json", *_options(search or {}),
+                "--json", *list_options(search or {}),
             ],
             output=scores,
         )  # fmt: skip
@@ -185,7 +185,7 @@ class StageMaker:
         command = Command(
             arguments=[
                 "translate", *map(str, models), "--input", str(source), "--output", str(output),
-                *_options(search or {}),
+                *list_options(search or {}),
             ]
         )  # fmt: skip
         flop = len(models) * self._search_flop(self._common(), lines)
@@ -262,7 +262,3 @@ def _is_inherited(setting: str) -> bool:
 
 def _pair_option(option: str, text: PairFiles) -> list[str]:
     return [option, str(text.source), str(text.target)]
-
-
-def _options(settings: Mapping[str, str]) -> list[str]:
-    return [word for name, value in settings.items() for word in (f"--{name}", value)]

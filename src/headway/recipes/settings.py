@@ -145,6 +145,11 @@ SCALES = (
 )
 
 
+def list_options(settings: Settings) -> list[str]:
+    """Return settings as the options of a command."""
+    return [word for name, value in settings.items() for word in (f"--{name}", value)]
+
+
 def choose_scale(pairs: int) -> Scale:
     """Return the scale for so many cleaned pairs."""
     return next(scale for scale in SCALES if pairs <= scale.most_pairs)
