@@ -153,13 +153,12 @@ def test_models_and_settings_that_do_not_fit_are_refused(
 
 
 @native
-@pytest.mark.parametrize(
-    "way", [["--backward"], ["--search.mbr", "true", "--search.sample", "true"]]
-)
+@pytest.mark.parametrize("way", ["ensemble", "backward", "samples"])
 def test_a_file_has_the_same_bytes_with_any_number_of_workers(
-    way: list[str],
+    way: str,
     model_directory: Path,
     backward: Path,
+    tokenizer: Tokenizer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -167,14 +166,18 @@ def test_a_file_has_the_same_bytes_with_any_number_of_workers(
 
     monkeypatch.setattr(translator, "WINDOW", 5)
     (tmp_path / "text").write_text("".join(f"{line}\n" for line in sentences(17, 8)))
-    words = [*way, str(backward)] if way == ["--backward"] else way
+    words = {
+        "ensemble": [str(write_random_model(tmp_path / "other", tokenizer, seed=9))],
+        "backward": ["--backward", str(backward)],
+        "samples": ["--search.mbr", "true", "--search.sample", "true"],
+    }[way]
     outputs = []
     for workers in ("1", "2"):
         out = tmp_path / f"out{workers}"
         dispatch(
-            ["translate", str(model_directory), "--input", str(tmp_path / "text"), "--output", str(out),
-             "--workers", workers, "--threads", "2", "--scores", "--search.max-extra", "7",
-             "--search.candidates", "5", *words]
+            ["translate", str(model_directory), *words, "--input", str(tmp_path / "text"),
+             "--output", str(out), "--workers", workers, "--threads", "2", "--scores",
+             "--search.max-extra", "7", "--search.candidates", "5"]
         )  # fmt: skip
         outputs.append(out.read_bytes())
     assert outputs[0] == outputs[1]

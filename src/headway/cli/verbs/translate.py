@@ -10,7 +10,8 @@ from headway.cli.options import add_backward, add_machine, add_models
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
     "headway translate runs/mine --input text.en.gz --output text.de.gz\n"
-    "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en"
+    "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en\n"
+    "headway translate runs/seed1 runs/seed2 --search.mbr true < text.en > text.de"
 )
 SETTINGS = ("search",)
 
