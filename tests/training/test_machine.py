@@ -3,6 +3,7 @@
 import os
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.kernels import cores
-from headway.training import machine
+from headway.training import machine, start_or_resume
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
@@ -136,3 +137,25 @@ def test_the_message_on_a_run_of_a_better_machine_names_what_is_missing(
     RunDirectory(path).write_record(record)
     with pytest.raises(HeadwayError, match=r"no CUDA device here: resume the run .*--data"):
         dispatch([*more, "20"])
+
+
+@pytest.mark.parametrize(
+    ("device", "precision", "is_packed", "is_slow"),
+    [
+        ("cuda", "fp32", True, True), ("cuda", "bf16", True, False), ("cuda", "fp32", False, False),
+        ("cpu", "fp32", True, False),
+    ],
+)  # fmt: skip
+def test_packed_rows_in_fp32_on_a_gpu_are_named_as_slow(
+    device, precision, is_packed, is_slow, monkeypatch
+):
+    monkeypatch.setattr(machine, "has_bf16", lambda _: True)
+    run = SimpleNamespace(
+        machine=Machine(device=device, precision=precision, threads=1),
+        config=SimpleNamespace(training=TrainingConfig(packed=is_packed)),
+        data=SimpleNamespace(directory="d"),
+    )
+    notices = start_or_resume._precision_notices(run)
+    assert len(notices) == is_slow
+    if is_slow:
+        assert "--data d --training.packed false" in notices[0]

@@ -235,13 +235,22 @@ def _list_other_programs(record: RunRecord) -> list[str]:
 
 
 def _precision_notices(run: Run) -> list[str]:
-    if not run.machine.emulates_bf16:
-        return []
-    return [
-        "this processor has no bf16 instructions, so bf16 takes several times longer than fp32:"
-        f" train elsewhere, or start another RUN with --data {run.data.directory}"
-        " --training.precision fp32"
-    ]
+    other = f"start another RUN with --data {run.data.directory}"
+    if run.machine.emulates_bf16:
+        return [
+            "this processor has no bf16 instructions, so bf16 takes several times longer than fp32:"
+            f" train elsewhere, or {other} --training.precision fp32"
+        ]
+    if (
+        run.machine.device != "cpu"
+        and run.machine.precision == "fp32"
+        and run.config.training.packed
+    ):
+        return [
+            "training.packed in fp32 on a GPU: attention takes many small steps there, because the kernel for"
+            f" packed rows needs bf16: {other} --training.packed false, or train in bf16"
+        ]
+    return []
 
 
 def _with_stored_vocabulary(settings: Config, stored: Config) -> Config:
