@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headway.kernels.attention import attention, has_native_attention, longest_span
+from headway.kernels.fused_attention import fused_attention
 from headway.kernels.varlen_attention import has_varlen_attention, varlen_attention
 from headway.kernels.visibility import Visibility
 from headway.model.blockwise import attend_in_blocks, attend_in_window
@@ -92,14 +93,8 @@ class DotProduct(nn.Module):
         is_causal: bool = False,
     ) -> Tensor:
         """Compute `attend_with_mask` by torch's kernel, which walks over the keys in blocks."""
-        return F.scaled_dot_product_attention(
-            q_BHTK,
-            k_BHSK,
-            v_BHSV,
-            allowed,
-            is_causal=is_causal,
-            scale=None if self.scaled else 1.0,
-        )
+        scale = None if self.scaled else 1.0
+        return fused_attention(q_BHTK, k_BHSK, v_BHSV, allowed, scale, is_causal=is_causal)
 
 
 class Additive(nn.Module):

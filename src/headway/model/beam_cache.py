@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from headway.kernels.fused_attention import fused_attention
 from headway.model.attention_functions import Additive, DotProduct, attend_with_mask, score_scale
 
 
@@ -116,7 +116,7 @@ class BeamCache:
         mask = self.past.mask(window)
         if isinstance(core, DotProduct):
             scale = score_scale(core, q_BHKF.size(-1))
-            sums = F.scaled_dot_product_attention(q_BHKF, keys, values, mask, scale=scale)
+            sums = fused_attention(q_BHKF, keys, values, mask, scale)
         else:
             sums = attend_with_mask(core, q_BHKF, keys, values, mask)
         return sums.transpose(1, 2).flatten(0, 1).unsqueeze(2)
