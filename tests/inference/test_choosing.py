@@ -138,7 +138,7 @@ def test_epsilon_leaves_only_probable_tokens(translator: Translator) -> None:
 
 
 def test_models_and_settings_that_do_not_fit_are_refused(
-    model_directory: Path, pair: Translator, capsys: pytest.CaptureFixture[str]
+    model_directory: Path, backward: Path, pair: Translator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(UsageError, match="must translate from de to en"):
         Translator.load(model_directory, backward=model_directory)
@@ -148,6 +148,11 @@ def test_models_and_settings_that_do_not_fit_are_refused(
         main(["translate", str(model_directory), "--backward", str(model_directory)])
     assert exit.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+    words = ["--backward", str(backward), "--search.mbr", "true"]
+    with pytest.raises(SystemExit) as exit:
+        main(["translate", str(model_directory), *words])
+    assert exit.value.code == 2
+    assert "both choose" in capsys.readouterr().err
     with pytest.raises(HeadwayError, match="candidates = 0"):
         SearchConfig(candidates=0)
 

@@ -37,9 +37,12 @@ def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "
 
     assert translator.config is not None, "the translator was read from a directory"
     try:
-        return merge_overrides(translator.config, overrides).search
+        search = merge_overrides(translator.config, overrides).search
     except HeadwayError as error:
         usage_error(str(error))
+    if search.mbr and translator.backward is not None:  # before an output is opened
+        usage_error("--search.mbr and --backward both choose: use one of them")
+    return search
 
 
 def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig]":
