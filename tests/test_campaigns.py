@@ -25,7 +25,7 @@ def test_no_package_of_the_run_time_is_under_the_gpl() -> None:
 
 @pytest.mark.slow
 def test_commands_name_a_disk_that_cannot_be_written() -> None:
-    said = run_campaign("disk_failures.py", "--count", "3")
+    said = run_campaign("disk_failures.py", "--count", "2")
     if "skipped" in said:
         pytest.skip(said)
     assert "0 promises broken" in said
@@ -33,5 +33,5 @@ def test_commands_name_a_disk_that_cannot_be_written() -> None:
 
 @pytest.mark.slow
 def test_promises_of_training() -> None:
-    said = run_campaign("training_campaigns.py", "nan", "writers", "--count", "2")
+    said = run_campaign("training_campaigns.py", "nan", "writers", "--count", "1")
     assert len(said.splitlines()) == 3

@@ -18,6 +18,7 @@ PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 COMMANDS = re.findall(r"^\s*headway (.*)$", README, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
 def test_python_runs(code: str, model_directory: Path) -> None:
     exec(compile(code.replace("runs/demo", str(model_directory)), "README.md", "exec"), {})

@@ -64,6 +64,7 @@ def test_the_flop_of_a_step_equal_those_that_torch_counts(settings):
     assert training_flop(config, sources, targets) == 3 * forward
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES)
 def test_the_flop_of_a_search_equal_those_that_torch_counts(settings):
     config = shape(**settings)
@@ -187,6 +188,7 @@ def test_bench_measures_the_whole_machine(tmp_path, capsys):
         assert word in table
 
 
+@pytest.mark.slow
 def test_a_part_that_cannot_be_measured_is_listed(monkeypatch, capsys):
     def full(*args, **settings):
         raise RuntimeError("CUDA out of memory. Tried to allocate 3 GiB")

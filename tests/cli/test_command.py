@@ -32,6 +32,7 @@ def test_help_names_every_verb() -> None:
     assert all(f"\n  {verb} " in text for verb in VERBS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verbs_help_fits_a_screen_and_shows_an_example(verb: str) -> None:
     result = headway(verb, "--help")

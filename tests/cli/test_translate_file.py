@@ -163,6 +163,7 @@ def test_control_c_says_that_the_same_command_goes_on(
     assert " words/s\n" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -220,6 +221,7 @@ def test_windows_that_are_translated_at_once_give_the_same_file(
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
 def test_compressed_files_hold_the_same_text(
     suffix: str, model_directory: Path, source: Path, tmp_path: Path

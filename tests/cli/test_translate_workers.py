@@ -59,6 +59,7 @@ def beside(out: Path) -> set[str]:
     return {path.name for path in out.parent.iterdir() if path.name.startswith(out.name)}
 
 
+@pytest.mark.slow
 @needs_workers
 @pytest.mark.parametrize("workers", ["1", "2", "3"])
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -148,6 +149,7 @@ def run_until_killed(*arguments) -> None:
     run(*arguments)
 
 
+@pytest.mark.slow
 @needs_workers
 @pytest.mark.parametrize("part", [[], ["--part", "1/1"], ["--part", "2/2"]])
 def test_a_parent_that_is_killed_goes_on_with_the_same_bytes(
@@ -199,6 +201,7 @@ def test_control_c_ends_the_workers_and_the_same_command_goes_on(
     assert out.read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_a_join_that_is_killed_anywhere_is_done_again(
     whole: bytes,
     model_directory: Path,
@@ -393,6 +396,7 @@ def test_workers_share_the_threads_and_each_has_a_window(source: Path, tmp_path:
     assert (plan.workers, plan.threads, plan.lines) == (3, 2, range(35, 47))
 
 
+@pytest.mark.slow
 @needs_workers
 def test_without_native_code_the_text_depends_on_the_threads(
     model_directory: Path,

@@ -89,6 +89,7 @@ def assert_same(ours, theirs):
     assert (ours.high - ours.low) / 2 == pytest.approx(theirs["confidence_var"], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_command(
     tmp_path, hypotheses, references
 ):
@@ -103,6 +104,7 @@ def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_comman
     assert sheet["bleu"].score != sheet["bleu_lc"].score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "form"),
     [

@@ -49,6 +49,7 @@ def logits(model: Model) -> torch.Tensor:
         return model.transformer(source, target)
 
 
+@pytest.mark.slow
 def test_an_export_translates_and_scores_as_the_model(model: Model, tmp_path: Path) -> None:
     notes = write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out")

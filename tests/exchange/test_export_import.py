@@ -89,6 +89,7 @@ def test_the_code_in_the_card_loads_the_export(
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.slow
 def test_a_failed_comparison_is_an_error_and_keeps_the_files(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

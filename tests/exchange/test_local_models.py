@@ -38,6 +38,7 @@ def exported(model: Model, form: str, folder: Path) -> Path:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["ctranslate2", "huggingface", "argos"])
 def test_a_model_of_another_program_is_imported_once(
     form: str,

@@ -24,6 +24,7 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*EXACT, *EXACT_IN_ONNX])
 def test_an_export_is_exact(name: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
     model = make_model(tokenizer, **{**EXACT, **EXACT_IN_ONNX}[name])

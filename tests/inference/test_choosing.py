@@ -157,6 +157,7 @@ def test_models_and_settings_that_do_not_fit_are_refused(
         SearchConfig(candidates=0)
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("way", ["ensemble", "backward", "samples"])
 def test_a_file_has_the_same_bytes_with_any_number_of_workers(

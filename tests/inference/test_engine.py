@@ -48,6 +48,7 @@ def test_native_logits_equal_those_of_the_model(shape: dict[str, Any]) -> None:
     assert distance(ours, walk(PlainEngine(model), model)) < 1e-5
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("precision", ["bf16", "int8"])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

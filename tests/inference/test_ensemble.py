@@ -70,6 +70,7 @@ def is_close(ours: list[list[Hypothesis]], theirs: list[list[Hypothesis]]) -> bo
     return all(a.tokens == b.tokens and abs(a.score - b.score) < 1e-5 for a, b in pairs)
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -114,6 +115,7 @@ def test_the_order_of_the_models_does_not_matter(
         assert Translator.load(directories[0]).translate(lines, settings) != found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [{"beam": 1}, {"beam": 4}, {"n_best": 3, "sample": True}, {"n_best": 3}],

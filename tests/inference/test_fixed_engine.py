@@ -52,6 +52,7 @@ def assert_equal(
             assert a.tokens == b.tokens or close > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES])
 def test_fixed_shapes_give_the_translations_of_growing_ones(shape: str, beam: int) -> None:

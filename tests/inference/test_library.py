@@ -60,6 +60,7 @@ def test_importing_headway_is_quick_and_imports_nothing_heavy() -> None:
     assert statistics.median(times) < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [b for b in BLOCKS if "runs/" not in b and "nowhere" not in b])
 def test_the_documented_examples_without_a_model_run(block: str) -> None:
     before = torch.get_rng_state()

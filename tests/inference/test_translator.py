@@ -246,6 +246,7 @@ def test_the_self_check_detects_attention_to_padding(
     assert "padding changes no prediction" in failed
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(decoding.library() is None, reason="no native code")
 @pytest.mark.parametrize("precision", ["auto", "int8"])
 def test_the_self_check_detects_a_broken_engine(

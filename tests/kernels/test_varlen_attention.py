@@ -43,6 +43,7 @@ def gradients(model: Transformer, batch: Batch, *, bf16: bool = False) -> list[T
     return [sums, *(found[p] for p in model.parameters())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["fp64", "bf16"])
 @pytest.mark.parametrize("changes", [{}, {"window": 5}, {"positions": "learned"}])
 def test_losses_and_gradients_equal_those_with_masks(

@@ -139,6 +139,7 @@ def train(run, steps):
     return reports
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["language-model", "classifier"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_resumed_run_gives_the_same_bits_as_an_uninterrupted_one(data, kind, packed, tmp_path):

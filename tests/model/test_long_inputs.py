@@ -216,6 +216,7 @@ def test_long_causal_layers_read_no_later_position(window: int) -> None:
             assert not gradient[:, : max(0, t - window + 1)].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [0, 5, 20, 64])
 @torch.no_grad()
 def test_step_by_step_equals_full_while_hypotheses_are_reordered(window: int) -> None:

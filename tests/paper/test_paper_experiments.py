@@ -192,6 +192,7 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     assert "Tied embeddings" in (out / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 def test_an_interrupted_experiment_leaves_its_finished_trainings(
     stop: type[BaseException], tmp_path: Path, capsys: pytest.CaptureFixture[str],

@@ -9,7 +9,6 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.model import Transformer
-from headway.paper.experiments import classification
 from headway.paper.results import Claim, Figure, Result, Table
 from headway.paper.running import plan as plans
 from headway.paper.running import trial_run
@@ -250,14 +249,6 @@ def test_a_failed_worker_is_named_with_its_last_line(tmp_path: Path) -> None:
         place.mkdir()
     with pytest.raises(HeadwayError, match=r"ended with 1: FileNotFoundError.*spec\.json"):
         list(run_together(trial_run.run_trial, places, 2))
-
-
-@pytest.mark.slow
-def test_classifiers_run_together_as_they_run_alone(tmp_path: Path) -> None:
-    alone, together = (
-        classification.run(Work(tmp_path / str(n), "toy", seeds=(2,), processes=n)) for n in (1, 2)
-    )
-    assert alone.tables == together.tables
 
 
 def test_unknown_scales_and_missing_text_are_named(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def style(element: ElementTree.Element) -> dict[str, str]:
     return {name.strip(): value.strip() for name, value in pairs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ["columns", "paper"])
 @pytest.mark.parametrize("heads", [None, [2, 9]])
 def test_every_link_shows_its_weight(

@@ -182,6 +182,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_documentation_matches_the_code(
     model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -290,6 +290,7 @@ def test_other_calls_take_their_turn_and_stop_too() -> None:
     run(work)
 
 
+@pytest.mark.slow
 def test_other_calls_do_not_change_the_measured_speed() -> None:
     model = Model(0.01)
 

@@ -190,6 +190,7 @@ def keep_running(processes: WorkerProcesses, progress: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_worker_processes_are_replaced_while_the_work_goes_on_and_end_with_the_block(
     tmp_path: Path,
 ) -> None:

@@ -30,6 +30,7 @@ def learn_from_lines(lines: list[str], config: TextConfig) -> bytes:
     return model.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strange", [[], STRANGE, [*STRANGE, "a\ttab", "x\t7\ty"]])
 @pytest.mark.parametrize("changes", [
     {"vocab_size": 520}, {"vocab_size": 500, "split_digits": True, "character_coverage": 0.99},

@@ -107,6 +107,7 @@ def strange_lines(count: int) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OWN)
 def test_a_model_of_ones_own_splits_text_as_sentencepiece_does(kind: str, tmp_path: Path) -> None:
     file = tmp_path / "own.model"

@@ -68,6 +68,7 @@ def read_bytes(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held_out", [True, False])
 def test_ranges_give_what_one_pass_in_order_gives(
     held_out: bool, table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -99,6 +100,7 @@ class Killed(BaseException):
     """Stands for SIGKILL: nothing in the program catches it."""
 
 
+@pytest.mark.slow
 def test_a_preparation_that_is_killed_at_any_commit_goes_on(
     table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +200,7 @@ def interrupt(preparation: Preparation, tasks: int) -> None:
     steps.close()
 
 
+@pytest.mark.slow
 def test_changed_text_or_settings_are_named_and_start_again(
     table: list[Path], tmp_path: Path
 ) -> None:

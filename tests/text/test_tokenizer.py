@@ -102,6 +102,7 @@ def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece() -> None:
         assert ours == pytest.approx(sum(map(len, drawn)), rel=0.02)
 
 
+@pytest.mark.slow
 def test_subwords_with_dropout_are_the_same_in_every_process() -> None:
     code = """
 from test_tokenizer import pairs

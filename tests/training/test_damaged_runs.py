@@ -255,6 +255,7 @@ def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path)
         dispatch(["average", str(path), str(tmp_path / "other")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["step", "save", "validation"])
 def test_a_run_directory_that_vanishes_ends_the_training(moment, corpus, tmp_path):
     path = tmp_path / "run"
@@ -301,6 +302,6 @@ def test_a_randomly_damaged_run_gives_the_same_weights_or_a_message():
     # Not in tmp_path, which only its owner may read: some children give up the rights of root.
     with tempfile.TemporaryDirectory() as name:
         runs = DamagedRuns(Path(name))
-        for number in range(10):
+        for number in range(6):
             case = runs.resume(number)
             assert case.is_right, (number, case.damage, case.outcome, case.log)

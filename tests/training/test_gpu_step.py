@@ -30,6 +30,7 @@ def base() -> ModelConfig:
     return replace(PRESETS["base"].model, source_vocab_size=37000, target_vocab_size=37000)
 
 
+@pytest.mark.slow
 def test_a_step_of_base_takes_few_launches_and_waits_for_nothing_but_its_losses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -54,6 +55,7 @@ def test_a_number_that_is_read_in_a_step_is_found(monkeypatch: pytest.MonkeyPatc
         count_step(base(), LENGTHS[:20], packed=True, monkeypatch=monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"agreement": 5.0, "cut": 0.1}, {"optimizer": "muon"}])
 @pytest.mark.parametrize("is_packed", [True, False])
 def test_a_step_takes_no_tensor_of_the_processor_and_reads_no_number(
@@ -96,6 +98,7 @@ def adam_without_fusion(adam: torch.optim.Adam, create: Any, *args: Any, **setti
     create(adam, *args, **settings | {"fused": False})
 
 
+@pytest.mark.slow
 def test_packed_rows_of_a_thousand_steps_have_one_shape(
     uninterrupted_run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -299,6 +299,7 @@ def test_a_rank_that_stops_alone_saves_nothing(monkeypatch, corpus, tmp_path):
     assert run.directory.steps()[-1] == 3
 
 
+@pytest.mark.slow
 def test_ranks_that_cannot_connect_end_with_one_line(monkeypatch):
     variables = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "9"}
     for name, value in variables.items():

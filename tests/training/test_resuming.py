@@ -117,6 +117,7 @@ def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tm
     assert not record.finished
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
