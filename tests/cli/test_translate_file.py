@@ -210,6 +210,7 @@ def test_an_output_of_something_else_starts_again_and_says_so(
     assert not beside(out)
 
 
+@pytest.mark.slow
 def test_windows_that_are_translated_at_once_give_the_same_file(
     model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ def test_parts_begin_with_windows_and_cover_all_lines(total: int) -> None:
         assert all(part.start % WINDOW == 0 or not part for part in parts)
 
 
+@pytest.mark.slow
 def test_more_parts_than_windows_and_an_empty_input(
     whole: bytes, model_directory: Path, source: Path, tmp_path: Path
 ) -> None:

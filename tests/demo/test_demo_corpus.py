@@ -28,6 +28,7 @@ def digest(examples):
     return hashlib.sha256("\n".join("\t".join(e) for e in examples).encode()).hexdigest()
 
 
+@pytest.mark.slow
 def test_the_corpus_is_the_same_for_every_hash_seed_and_process(examples):
     script = (
         "import hashlib; from headway.demo import generate;"

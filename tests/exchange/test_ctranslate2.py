@@ -26,6 +26,8 @@ from support.toy_models import sentences, translate_words
 
 pytest.importorskip("ctranslate2")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def parted() -> Tokenizer:
@@ -49,7 +51,6 @@ def logits(model: Model) -> torch.Tensor:
         return model.transformer(source, target)
 
 
-@pytest.mark.slow
 def test_an_export_translates_and_scores_as_the_model(model: Model, tmp_path: Path) -> None:
     notes = write(model, tmp_path / "out", "float32")
     runner = Runner(tmp_path / "out")

@@ -126,6 +126,7 @@ def test_none_of_a_thousand_sentences_depends_on_its_batch(precision: str) -> No
             assert search(engine, model, [texts[i] for i in rows]) == [alone[i] for i in rows]
 
 
+@pytest.mark.slow
 @native
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -323,6 +324,7 @@ def test_a_tied_table_is_stored_once() -> None:
         assert len({weights.source_table, weights.target_table}) == count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [

@@ -93,6 +93,7 @@ def test_a_beam_of_one_takes_the_likeliest_token() -> None:
     assert found.tokens[: limit - 1] == logits_TV.argmax(-1).tolist()[: limit - 1]
 
 
+@pytest.mark.slow
 def test_a_sentence_alone_is_translated_as_in_a_batch() -> None:
     model, texts = model_of({}), sources(23)
     engine = FixedEngine(model)
@@ -100,6 +101,7 @@ def test_a_sentence_alone_is_translated_as_in_a_batch() -> None:
     assert_equal([search(engine, model, [text])[0] for text in texts], together)
 
 
+@pytest.mark.slow
 def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fixed_engine, "KEPT_BYTES", 1)
     model, engine = model_of({}), None
@@ -110,6 +112,7 @@ def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch: pytest.M
         assert len(engine._searches) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps_unseen", [1, 3, 100])
 def test_finished_sentences_leave_and_the_others_are_not_changed(
     monkeypatch: pytest.MonkeyPatch, steps_unseen: int
@@ -220,6 +223,7 @@ def test_sizes_are_rounded_up_to_few_values() -> None:
     assert powers == [1, 2, 4, 4, 8, 8, 16, 64, 64, 128]
 
 
+@pytest.mark.slow
 def test_a_translator_gives_this_engine_larger_batches(
     tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

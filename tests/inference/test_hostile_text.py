@@ -12,6 +12,7 @@ from support.text_promises import comes_back, ends, growth, neutral
 from support.toy_models import sentences
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])
 def test_strange_texts_are_split_and_tokenized_without_loss(
     tokenizer: Tokenizer, subwords: str

@@ -197,6 +197,7 @@ def test_a_classifier_learns_and_returns_probabilities(runs, files, capsys):
     assert capsys.readouterr().out == "accuracy 100.00 %: 19 of 19\n"
 
 
+@pytest.mark.slow
 def test_a_language_model_learns_and_generates_likely_text(runs, files, capsys):
     generator = TextGenerator.load(runs / "lm")
     likely, unlikely = generator.score(["the cat is blue , not the tree", "tree the not , blue is"])

@@ -299,6 +299,7 @@ def test_the_page_and_the_files_leave_out_the_same_weights() -> None:
     assert np.array_equal(weights >= FAINTEST, as_bytes / 255 >= FAINTEST)
 
 
+@pytest.mark.slow
 def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
     hostile = ' <script>alert("1")</script>&\x00\x0b\ufffe'
     odd = AttentionMap(

@@ -98,6 +98,7 @@ def test_pages_json_and_numbers_need_no_matplotlib(
         picture(model_directory, "--out", str(tmp_path / "a.svg"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -69,6 +69,7 @@ ENCODINGS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("text", ["the cat sees", 'größe & 100 % + 日本 = "x"'])
 def test_all_four_encodings_give_the_models_own_translation(

@@ -172,6 +172,7 @@ def random_html(chooser: random.Random) -> str:
     return "".join(chooser.choices(nodes, k=chooser.randrange(40)))
 
 
+@pytest.mark.slow
 def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
     chooser = random.Random(4)
     for _ in range(1000):

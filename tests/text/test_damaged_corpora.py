@@ -129,6 +129,7 @@ def campaign(directory: Path, seed: int, rounds: int) -> Counter[str]:
     return kinds
 
 
+@pytest.mark.slow
 def test_a_damaged_corpus_is_prepared_or_rejected_in_one_line(tmp_path: Path) -> None:
     kinds = campaign(tmp_path, seed=1, rounds=5)
     assert kinds.total() >= 100

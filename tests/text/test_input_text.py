@@ -50,7 +50,7 @@ def test_lines_are_counted_and_skipped_as_they_are_read(
         ("a\nß".encode()[:-1], r":2: not UTF-8"),
         (b"a\n" + b"x" * LONGEST + b"\n", r":2: longer than"),
         (b"%PDF-1.7\n", r"a PDF document"),
-        (gzip.compress(b"a\n" * 99)[:-4], r"cut off"),
+        (gzip.compress(b"a\n" * 99, mtime=0)[:-4], r"cut off"),
     ],
 )
 def test_text_that_cannot_be_read_is_refused(content: bytes, message: str, tmp_path: Path) -> None:

@@ -221,6 +221,7 @@ def test_changed_text_or_settings_are_named_and_start_again(
     assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_preparation_in_another_process_is_named(
     table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +238,7 @@ def test_a_preparation_in_another_process_is_named(
         Preparation(["-"], 31, tmp_path / "x", CONFIG, LANGUAGES, join=True)
 
 
+@pytest.mark.slow
 def test_a_killed_deletion_of_the_work_directory_is_finished(
     table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,8 @@ from support.damaged_resumption import DamagedRuns
 from support.run_damage import remove_digests
 from support.runs import assert_equal_runs, command, metrics, opened
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def stopped_run(corpus, tmp_path_factory):
@@ -48,7 +50,6 @@ def checkpoint_file(path, step, name):
     return path / "checkpoints" / f"step-{step:08d}" / name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -255,7 +256,6 @@ def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path)
         dispatch(["average", str(path), str(tmp_path / "other")])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["step", "save", "validation"])
 def test_a_run_directory_that_vanishes_ends_the_training(moment, corpus, tmp_path):
     path = tmp_path / "run"
@@ -297,7 +297,6 @@ def test_a_run_directory_that_another_replaces_is_not_written_to(corpus, path, t
     other.unlock()
 
 
-@pytest.mark.slow
 def test_a_randomly_damaged_run_gives_the_same_weights_or_a_message():
     # Not in tmp_path, which only its owner may read: some children give up the rights of root.
     with tempfile.TemporaryDirectory() as name:

@@ -30,6 +30,7 @@ def poisoned(monkeypatch, steps):
     monkeypatch.setattr(Trainer, "compute", compute)
 
 
+@pytest.mark.slow
 def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {4})
     path = tmp_path / "run"

@@ -57,6 +57,7 @@ def test_a_run_starts_from_the_weights_and_vocabulary_of_the_model(model, other_
     assert digest in (path / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_before_the_first_step_the_run_computes_what_the_model_computes(
     model, other_text, tmp_path
 ):

@@ -110,6 +110,7 @@ def test_a_finished_run_learns_a_shortlist_when_resumed(
     assert (Shortlist.load(path, (331, 331)).candidates[:, 0] >= 0).sum() > 3
 
 
+@pytest.mark.slow
 def test_patience_ends_a_run_that_learns_nothing(corpus, tmp_path):
     path = tmp_path / "run"
     nothing = {"training__rate_scale": 1e-30, "training__patience": 2, "training__max_steps": 40}
