@@ -3,9 +3,9 @@
 import pytest
 
 from headway.config import SearchConfig, TextConfig
+from headway.documents.html.parsing import parse_html
 from headway.inference import Translator
-from headway.serving.html_parsing import parse_html
-from headway.serving.passages import Passage
+from headway.inference.passages import Passage
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import shapes, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral

@@ -18,9 +18,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import SearchConfig
+from headway.documents.html.parsing import parse_html
 from headway.inference import Translator
-from headway.serving.html_parsing import parse_html
-from headway.serving.passages import Passage
+from headway.inference.passages import Passage
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import WORDS, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral

@@ -20,12 +20,12 @@ from headway.pictures.maps import AttentionMaps
 from headway.serving.app import make_app
 from headway.serving.environment import read_variables
 from headway.serving.keys import Keys
-from headway.serving.languages import is_translatable
 from headway.serving.models import Models, load_models
 from headway.serving.page import page_files
 from headway.serving.rejection import Rejection
 from headway.serving.requests import read_body
 from headway.serving.server import Server
+from headway.text.languages import is_translatable
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences, write_random_model
 

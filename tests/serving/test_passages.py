@@ -11,14 +11,17 @@ from typing import Any
 import pytest
 
 from headway.config import ServerConfig
-from headway.serving.html_parsing import parse_html, scan
-from headway.serving.html_translation import place_tags, translate_pages
+from headway.documents.html.page import write_block
+from headway.documents.html.parsing import parse_html, scan
+from headway.documents.paragraph import Translated
+from headway.inference.passages import Passage
+from headway.inference.text_translation import TextTranslation
+from headway.serving.html_translation import translate_pages
 from headway.serving.languages import LanguageDetector
-from headway.serving.links import WordLinks, word_spans
 from headway.serving.metrics import Metrics
-from headway.serving.passages import Passage, TextTranslation
 from headway.serving.queue import TranslationQueue
 from headway.text.languages import name_of
+from headway.text.word_links import WordLinks, word_spans
 
 TEXTS = [
     "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
@@ -60,7 +63,7 @@ def one_block(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> str
     before, block, *_ = parse_html(source)
     if isinstance(before, str):
         before, block = block, before
-    return place_tags(before, target, linked(before.text, target, pairs))
+    return write_block(before, Translated(target, linked(before.text, target, pairs)))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def test_blocks_code_and_comments_stay() -> None:
     nodes = parse_html(source)
     assert [p.text for p in nodes if not isinstance(p, str)] == ["One", "two", "four", " & 1 < 2"]
     same = "".join(
-        p if isinstance(p, str) else place_tags(p, p.text, WordLinks.identity(p.text))
+        p if isinstance(p, str) else write_block(p, Translated(p.text, WordLinks.identity(p.text)))
         for p in nodes
     )
     assert html.unescape(same) == html.unescape(source)
@@ -247,7 +250,7 @@ def test_words_with_few_links_or_all_take_no_time(source: str, link: tuple[int, 
     links = linked(block.text, "A " * 2000, [])
     links.pairs = [(range(len(links.source))[at], word) for at in link for word in range(2000)]
     started = time.process_time()
-    assert place_tags(block, "A " * 2000, links).count("<") == source.count("<")
+    assert write_block(block, Translated("A " * 2000, links)).count("<") == source.count("<")
     assert time.process_time() - started < 1
 
 

@@ -11,9 +11,9 @@ from headway.config import ServerConfig
 from headway.inference import Segment, Translator
 from headway.serving.app import make_app
 from headway.serving.models import Models, load_models
-from headway.serving.passages import split_texts
 from headway.serving.queue import SHORT_REQUEST
 from headway.serving.server import Server
+from headway.serving.tokenized_texts import tokenize_texts
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences as random_sentences
 
@@ -99,10 +99,11 @@ def test_the_name_of_a_language_begins_every_sentence(
     monkeypatch.setattr(Tokenizer, "named_language", named)
     translator = models.pairs["en", "de"]
     text = " >>deu<< The cat sees. A dog runs.\n\n>>x<< !\nA tree"
-    [split] = split_texts(translator, translator.default_search, [text], True, 1000)
+    [tokenized] = tokenize_texts(translator, translator.default_search, [text], True, 1000)
+    split = tokenized.split
     sentences = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
     assert split.passage.sentences == sentences
-    assert [segment.text for segment in split.segments] == [f">>deu<<{s}" for s in sentences]
+    assert [segment.text for segment in tokenized.segments] == [f">>deu<<{s}" for s in sentences]
     for sentence, start in zip(sentences, split.passage.starts(), strict=True):
         assert text[start + len(split.language_name) :].startswith(sentence)
     assert split.passage.join(["A", "B", "C", "D"], "de")[0] == "  A B\n\nC\nD"

@@ -11,8 +11,6 @@ from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.serving.html_translation import translate_pages
-from headway.serving.languages import is_translatable
-from headway.serving.links import Span, WordLinks
 from headway.serving.messages import (
     Alignment,
     AlignRequest,
@@ -32,7 +30,8 @@ from headway.serving.models import Models
 from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator
-from headway.text.languages import name_of
+from headway.text.languages import is_translatable, name_of
+from headway.text.word_links import Span, WordLinks
 
 V = TypeVar("V")
 MAX_DETECTED = 3  # languages in an answer of /detect

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from headway.errors import HeadwayError
+from headway.text.languages import is_translatable
 
 # Codes that clients of LibreTranslate use, and the codes that models use for the same language.
 SYNONYMS = {"pb": "pt-br", "zt": "zh-hant", "zh-hans": "zh"}
-UNSPACED = {"zh", "zh-Hans", "zh-Hant", "ja", "th", "lo", "km", "my"}  # no space after a sentence
 EXAMINED = 3_000  # characters at the beginning of a text; the rest of a long text adds nothing
 
 
@@ -16,11 +16,6 @@ def normalize_code(code: str) -> str:
     """Return a language code in lower case, and one of its synonyms for all."""
     lowered = code.lower()
     return SYNONYMS.get(lowered, lowered)
-
-
-def is_translatable(text: str) -> bool:
-    """Return whether a text has a letter or a digit."""
-    return any(character.isalnum() for character in text)
 
 
 class LanguageDetector:

@@ -9,11 +9,12 @@ from functools import partial
 
 from headway.config import UNLIMITED, SearchConfig
 from headway.inference import Segment, Translator
+from headway.inference.text_translation import TextTranslation
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import WordPairs
-from headway.serving.links import WordLinks
-from headway.serving.passages import SplitText, TextTranslation, join_text, split_texts
 from headway.serving.queue import SHORT_REQUEST, TranslationQueue
+from headway.serving.tokenized_texts import TokenizedText, tokenize_texts
+from headway.text.word_links import WordLinks
 
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
 
@@ -69,8 +70,8 @@ class TextTranslator:
         is_admitted: bool,
     ) -> list[TextTranslation]:
         """Translate all texts of a request by one model; they are admitted or rejected together."""
-        splits = await self._split(translator, search, texts, is_admitted)
-        segments = [segment for split in splits for segment in split.segments]
+        tokenized = await self._tokenize(translator, search, texts, is_admitted)
+        segments = [segment for text in tokenized for segment in text.segments]
         found = []
         if segments:
             found = await self.queue.translate(
@@ -85,29 +86,29 @@ class TextTranslator:
 
         def join() -> list[TextTranslation]:
             joined, at = [], 0
-            for split in splits:
-                here = slice(at, at + len(split.segments))
+            for text in tokenized:
+                here = slice(at, at + len(text.segments))
                 at = here.stop
                 linked = None if links is None else links[here]
-                joined.append(join_text(translator, split, found[here], linked))
+                joined.append(text.join(translator, found[here], linked))
             return joined
 
         return await self.queue.run_text_work(sum(map(len, texts)), join)
 
-    async def _split(
+    async def _tokenize(
         self,
         translator: Translator,
         search: SearchConfig,
         texts: Sequence[str],
         is_admitted: bool,
-    ) -> list[SplitText]:
+    ) -> list[TokenizedText]:
         characters = sum(map(len, texts))
         if characters >= SHORT_REQUEST and not is_admitted:
             # A long request that will be rejected must not cost the others the time to split it.
             self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
         max_tokens = UNLIMITED if is_admitted else self.queue.config.queue_tokens
-        split = partial(split_texts, translator, search, texts, self.is_split, max_tokens)
-        return await self.queue.run_text_work(characters, split)
+        tokenize = partial(tokenize_texts, translator, search, texts, self.is_split, max_tokens)
+        return await self.queue.run_text_work(characters, tokenize)
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield the parts of a translation as the last model of a route finds them, greedily.
@@ -122,12 +123,13 @@ class TextTranslator:
             yield text
             return
         translator = route[-1]
-        [split] = await self._split(translator, translator.default_search, [text], is_admitted)
+        search = translator.default_search
+        [tokenized] = await self._tokenize(translator, search, [text], is_admitted)
         if not is_admitted:  # as a whole, so that it is not rejected halfway
-            self.queue.check_room(sum(len(segment.ids) for segment in split.segments))
-        gaps = split.passage.target_gaps(translator.languages[1])
+            self.queue.check_room(sum(len(segment.ids) for segment in tokenized.segments))
+        gaps = tokenized.split.passage.target_gaps(translator.languages[1])
         yield gaps[0]
-        for segments, gap in zip(split.lines, gaps[1:], strict=True):
+        for segments, gap in zip(tokenized.lines, gaps[1:], strict=True):
             for number, segment in enumerate(segments):
                 async with aclosing(self._stream_segment(translator, segment)) as parts:
                     async for part in parts:

@@ -3,6 +3,7 @@
 import re
 
 CODE = re.compile(r"\w[\w-]{0,30}")  # such as de, pt-BR or zh_Hant
+UNSPACED = {"zh", "zh-Hans", "zh-Hant", "ja", "th", "lo", "km", "my"}  # no space after a sentence
 
 # ISO 639-1 codes, and common codes with a script or country.
 NAMES = {
@@ -35,3 +36,8 @@ NAMES = {
 def name_of(code: str) -> str:
     """Return the English name of a language, or the code itself if the name is not listed."""
     return NAMES.get(code, code)
+
+
+def is_translatable(text: str) -> bool:
+    """Return whether a text has a letter or a digit."""
+    return any(character.isalnum() for character in text)

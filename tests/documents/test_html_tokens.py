@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from headway.serving.html_parsing import parse_html, scan
-from headway.serving.html_tokens import tokenize
+from headway.documents.html.parsing import parse_html, scan
+from headway.documents.html.tokens import tokenize
 
 
 @pytest.mark.parametrize(

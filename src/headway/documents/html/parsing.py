@@ -3,10 +3,11 @@
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from headway.serving.html_elements import BLOCKS, KEPT, OpenElements, find_element_end, is_void
-from headway.serving.html_tokens import Token, tokenize
+from headway.documents.html.elements import BLOCKS, KEPT, OpenElements, find_element_end, is_void
+from headway.documents.html.tokens import Token, tokenize
+from headway.documents.paragraph import Element, Paragraph
 
 _NUMBER = re.compile(
     r"&#0*([0-9]{1,8})[0-9]*"
@@ -15,31 +16,28 @@ _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 MAX_DEPTH = 64  # nested inline elements; deeper tags stay where they are
 
 
-@dataclass
-class Element:
-    """An inline element, or a tag or comment without text.
+@dataclass(frozen=True)
+class Tag:
+    """The markup of an inline element.
 
     Attributes:
-        start: Where the element starts in the block's text.
-        end: Where it ends.
         before: The opening tag, or the whole element if it has no text.
         after: The closing tag.
-        inner: The elements inside.
     """
 
-    start: int
-    end: int
-    before: str = ""
+    before: str
     after: str = ""
-    inner: list["Element"] = field(default_factory=list)
 
 
 @dataclass
-class Block:
-    """A run of text between two block tags, with its inline elements."""
+class Block(Paragraph[Tag]):
+    """A run of text between two block tags, with its inline elements.
 
-    text: str
-    root: Element
+    Attributes:
+        source: The text and the tags as they stand in the document.
+    """
+
+    source: str = ""
 
 
 def scan(source: str) -> list[tuple[str, str, str]]:
@@ -102,19 +100,18 @@ def _make_block(run: Sequence[tuple[str, str, str]]) -> Block:
                     partner[number] = opened
                     break
     text = ""
-    root = Element(0, 0)
-    path = [root]
+    block = Block("", source="".join(raw for _, _, raw in run))
+    path: list[Element[Tag]] = []
     for number, (kind, _, raw) in enumerate(run):
+        inner = path[-1].inner if path else block.elements
         if kind == "text":
             text += _LINE_BREAK.sub(" ", html.unescape(_NUMBER.sub(r"&#\1", raw)))
         elif number in partner and kind == "open":
-            element = Element(len(text), 0, before=raw)
-            path[-1].inner.append(element)
-            path.append(element)
+            path.append(Element(len(text), 0, Tag(raw, run[partner[number]][2])))
+            inner.append(path[-1])
         elif number in partner:
-            element = path.pop()
-            element.end, element.after = len(text), raw
+            path.pop().end = len(text)
         else:
-            path[-1].inner.append(Element(len(text), len(text), before=raw))
-    root.end = len(text)
-    return Block(text, root)
+            inner.append(Element(len(text), len(text), Tag(raw)))
+    block.text = text
+    return block

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from headway.serving.html_tokens import RAW_TEXT, Token
+from headway.documents.html.tokens import RAW_TEXT, Token
 
 BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center",

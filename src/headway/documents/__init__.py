@@ -1,0 +1,1 @@
+"""Documents: files in, the same files with their text replaced out; no model and no network."""

@@ -1,0 +1,54 @@
+"""A document or a fragment of HTML as text: every tag comes back once, around the translations of its words.
+
+Inline tags follow the alignment of words. Tags between blocks, and elements that are not for
+translation, stay as they are. Nothing is validated: what is not a tag is text.
+"""
+
+import html
+from collections.abc import Sequence
+
+from headway.documents.html.parsing import Block, Tag, parse_html
+from headway.documents.paragraph import Translated
+from headway.documents.placing import Placed, place
+
+
+class HtmlPage:
+    """The blocks of a document, and what stands between them.
+
+    Args:
+        source: HTML; any text is.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.nodes = parse_html(source)
+        self.paragraphs = [node for node in self.nodes if isinstance(node, Block)]
+
+    def write(self, translations: Sequence[Translated]) -> str:
+        """Return the document with its blocks replaced.
+
+        Args:
+            translations: One for each paragraph.
+        """
+        found = iter(translations)
+        return "".join(
+            node if isinstance(node, str) else write_block(node, next(found)) for node in self.nodes
+        )
+
+
+def write_block(block: Block, translated: Translated) -> str:
+    """Return the translation of a block with the block's tags around its words.
+
+    A block whose text does not change is returned as it stands in the document.
+    """
+    if translated.text == block.text:
+        return block.source
+    return _write_parts(place(block, translated))
+
+
+def _write_parts(parts: Sequence[str | Placed[Tag]]) -> str:
+    return "".join(
+        html.escape(part, quote=False)
+        if isinstance(part, str)
+        else part.element.content.before + _write_parts(part.inner) + part.element.content.after
+        for part in parts
+    )

@@ -1,0 +1,86 @@
+"""A paragraph of a document: its text, and the inline elements in it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from headway.text.word_links import WordLinks
+
+Content = TypeVar("Content")
+
+
+@dataclass
+class Element(Generic[Content]):
+    """An inline element, such as bold words, a link, an image or a code span.
+
+    Attributes:
+        start: Where the element starts in the paragraph's text; it has no text if it ends there.
+        end: Where the element ends.
+        content: What the format needs to write the element again.
+        inner: The elements inside.
+        is_kept: Whether the text inside stays as it is, such as code.
+    """
+
+    start: int
+    end: int
+    content: Content
+    inner: list["Element[Content]"] = field(default_factory=list)
+    is_kept: bool = False
+
+
+@dataclass
+class Paragraph(Generic[Content]):
+    """What is translated at once: a paragraph, a heading, a cell, a subtitle, an attribute.
+
+    Attributes:
+        text: The text as a reader sees it, without marks of the format.
+        elements: The inline elements in the order of the text; they do not overlap.
+    """
+
+    text: str
+    elements: list[Element[Content]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Translated:
+    """The translation of a paragraph.
+
+    Attributes:
+        text: The translation of the paragraph's text.
+        links: Words that belong together; None: inline elements keep their relative places.
+    """
+
+    text: str
+    links: WordLinks | None = None
+
+
+class Document(Protocol):
+    """A file in memory, whose text can be replaced."""
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+        """What is to be translated, in reading order."""
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the file with its paragraphs replaced.
+
+        Args:
+            translations: One for each paragraph.
+        """
+
+
+@dataclass(frozen=True)
+class DocumentOptions:
+    """What the reader of a document may need to know.
+
+    Attributes:
+        source: Language code of the text; "" if it is not known.
+        target: Language code of the translation; "" if it is not known.
+        columns: Names or numbers (from 1) of the columns of a table that are translated; empty: all.
+        is_complete: Also translate what has a translation already (po, xliff).
+    """
+
+    source: str = ""
+    target: str = ""
+    columns: tuple[str, ...] = ()
+    is_complete: bool = False

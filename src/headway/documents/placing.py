@@ -1,0 +1,219 @@
+"""Inline elements of a paragraph put around the right words of its translation.
+
+Every element comes back once. The links of words decide where; what has no link keeps its relative place.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic
+
+from headway.documents.paragraph import Content, Element, Paragraph, Translated
+from headway.text.word_links import Span, WordLinks
+
+Range = tuple[int, int]  # the first, and the one after the last
+
+
+@dataclass(frozen=True)
+class Placed(Generic[Content]):
+    """An inline element in a translation.
+
+    Attributes:
+        element: The element of the paragraph.
+        inner: What stands inside: text, and other elements.
+    """
+
+    element: Element[Content]
+    inner: list["str | Placed[Content]"]
+
+
+def place(paragraph: Paragraph[Content], translated: Translated) -> list[str | Placed[Content]]:
+    """Return the translation of a paragraph with the paragraph's elements around its words.
+
+    If the translation equals the text, every element stays where it is.
+    """
+    if translated.text == paragraph.text:
+        whole = (0, len(paragraph.text))
+        return _keep_places(paragraph.text, paragraph.elements, whole)
+    links = translated.links or WordLinks.between(paragraph.text, translated.text)
+    placing = _Placing(paragraph, translated.text, links)
+    words, own = (0, len(links.target)), (0, len(links.source))
+    span = (0, len(translated.text))
+    return placing.place(paragraph.elements, sorted(links.pairs), own, words, span)
+
+
+def _keep_places(
+    text: str, elements: Sequence[Element[Content]], span: Range
+) -> list[str | Placed[Content]]:
+    found: list[str | Placed[Content]] = []
+    at = span[0]
+    for element in elements:
+        found += [text[at : element.start]] if at < element.start else []
+        inner = _keep_places(text, element.inner, (element.start, element.end))
+        found.append(Placed(element, inner))
+        at = element.end
+    return found + ([text[at : span[1]]] if at < span[1] else [])
+
+
+@dataclass(frozen=True)
+class _Placing(Generic[Content]):
+    """A paragraph, its translation and their links."""
+
+    paragraph: Paragraph[Content]
+    target: str
+    links: WordLinks
+    _places: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+
+    def place(
+        self,
+        elements: Sequence[Element[Content]],
+        pairs: Sequence[tuple[int, int]],
+        own: Range,
+        words: Range,
+        span: Range,
+    ) -> list[str | Placed[Content]]:
+        """Return a part of the translation with elements around its words.
+
+        Args:
+            elements: The elements of this part; those inside of them are placed, too.
+            pairs: Sorted links.
+            own: The source words of this part.
+            words: The target words of this part.
+            span: The characters of this part in the translation.
+        """
+        out: list[str | Placed[Content]] = []
+        at, word = span[0], words[0]
+        if elements:  # inside an element only the links between its own words count
+            pairs = [(s, t) for s, t in _between(pairs, own) if words[0] <= t < words[1]]
+        for first, last, element in self._find_words(elements, pairs, own, words):
+            first = max(first, word)
+            last = max(first, last)
+            a, b = self._find_characters(element, first, last, (at, span[1]))
+            out += [self.target[at:a]] if at < a else []
+            if element.is_kept:
+                inner = _keep_places(
+                    self.paragraph.text, element.inner, (element.start, element.end)
+                )
+            else:
+                covered = _overlapped(self.links.source, (element.start, element.end))
+                inner = self.place(element.inner, pairs, covered, (first, last), (a, b))
+            out.append(Placed(element, inner))
+            at, word = b, last
+        return out + ([self.target[at : span[1]]] if at < span[1] else [])
+
+    def _find_words(
+        self,
+        elements: Sequence[Element[Content]],
+        pairs: Sequence[tuple[int, int]],
+        own: Range,
+        words: Range,
+    ) -> list[tuple[int, int, Element[Content]]]:
+        """Return each element after its range of target words, in the order of the translation."""
+        placed: list[tuple[int, int, Element[Content]]] = []
+        places: dict[Range, Range] = {}  # several elements can cover the same words
+        for element in elements:
+            covered = _overlapped(self.links.source, (element.start, element.end))
+            if kept := self._find_kept(element):
+                placed.append((*_overlapped(self.links.target, kept), element))
+                continue
+            if element.start == element.end:
+                # An element without text stands before the translation of the next source word.
+                following = bisect_left(pairs, (covered[0], 0))
+                at = pairs[following][1] if following < len(pairs) else words[1]
+                placed.append((at, at, element))
+                continue
+            if covered not in places:
+                places[covered] = _translate_range(pairs, covered, own, words)
+            placed.append((*places[covered], element))
+        # Elements at one place keep the order of the source.
+        placed.sort(key=lambda item: (item[0], item[1]))
+        return placed
+
+    def _find_characters(
+        self, element: Element[Content], first: int, last: int, span: Range
+    ) -> Range:
+        """Return where an element starts and ends in the translation, in characters."""
+        words, target, text = self.links.target, self.target, self.paragraph.text
+        if (kept := self._find_kept(element)) and span[0] <= kept[0] and kept[1] <= span[1]:
+            return kept
+        if first >= last or first >= len(words):
+            at = words[first][0] if first < len(words) else len(target.rstrip())
+            at = min(max(at, span[0]), span[1])
+            return at, at
+        a, b = words[first][0], words[last - 1][1]
+        # Punctuation beside the element in the source stays outside of it.
+        if text[element.end : element.end + 1].strip() and _is_mark(text[element.end]):
+            while b - 1 > a and _is_mark(target[b - 1]):
+                b -= 1
+        if element.start and _is_mark(text[element.start - 1]):
+            while a + 1 < b and _is_mark(target[a]):
+                a += 1
+        a = min(max(a, span[0]), span[1])
+        return a, min(max(b, a), span[1])
+
+    def _find_kept(self, element: Element[Content]) -> Span | None:
+        """Return where the translation has the text of an element that is kept, if it has it."""
+        if not element.is_kept or element.start == element.end:
+            return None
+        text = self.paragraph.text[element.start : element.end]
+        if text not in self._places:
+            self._places[text] = (
+                _occurrences(self.paragraph.text, text),
+                _occurrences(self.target, text),
+            )
+        before, after = self._places[text]
+        number = bisect_left(before, element.start)  # the same text can stand in several places
+        return (after[number], after[number] + len(text)) if len(after) > number else None
+
+
+def _occurrences(text: str, part: str) -> list[int]:
+    return [found.start() for found in re.finditer(re.escape(part), text)]
+
+
+def _overlapped(words: Sequence[Span], span: Span) -> Range:
+    """Return the range of words in a span of characters; an empty range starts at the next word."""
+    first = bisect_right(words, span[0], key=lambda word: word[1])
+    last = max(first, bisect_left(words, span[1], key=lambda word: word[0]))
+    return first, last
+
+
+def _between(pairs: Sequence[tuple[int, int]], words: Range) -> Sequence[tuple[int, int]]:
+    """Return the links of a range of source words; the pairs are sorted."""
+    first, last = (bisect_left(pairs, (word, 0)) for word in words)
+    return pairs[first:last]
+
+
+def _translate_range(
+    pairs: Sequence[tuple[int, int]], covered: Range, own: Range, words: Range
+) -> Range:
+    """Return the range of target words for a range of source words, within an element's range."""
+    (first, last), (low, high) = covered, words
+    if covered == own:
+        return words
+    inside = [target for _, target in _between(pairs, covered)]
+    if inside:
+        return _densest(inside)
+    # Without links the words keep their relative place.
+    fraction = (first - own[0]) / max(1, own[1] - own[0])
+    at = low + round(fraction * (high - low))
+    return at, min(high, at + last - first)
+
+
+def _densest(inside: Sequence[int]) -> Range:
+    """Return the range that maximizes its linked words minus its other words."""
+    best = (0, 0, 0)
+    start = total = end = 0
+    for word in sorted(set(inside)):
+        total -= word - end  # the words in between
+        if total <= 0:
+            start, total = word, 0
+        total, end = total + 1, word + 1
+        if total > best[0]:
+            best = (total, start, end)
+    return best[1], best[2]
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("P")

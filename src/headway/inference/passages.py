@@ -1,0 +1,91 @@
+"""Texts of any length split into sentences, and joined again.
+
+What stands between the sentences (white space, marks, emoji) stays as it is.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headway.inference.splitting import split_sentences
+from headway.text.languages import UNSPACED, is_translatable
+
+# A run of white space is matched once, from its beginning: the time is linear in its length.
+_LINE_BREAKS = re.compile(r"((?<!\s)\s*[\n\r]\s*)")
+_SENTENCE_END = re.compile(r"[.!?…。！？।؟][^\w\s]*\s*\S")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text split into sentences: ``gaps[0] + sentences[0] + gaps[1] + ...`` is the text.
+
+    Attributes:
+        gaps: White space, and what has no letters or digits; one more than sentences.
+        sentences: What is translated.
+    """
+
+    gaps: list[str]
+    sentences: list[str]
+
+    @classmethod
+    def split(cls, text: str, language: str, is_split: bool = True) -> "Passage":
+        """Split a text.
+
+        Args:
+            text: Any text.
+            language: Language code; abbreviations of the language do not end sentences.
+            is_split: Split lines into sentences; if false, a line counts as one sentence.
+        """
+        gaps, sentences = [""], []
+        for number, line in enumerate(_LINE_BREAKS.split(text)):
+            if number % 2:
+                gaps[-1] += line
+                continue
+            has_several = is_split and _SENTENCE_END.search(line)
+            for part in split_sentences(line, language) if has_several else [line]:
+                sentence = part.strip()
+                if not is_translatable(sentence):
+                    gaps[-1] += part
+                    continue
+                before, _, after = part.partition(sentence)
+                gaps[-1] += before
+                sentences.append(sentence)
+                gaps.append(after)
+        return cls(gaps, sentences)
+
+    def join(self, translations: Sequence[str], language: str) -> tuple[str, list[int]]:
+        """Put translations in the places of the sentences.
+
+        Args:
+            translations: One for each sentence.
+            language: Language code of the translations.
+
+        Returns:
+            The text, and where each translation starts in it.
+        """
+        gaps = self.target_gaps(language)
+        text, starts = gaps[0], []
+        for translation, gap in zip(translations, gaps[1:], strict=True):
+            starts.append(len(text))
+            text += translation + gap
+        return text, starts
+
+    def target_gaps(self, language: str) -> list[str]:
+        """Return what stands before, between and after the translations.
+
+        Sentences without a space between them get one if the target language writes it.
+        """
+        if not self.sentences:
+            return self.gaps
+        inner = self.gaps[1:-1]
+        if language not in UNSPACED:
+            inner = [gap or " " for gap in inner]
+        return [self.gaps[0], *inner, self.gaps[-1]]
+
+    def starts(self) -> list[int]:
+        """Return where each sentence starts in the text."""
+        found, at = [], len(self.gaps[0])
+        for sentence, gap in zip(self.sentences, self.gaps[1:], strict=True):
+            found.append(at)
+            at += len(sentence) + len(gap)
+        return found

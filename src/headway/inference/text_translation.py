@@ -1,0 +1,126 @@
+"""Translation of texts of any length: split into sentences, translated, and joined again."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from headway.config import SearchConfig
+from headway.inference.passages import Passage
+from headway.inference.translation import Translation
+from headway.inference.translator import WINDOW, Translator
+from headway.text.word_links import WordLinks
+
+
+@dataclass(frozen=True)
+class SplitText:
+    """A text and its sentences.
+
+    Attributes:
+        text: The whole text.
+        passage: The sentences, without the name of a target language.
+        language_name: The name of a target language at the text's beginning (``>>deu<<``), or "".
+    """
+
+    text: str
+    passage: Passage
+    language_name: str
+
+    @classmethod
+    def split(cls, translator: Translator, text: str, is_split: bool = True) -> "SplitText":
+        """Split a text.
+
+        Args:
+            translator: The model that will translate it.
+            text: Any text.
+            is_split: Translate each sentence of a line by itself.
+        """
+        stripped = text.lstrip()
+        name = translator.tokenizer.named_language(stripped)
+        rest = text[: len(text) - len(stripped)] + stripped[len(name) :] if name else text
+        return cls(text, Passage.split(rest, translator.languages[0], is_split), name)
+
+    @property
+    def lines(self) -> list[str]:
+        """The sentences; each starts with the name of the target language."""
+        return [self.language_name + sentence for sentence in self.passage.sentences]
+
+
+@dataclass
+class TextTranslation:
+    """The translation of a text.
+
+    Attributes:
+        text: The best translation.
+        score: The length-normalized log-probability, summed over the sentences.
+        alternatives: (text, score) of the next best translations.
+        links: Words that belong together; None unless they were requested.
+    """
+
+    text: str
+    score: float = 0.0
+    alternatives: list[tuple[str, float]] = field(default_factory=list)
+    links: WordLinks | None = None
+
+
+def translate_texts(
+    translator: Translator,
+    texts: Sequence[str],
+    search: SearchConfig | None = None,
+    *,
+    align: bool = True,
+    is_split: bool = True,
+    window: int = WINDOW,
+) -> Iterator[TextTranslation]:
+    """Translate texts of any length, in their order; what is no sentence stays as it is.
+
+    Args:
+        translator: The model.
+        texts: Texts, which may have several lines.
+        search: Search settings; None: the default.
+        align: Also link the words of each text and its translation.
+        is_split: Translate each sentence of a line by itself.
+        window: Sentences that are translated together.
+    """
+    splits = [SplitText.split(translator, text, is_split) for text in texts]
+    lines = (line for split in splits for line in split.lines)
+    found = translator.stream(lines, search, align=align, window=window)
+    for split in splits:
+        of_sentences = list(islice(found, len(split.lines)))
+        yield join_sentences(split, of_sentences, translator.languages[1], align)
+
+
+def join_sentences(
+    split: SplitText, found: Sequence[Sequence[Translation]], language: str, align: bool
+) -> TextTranslation:
+    """Join the translations of a text's sentences, best with best.
+
+    Args:
+        split: The text.
+        found: For each sentence its n best translations; they have alignments if ``align``.
+        language: Language code of the translations.
+        align: Also link the words of the text and its best translation.
+    """
+    if not found:
+        return TextTranslation(split.text, links=WordLinks.identity(split.text) if align else None)
+    versions = []
+    for rank in range(max(map(len, found))):
+        # A sentence with fewer versions repeats its last one.
+        chosen = [n_best[min(rank, len(n_best) - 1)] for n_best in found]
+        joined, starts = split.passage.join([t.text for t in chosen], language)
+        versions.append((joined, sum(t.score for t in chosen), starts))
+    best, score, target_starts = versions[0]
+    alternatives: dict[str, float] = {}
+    for version, value, _ in versions[1:]:
+        if version.strip() and version != best:
+            alternatives.setdefault(version, value)
+    result = TextTranslation(best, score, list(alternatives.items()))
+    if align:
+        result.links = WordLinks.between(split.text, best)
+        sentences, starts = split.passage.sentences, split.passage.starts()
+        for sentence, start, (first, *_), target_start in zip(
+            sentences, starts, found, target_starts, strict=True
+        ):
+            start += len(split.language_name)
+            pairs = first.alignment or []
+            result.links.add_sentence(sentence, start, first.text, target_start, pairs)
+    return result
