@@ -158,6 +158,22 @@ def test_a_resumed_run_gives_the_same_bits_as_an_uninterrupted_one(data, kind, p
     assert whole.weights(8).read_bytes() == parts.weights(8).read_bytes()
 
 
+def test_a_run_starts_with_outputs_of_zero_if_asked_and_with_the_same_other_weights(data, tmp_path):
+    weights = []
+    for zero in (False, True):
+        directory = RunDirectory(tmp_path / str(zero))
+        directory.lock()
+        run = start(directory, data["classifier"], config(data["classifier"], zero_outputs=zero))
+        weights.append(dict(run.trainer.model.named_parameters()))
+        directory.unlock()
+    plain, zeroed = weights
+    outputs = {name for name in plain if name.endswith((".output.weight", ".outer.weight"))}
+    assert outputs
+    assert not any(zeroed[name].any() for name in outputs)
+    assert all(plain[name].any() for name in outputs)
+    assert all(torch.equal(plain[name], zeroed[name]) for name in set(plain) - outputs)
+
+
 @pytest.fixture(scope="module")
 def runs(files, tmp_path_factory):
     """A trained run of each kind, by the command."""

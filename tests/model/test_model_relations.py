@@ -25,6 +25,7 @@ from headway.model import (
     sinusoids,
     watch,
 )
+from headway.model.assembly import zero_outputs
 from headway.model.mixers import Convolution
 
 SHAPE = ModelConfig(
@@ -379,3 +380,31 @@ def test_a_small_model_learns_to_copy(variant: str, steps: int) -> None:
     source = torch.randint(2, 40, (31, 7), generator=generator)
     right = (model.eval()(source, source).argmax(-1) == source).float().mean()
     assert right > 0.9
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_with_outputs_of_zero_a_model_is_its_embeddings_and_yet_learns(norm: str) -> None:
+    deep, flat = build(norm=norm), build(norm=norm, num_encoder_layers=0, num_decoder_layers=0)
+    zero_outputs(deep)
+    own = dict(deep.named_parameters())
+    with torch.no_grad():
+        for name, parameter in flat.named_parameters():
+            parameter.copy_(own[name])
+        for name, parameter in deep.named_parameters():
+            if "norm" in name or name.endswith(
+                "outer.bias"
+            ):  # so that the norms of layers change nothing
+                parameter.fill_(float("norm.weight" in name))
+        for name, parameter in flat.named_parameters():
+            if "norm" in name:
+                parameter.fill_(float("weight" in name))
+    source, target = tokens(2, 11), tokens(2, 13, seed=8)
+    normalize = (lambda x: F.layer_norm(x, x.shape[-1:])) if norm == "post" else (lambda x: x)
+    assert close(deep.hidden(source, target), normalize(flat.hidden(source, target)), 1e-3)
+    deep.train()(source, target).square().sum().backward()
+    outputs = [  # The encoder follows in the second step, when its memory counts.
+        p for name, p in deep.decoder.named_parameters()
+        if name.endswith(("output.weight", "outer.weight"))
+    ]  # fmt: skip
+    assert len(outputs) == 3 * 3
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in outputs)

@@ -38,6 +38,18 @@ def test_the_learning_rate_cools_linearly_to_zero_after_the_last_step():
     assert shares[82:] == pytest.approx([share / 20 for share in range(19, -1, -1)])
 
 
+def test_without_decay_the_learning_rate_stays_at_the_peak_until_it_cools():
+    def rate(step, decay):
+        return learning_rate(
+            step, d_model=17, warmup_steps=7, decay=decay, cool_steps=20, max_steps=101
+        )
+
+    both = [[rate(step, decay) for step in range(1, 103)] for decay in ("inverse-sqrt", "none")]
+    assert both[0][:7] == pytest.approx(both[1][:7])
+    assert both[1][6:82] == pytest.approx([both[0][6]] * 76)
+    assert both[1][82:] == pytest.approx([both[0][6] * share / 20 for share in range(19, -1, -1)])
+
+
 def test_the_message_on_a_run_too_short_for_its_schedule_names_one_that_fits():
     assert not any(warn_if_too_short(preset.training) for preset in PRESETS.values())
     for settings in (

@@ -22,9 +22,16 @@ class TrainingConfig:
     ] = False
     rate_scale: Annotated[float, "multiplies equation 3's learning rate", POSITIVE] = 1.0
     warmup_steps: Annotated[int, "steps of linear warm-up", POSITIVE] = 4000
+    decay: Annotated[
+        Literal["inverse-sqrt", "none"],
+        "how the rate falls after the warm-up; none: only in the last cool_steps",
+    ] = "inverse-sqrt"
     cool_steps: Annotated[
         int, "last steps, in which the rate also falls linearly to 0; paper: none", NOT_NEGATIVE
     ] = 0
+    zero_outputs: Annotated[
+        bool, "each sub-layer adds nothing at first: its last matrix starts at zero"
+    ] = False
     optimizer: Annotated[
         Literal["adam", "muon"], "muon: for hidden matrices, Adam for the rest; paper: adam"
     ] = "adam"

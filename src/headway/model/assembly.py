@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import get_args, get_type_hints
 
+import torch
 from torch import nn
 
 from headway.config import ModelConfig
@@ -85,6 +86,20 @@ def initialize_linear_maps(module: nn.Module) -> None:
             nn.init.xavier_uniform_(part.weight)
             if part.bias is not None:
                 nn.init.zeros_(part.bias)
+
+
+@torch.no_grad()
+def zero_outputs(module: nn.Module) -> None:
+    """Set the last matrix of each attention and each feed-forward network to zero.
+
+    Then the sub-layers add nothing at first, and the model begins with its embeddings alone. The paper does
+    not do this; it is usual for residual networks (Zhang et al., 2019, "Fixup Initialization").
+    """
+    for part in module.modules():
+        if isinstance(part, MultiHeadAttention):
+            part.output.weight.zero_()
+        elif isinstance(part, FeedForward):
+            part.outer.weight.zero_()
 
 
 def _make_named_mixer(config: ModelConfig, index: int, *, causal: bool) -> Mixer:

@@ -14,6 +14,7 @@ from pathlib import Path
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError
 from headway.model import Network, make_model
+from headway.model.assembly import zero_outputs
 from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
 from headway.training import parallel
@@ -56,7 +57,10 @@ class Run:
         device = self.machine.torch_device
         with kept_generators(device), thread_count(self.machine.threads_per_rank):
             seed_generators(device, config.training.seed)
-            model = make_model(config.model).to(device)
+            model = make_model(config.model)
+            if config.training.zero_outputs:
+                zero_outputs(model)
+            model = model.to(device)
             self.trainer = Trainer(model, config.training, self.machine.precision)
         self.feed = Feed(data, config.training, device)
         self.state = State()

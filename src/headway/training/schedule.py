@@ -1,6 +1,7 @@
 """The learning rate, which depends on the step and the settings alone (paper: section 5.3)."""
 
 import math
+from typing import Literal
 
 from headway.config import TrainingConfig
 
@@ -11,6 +12,7 @@ def learning_rate(
     d_model: int,
     warmup_steps: int,
     scale: float = 1.0,
+    decay: Literal["inverse-sqrt", "none"] = "inverse-sqrt",
     cool_steps: int = 0,
     max_steps: int = 0,
 ) -> float:
@@ -23,12 +25,14 @@ def learning_rate(
         d_model: Width of the model.
         warmup_steps: Steps until the peak.
         scale: Multiplies the rate; 1 is the paper's rate.
+        decay: The paper's, or none: after the warm-up the rate stays at its peak, which is the same.
         cool_steps: Over the last so many steps the rate also falls linearly, to 0 just after the
             last step; 0 is the paper's rate.
         max_steps: The last step; needed only with ``cool_steps``.
     """
     cooled = min(1.0, max(0, max_steps + 1 - step) / cool_steps) if cool_steps else 1.0
-    return cooled * scale * d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
+    falling = step**-0.5 if decay == "inverse-sqrt" else warmup_steps**-0.5
+    return cooled * scale * d_model**-0.5 * min(falling, step * warmup_steps**-1.5)
 
 
 def warn_if_too_short(training: TrainingConfig) -> str:

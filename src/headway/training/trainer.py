@@ -212,6 +212,7 @@ class Trainer:
             d_model=self.model.config.d_model,
             warmup_steps=self.config.warmup_steps,
             scale=self.config.rate_scale,
+            decay=self.config.decay,
             cool_steps=self.config.cool_steps,
             max_steps=self.config.max_steps,
         )
