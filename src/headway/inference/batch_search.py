@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from headway.inference.beam_search import Hypothesis, Ids, beam_search
+from headway.inference.beam_search import Decoding, Hypothesis, Ids, beam_search
+from headway.inference.constrained_decoding import ConstrainedDecoding
+from headway.inference.constraints import Automaton
 from headway.inference.engine import Engine
 from headway.inference.fixed_engine import FixedEngine
 
@@ -20,6 +22,7 @@ def search_batch(
     prefixes: Sequence[Sequence[int]] | None = None,
     choices: Sequence[Ids] | None = None,
     is_wanted: Callable[[int], bool] | None = None,
+    automata: Sequence[Automaton | None] | None = None,
 ) -> list[list[Hypothesis]]:
     """Search for the translations of a batch, from source ids to target ids.
 
@@ -35,17 +38,23 @@ def search_batch(
         prefixes: For each sentence the tokens that its translation must start with.
         choices: For each sentence the tokens that it may choose; see `Engine.start`.
         is_wanted: See `beam_search`; on a GPU it is called every few steps.
+        automata: For each sentence the automaton of its constraints, or None; None: none has any. With
+            them, a `FixedEngine` searches as every other engine does.
 
     Returns:
         For each sentence up to ``n_best`` hypotheses, the best first.
     """
-    if isinstance(engine, FixedEngine):
+    if isinstance(engine, FixedEngine) and automata is None:
         return engine.search(
             sources, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, prefixes=prefixes,
             choices=choices, is_wanted=is_wanted,
         )  # fmt: skip
     longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
+    started = engine.start(sources, beam, longest, choices)
+    decoding: Decoding = started
+    if automata is not None:
+        decoding = ConstrainedDecoding(started, automata, limits, beams=beam, eos=eos, pad=pad)
     return beam_search(
-        engine.start(sources, beam, longest, choices), limits, beam=beam, alpha=alpha, n_best=n_best,
-        eos=eos, pad=pad, prefixes=prefixes, is_wanted=is_wanted,
+        decoding, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, pad=pad,
+        prefixes=prefixes, is_wanted=is_wanted,
     )  # fmt: skip

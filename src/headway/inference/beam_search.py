@@ -27,11 +27,13 @@ class Candidates(NamedTuple):
         tokens: Token ids, [N, C]; ``<pad>`` only with a logit of minus infinity.
         logits: [N, C], descending.
         log_z: [N], logarithm of the denominator of the softmax.
+        asked: [N, E], logits of further tokens that a constraint has asked for, or None.
     """
 
     tokens: Ids
     logits: Numbers
     log_z: Numbers
+    asked: Numbers | None = None
 
 
 class Decoding(Protocol):

@@ -12,7 +12,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.inference import fixed_engine, native_engine
-from headway.inference.beam_search import Decoding, Ids
+from headway.inference.beam_search import Candidates, Decoding, Ids
 from headway.inference.fixed_engine import FixedEngine
 from headway.inference.native_engine import NativeEngine
 from headway.inference.plain_engine import PlainEngine
@@ -23,7 +23,19 @@ from headway.model import Transformer
 
 
 class Hypotheses(Decoding, Drawing, Protocol):
-    """A `Decoding` that an engine starts; it serves searches and sampling."""
+    """A `Decoding` that an engine starts; it serves searches, constraints and sampling."""
+
+    def candidates(
+        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
+    ) -> Candidates:
+        """Read tokens [N] and return the best next tokens; see `Decoding`.
+
+        Args:
+            tokens: [N], the last token of each hypothesis.
+            wanted: Candidates wanted of each hypothesis.
+            forced: [N], the only token that a hypothesis may take, or -1; None: all are free.
+            asked: [N, E], tokens whose logits are returned besides, each row ascending; None: none.
+        """
 
 
 class Engine(Protocol):

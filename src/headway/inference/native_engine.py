@@ -163,6 +163,8 @@ class NativeDecoding:
         self.select, self.reorder = hypotheses.select, hypotheses.reorder
         self.keep, self.logits = hypotheses.keep, hypotheses.logits
 
-    def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
+    def candidates(
+        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
+    ) -> Candidates:
         """Read tokens [N] and return the best next tokens; see `Decoding`."""
-        return Candidates(*self.select(tokens, wanted, forced))
+        return Candidates(*self.select(tokens, wanted, forced, asked))

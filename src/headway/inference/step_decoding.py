@@ -51,7 +51,9 @@ class StepDecoding(Generic[StateT]):
         """Read tokens [N] and return the logits of the next tokens, [N, V]."""
         return self.step(self._tensor(tokens), self.state)
 
-    def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
+    def candidates(
+        self, tokens: Ids, wanted: int, forced: Ids | None, asked: Ids | None = None
+    ) -> Candidates:
         """Read tokens [N] and return the best next tokens; see `Decoding`."""
         logits_NV = self.logits(tokens).float()
         if self.choices is not None:
@@ -61,13 +63,17 @@ class StepDecoding(Generic[StateT]):
             others_NV = others_AV.repeat_interleave(len(tokens) // len(self.choices), 0)
             logits_NV = logits_NV.masked_fill(others_NV, -torch.inf)
         log_z_N = logits_NV.logsumexp(-1).double()
+        asked_NE = None if asked is None else logits_NV.gather(1, self._tensor(asked))
         logits_NV[:, self.pad] = -torch.inf
         if forced is not None:
             only_N1 = self._tensor(forced)[:, None]
             others_NV = torch.arange(logits_NV.size(1), device=self.device) != only_N1
             logits_NV = logits_NV.masked_fill(others_NV & (only_N1 >= 0), -torch.inf)
         logits_NC, tokens_NC = logits_NV.topk(min(wanted, logits_NV.size(1)))
-        return Candidates(*(x.cpu().numpy() for x in (tokens_NC, logits_NC.double(), log_z_N)))
+        found = (tokens_NC, logits_NC.double(), log_z_N)
+        tokens, logits, log_z = (x.cpu().numpy() for x in found)
+        answers = None if asked_NE is None else asked_NE.double().cpu().numpy()
+        return Candidates(tokens, logits, log_z, answers)
 
     def reorder(self, rows: Ids) -> None:
         """Let hypothesis i continue hypothesis ``rows[i]``."""

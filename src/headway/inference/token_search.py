@@ -17,6 +17,7 @@ from headway.errors import HeadwayError
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
 from headway.inference.beam_search import Hypothesis, Ids
+from headway.inference.constraints import Automaton, Constraints, Words, count_tokens, list_tokens
 from headway.inference.engine import Engine, make_engine
 from headway.inference.ensemble import EnsembleEngine
 from headway.inference.finding import find_hypotheses
@@ -85,7 +86,11 @@ class TokenSearch:
         return min(len(source) + search.max_extra + prefix_length, self.max_positions)
 
     def search(
-        self, sources: Sequence[list[int]], prefixes: Sequence[list[int]], search: SearchConfig
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        search: SearchConfig,
+        constraints: Sequence[Constraints] | None = None,
     ) -> list[list[Hypothesis]]:
         """Search for translations of any number of sources, in batches, on all threads.
 
@@ -93,15 +98,20 @@ class TokenSearch:
             sources: Token ids, ``</s>`` last.
             prefixes: Token ids that each translation starts with.
             search: Search settings.
+            constraints: What each translation must contain; None: nothing.
 
         Returns:
             For each source its n best hypotheses, or its n samples.
         """
         engine = self.prepare(search)
+        required = constraints or [()] * len(sources)
 
         def search_rows(rows: list[int]) -> list[list[Hypothesis]]:
             return self.search_batch(
-                [sources[i] for i in rows], [prefixes[i] for i in rows], search
+                [sources[i] for i in rows],
+                [prefixes[i] for i in rows],
+                search,
+                constraints=[required[i] for i in rows],
             )
 
         tokens, extra = self.batch_limits(search, search.batch_tokens)
@@ -140,6 +150,7 @@ class TokenSearch:
         prefixes: Sequence[list[int]],
         search: SearchConfig,
         is_wanted: Callable[[int], bool] | None = None,
+        constraints: Sequence[Constraints] | None = None,
     ) -> list[list[Hypothesis]]:
         """Search for translations of sources in one batch, in the calling thread.
 
@@ -148,10 +159,12 @@ class TokenSearch:
             prefixes: Token ids that each translation starts with.
             search: Search settings.
             is_wanted: See `beam_search`; sampling does not call it.
+            constraints: What each translation must contain; None: nothing. Sampling ignores it.
         """
+        required = constraints or [()] * len(sources)
         limits = [
-            self.max_target_length(source, search, len(prefix))
-            for source, prefix in zip(sources, prefixes, strict=True)
+            self.max_target_length(source, search, len(prefix) + count_tokens(some))
+            for source, prefix, some in zip(sources, prefixes, required, strict=True)
         ]
         engine = self.engine(search.precision)
         eos, pad = self.tokenizer.eos, self.tokenizer.target_pad
@@ -163,11 +176,23 @@ class TokenSearch:
                 engine.start(sources, search.n_best, longest), limits, search, keys=keys,
                 prefixes=prefixes, eos=eos, pad=pad,
             )  # fmt: skip
-        return search_batch(
+        automata = self._automata(required)
+        found = search_batch(
             engine, sources, limits, beam=search.beam, alpha=search.alpha, n_best=search.n_best,
-            eos=eos, pad=pad, prefixes=prefixes, choices=self._choices(sources, prefixes, search),
-            is_wanted=is_wanted,
+            eos=eos, pad=pad, prefixes=prefixes,
+            choices=self._choices(sources, prefixes, required, search), is_wanted=is_wanted,
+            automata=automata,
         )  # fmt: skip
+        # Constraints that contradict each other leave nothing: then the model translates freely.
+        empty = [i for i, n_best in enumerate(found) if automata and automata[i] and not n_best]
+        empty = [i for i in empty if is_wanted is None or is_wanted(i)]
+        if empty:
+            rest = self.search_batch(
+                [sources[i] for i in empty], [prefixes[i] for i in empty], search
+            )
+            for i, n_best in zip(empty, rest, strict=True):
+                found[i] = n_best
+        return found
 
     def prepare(self, search: SearchConfig) -> Engine:
         """Return the engine for a search, before any work begins.
@@ -189,7 +214,11 @@ class TokenSearch:
         return Shortlist.load(self.directory, sizes)
 
     def _choices(
-        self, sources: Sequence[list[int]], prefixes: Sequence[list[int]], search: SearchConfig
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[list[int]],
+        constraints: Sequence[Constraints],
+        search: SearchConfig,
     ) -> list[Ids] | None:
         """Return the target ids that each translation may contain; None: all."""
         if not search.shortlist:
@@ -199,10 +228,20 @@ class TokenSearch:
         ends = self.tokenizer.eos, self.tokenizer.target_pad
         return [
             self._shortlist.pick(
-                source, search.shortlist, [*ends, *prefix, *(source if is_joint else ())]
+                source, search.shortlist,
+                [*ends, *prefix, *list_tokens(some), *(source if is_joint else ())],
             )
-            for source, prefix in zip(sources, prefixes, strict=True)
-        ]
+            for source, prefix, some in zip(sources, prefixes, constraints, strict=True)
+        ]  # fmt: skip
+
+    @cached_property
+    def _words(self) -> Words:
+        return Words.of(self.tokenizer)
+
+    def _automata(self, constraints: Sequence[Constraints]) -> list[Automaton | None] | None:
+        if not any(constraints):
+            return None
+        return [Automaton(some, self._words) if some else None for some in constraints]
 
 
 def _run_batches(

@@ -56,7 +56,7 @@ FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`
     "linear_apply": "ppnp",
     "state_new": "pppnnnppp",
     "state_restrict": "ppp",
-    "state_select": "pppnppp",
+    "state_select": "pppnppppnp",
     "state_logits": "ppp",
     "state_reorder": "ppn",
     "state_keep": "ppn",
@@ -174,19 +174,24 @@ class NativeHypotheses:
         self.library.state_restrict(self.pointer, ids.ctypes.data, ends.ctypes.data)
 
     def select(
-        self, tokens_N: np.ndarray, wanted: int, forced_N: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self,
+        tokens_N: np.ndarray,
+        wanted: int,
+        forced_N: np.ndarray | None,
+        asked_NE: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
         """Read a token of each hypothesis, and return the best next ones.
 
         Args:
             tokens_N: The tokens read.
             wanted: C, how many candidates of each hypothesis are returned.
             forced_N: The only candidate of each hypothesis, -1 for a free choice; None: all free.
+            asked_NE: Tokens whose logits are returned besides, each row ascending; None: none.
 
         Returns:
-            Ids [N, C], best first and equal ones by id; their logits [N, C]; and the log-sum-exp of
-            all logits [N]. ``<pad>``, the last id, is never a candidate but fills missing ones. The
-            arrays are valid until the next call.
+            Ids [N, C], best first and equal ones by id; their logits [N, C]; the log-sum-exp of
+            all logits [N]; and the logits of ``asked_NE`` or None. ``<pad>``, the last id, is never a
+            candidate but fills missing ones. The arrays are valid until the next call.
         """
         rows = len(tokens_N)
         if wanted != self.ids.shape[1]:
@@ -194,6 +199,10 @@ class NativeHypotheses:
         self.tokens[:rows] = tokens_N
         if forced_N is not None:
             self.forced[:rows] = forced_N
+        answers_NE = None
+        if asked_NE is not None:
+            asked_NE = np.ascontiguousarray(asked_NE, np.int64)
+            answers_NE = np.empty(asked_NE.shape, np.float32)
         self.library.state_select(
             self.pointer,
             self.tokens_at,
@@ -202,8 +211,11 @@ class NativeHypotheses:
             self.ids_at,
             self.chosen_at,
             self.log_z_at,
+            None if asked_NE is None else asked_NE.ctypes.data,
+            0 if asked_NE is None else asked_NE.shape[1],
+            None if answers_NE is None else answers_NE.ctypes.data,
         )
-        return self.ids[:rows], self.chosen[:rows], self.log_z[:rows]
+        return self.ids[:rows], self.chosen[:rows], self.log_z[:rows], answers_NE
 
     def logits(self, tokens_N: np.ndarray) -> Tensor:
         """Read a token of each hypothesis; return the logits of the next, [N, V]."""

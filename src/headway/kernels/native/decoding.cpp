@@ -92,20 +92,28 @@ public:
     }
 
     void select(const float* x, const int64_t* forced, long wanted, int64_t* ids, float* logits,
-                double* log_z) {
+                double* log_z, const Asked& asked) {
         const long D = model_.width();
         for (long n = 0; forced && n < rows(); ++n)
             if (forced[n] >= model_.target_vocab) throw std::out_of_range("no such token");
+        for (long i = 0; asked.ids && i < rows() * asked.count; ++i)
+            if (asked.ids[i] < 0 || asked.ids[i] >= model_.target_vocab)
+                throw std::out_of_range("no such token");
         if (sentences_.empty() || !sentences_[0].chosen)
-            return best(*model_.logits, x, rows(), forced, wanted, ids, logits, log_z);
+            return best(*model_.logits, x, rows(), forced, wanted, ids, logits, log_z, asked);
+        std::vector<int64_t> asked_places(asked.ids ? beams_ * asked.count : 0);
         for (size_t a = 0; a < sentences_.size(); ++a) {
             const Chosen& chosen = *sentences_[a].chosen;
             const long first = a * beams_;
             std::vector<int64_t> places(beams_, -1);
             for (long k = 0; forced && k < beams_; ++k)
                 if (forced[first + k] >= 0) places[k] = chosen.place(forced[first + k]);
+            Asked own;
+            if (asked.ids) own = {asked_places.data(), asked.count, asked.logits + first * asked.count};
+            for (size_t i = 0; i < asked_places.size(); ++i)
+                asked_places[i] = chosen.place(asked.ids[first * asked.count + i]);
             best(chosen.logits, x + first * D, beams_, places.data(), wanted, ids + first * wanted,
-                 logits + first * wanted, log_z + first);
+                 logits + first * wanted, log_z + first, own);
             for (long i = first * wanted; i < (first + beams_) * wanted; ++i) ids[i] = chosen.ids[ids[i]];
         }
     }
@@ -147,8 +155,8 @@ private:
     typedef std::vector<float*> Past;          // for each position a row [layers, keys and values]
 
     void best(const Linear& map, const float* x, long rows, const int64_t* forced, long wanted,
-              int64_t* ids, float* logits, double* log_z) {
-        Selection selection(map.bias(), map.outputs() - 1, wanted, forced, ids, logits, rows);
+              int64_t* ids, float* logits, double* log_z, const Asked& asked) {
+        Selection selection(map.bias(), map.outputs() - 1, wanted, forced, ids, logits, rows, asked);
         map.apply(x, model_.width(), rows, space_.inputs, selection);
         selection.finish(log_z);
     }
@@ -264,9 +272,12 @@ HEADWAY_EXPORT int state_restrict(void* state, const int64_t* ids, const int64_t
 HEADWAY_EXPORT void state_free(void* state) { delete static_cast<State*>(state); }
 
 HEADWAY_EXPORT int state_select(void* state, const int64_t* tokens, const int64_t* forced,
-                                int64_t wanted, int64_t* ids, float* logits, double* log_z) {
+                                int64_t wanted, int64_t* ids, float* logits, double* log_z,
+                                const int64_t* asked, int64_t asked_count, float* asked_logits) {
     State& s = *static_cast<State*>(state);
-    return guarded([&] { s.select(s.read(tokens), forced, wanted, ids, logits, log_z); });
+    return guarded([&] {
+        s.select(s.read(tokens), forced, wanted, ids, logits, log_z, {asked, asked_count, asked_logits});
+    });
 }
 
 HEADWAY_EXPORT int state_logits(void* state, const int64_t* tokens, float* out) {

@@ -8,15 +8,22 @@
 
 namespace headway {
 
+// Tokens whose logits are wanted besides: `count` ids for each row, ascending; null: none.
+struct Asked {
+    const int64_t* ids = nullptr;
+    long count = 0;
+    float* logits = nullptr;
+};
+
 // C candidates a row, in descending order of their logits, ties in ascending order of their ids.
 class Selection {
 public:
     // ids and logits are [rows, wanted]. `never`, the last id, is not a candidate, but it counts in
     // the sum. If forced is given and forced[row] >= 0, that token is the row's only candidate.
     Selection(const float* bias, long never, long wanted, const int64_t* forced, int64_t* ids,
-              float* logits, long rows)
+              float* logits, long rows, const Asked& asked)
         : bias_(bias), never_(never), wanted_(wanted), forced_(forced), ids_(ids), logits_(logits),
-          rows_(rows) {
+          asked_(asked), rows_(rows) {
         std::fill(ids, ids + rows * wanted, never);
         std::fill(logits, logits + rows * wanted, LOWEST);
     }
@@ -34,6 +41,11 @@ public:
             }
             if (forced_ && forced_[m] >= column && forced_[m] < column + columns)
                 r.forced = part[forced_[m] - column] + bias_[forced_[m]];
+            if (!asked_.ids) continue;
+            const int64_t* asked = asked_.ids + m * asked_.count;
+            for (; r.answered < asked_.count && asked[r.answered] < column + columns; ++r.answered)
+                asked_.logits[m * asked_.count + r.answered] =
+                    part[asked[r.answered] - column] + bias_[asked[r.answered]];
         }
     }
 
@@ -56,6 +68,7 @@ private:
         float reference = 0;      // a logit at most 30 below the largest
         float bound = LOWEST;     // the lowest logit of the candidates
         float forced = LOWEST;
+        long answered = 0;        // tokens of `Asked` that have their logits
     };
 
     void consider(long m, const Vector& x, long column, uint32_t lanes) {
@@ -86,6 +99,7 @@ private:
     const int64_t* forced_;
     int64_t* ids_;
     float* logits_;
+    Asked asked_;
     std::vector<Row> rows_;
 };
 

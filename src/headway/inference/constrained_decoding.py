@@ -1,0 +1,202 @@
+"""A decoding whose finished hypotheses meet the constraints of their sentences.
+
+`ConstrainedDecoding` wraps the `Decoding` of an engine. It forbids ``</s>`` until all constraints are met,
+offers the tokens that begin or continue them, and leaves a beam only the candidates that it has room for.
+Allowed tokens keep the probabilities of the model, without renormalization.
+
+A hypothesis that has met a constraint has often paid for it, and one that has not would push it out of
+the beam. So candidates are not ranked by their score alone, but by how far they are behind the best
+candidate that is at least as near to meeting all constraints (compare the banks of Post and Vilar, 2018,
+and Hu et al., 2019). When all candidates have met all constraints, this is the usual order.
+
+Shapes: A sentences, K beams, N = A K hypotheses, C candidates, Z tokens of an alphabet, M = C + Z.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.inference.beam_search import Candidates, Ids
+from headway.inference.constraints import FORBIDDEN, STEPS, Automaton, State
+from headway.inference.engine import Hypotheses
+
+# The log-probability that a constraint usually costs. It decides only which candidates remain where a
+# beam has no room for one of each kind.
+COST = 6.0
+SURE = -0.7  # the log-probability of an end that is likelier than all other tokens together
+LATE = 1e6  # ranks a candidate after all others
+
+
+class ConstrainedDecoding:
+    """A `Decoding` that meets the constraints of each sentence; at least one sentence has some.
+
+    Args:
+        decoding: Of an engine; it has read nothing yet.
+        automata: Of the constraints of each sentence; None: it has no constraints.
+        limits: The most tokens of each sentence, as the search has them.
+        beams: K.
+        eos: Id of ``</s>``.
+        pad: Id of ``<pad>``.
+    """
+
+    def __init__(
+        self,
+        decoding: Hypotheses,
+        automata: Sequence[Automaton | None],
+        limits: Sequence[int],
+        *,
+        beams: int,
+        eos: int,
+        pad: int,
+    ) -> None:
+        self.decoding, self.beams, self.eos, self.pad = decoding, beams, eos, pad
+        self.automata, self.limits = list(automata), list(limits)
+        constrained = [automaton for automaton in automata if automaton is not None]
+        self.words = constrained[0].words
+        width = max(len(automaton.alphabet) for automaton in constrained)
+        self.alphabet_AZ = np.full((len(self.automata), width), pad)
+        for row_Z, automaton in zip(self.alphabet_AZ, self.automata, strict=True):
+            if automaton is not None:
+                row_Z[: len(automaton.alphabet)] = automaton.alphabet
+        # None: the sentence has no constraints, or the search has given up the hypothesis.
+        self.states: list[State | None] = [
+            None if automaton is None else State()
+            for automaton in self.automata
+            for _ in range(beams)
+        ]
+        self.totals_N = np.zeros(len(self.states))
+        self.totals_N.reshape(-1, beams)[:, 1:] = -np.inf  # as `beam_search` starts
+        self.last: Candidates | None = None
+        self.rows: Ids = np.arange(len(self.states))
+        self.length = 0
+
+    def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
+        """Read tokens [N] and return the best next tokens that the constraints allow; see `Decoding`."""
+        self._read(tokens)
+        alphabet_NZ = self.alphabet_AZ.repeat(self.beams, 0)
+        # The forbidden tokens of a hypothesis must not fill the places of others.
+        found = self.decoding.candidates(
+            tokens, wanted + 1 + alphabet_NZ.shape[1], forced, alphabet_NZ
+        )
+        labels_NM, is_late_NM, tokens_NM, logits_NM = self._label(found, alphabet_NZ, forced)
+        log_p_NM = logits_NM - found.log_z[:, None]
+        chosen_NM = self._choose(log_p_NM, labels_NM, tokens_NM, is_late_NM)
+        logits_NM = np.where(chosen_NM, logits_NM, -np.inf)
+        # The search expects the best candidates first.
+        order_NM = (-logits_NM).argsort(1, kind="stable")
+        self.last = Candidates(
+            np.take_along_axis(tokens_NM, order_NM, 1),
+            np.take_along_axis(logits_NM, order_NM, 1),
+            found.log_z.copy(),
+        )
+        return self.last
+
+    def reorder(self, rows: Ids) -> None:
+        """Let hypothesis i continue hypothesis ``rows[i]``."""
+        self.rows = rows
+        self.decoding.reorder(rows)
+
+    def keep(self, sentences: Ids) -> None:
+        """Drop the automata of all other sentences; `reorder` drops their states."""
+        self.automata = [self.automata[sentence] for sentence in sentences]
+        self.limits = [self.limits[sentence] for sentence in sentences]
+        self.alphabet_AZ = self.alphabet_AZ[sentences]
+        self.decoding.keep(sentences)
+
+    def _read(self, tokens: Ids) -> None:
+        """Advance states and scores by the tokens that the search has chosen."""
+        self.length += 1
+        if self.last is None:
+            return
+        log_p_NM = (self.last.logits - self.last.log_z[:, None])[self.rows]
+        is_token_NM = self.last.tokens[self.rows] == tokens[:, None]
+        chosen_N = np.where(is_token_NM, log_p_NM, -np.inf).max(1)
+        self.totals_N = self.totals_N[self.rows] + chosen_N
+        states: list[State | None] = []
+        for number, (row, token) in enumerate(
+            zip(self.rows.tolist(), tokens.tolist(), strict=True)
+        ):
+            automaton, state = self.automata[number // self.beams], self.states[row]
+            if automaton is None or state is None or self.totals_N[number] == -np.inf:
+                states.append(None)
+            else:
+                states.append(automaton.advance(state, token))
+        self.states = states
+
+    def _label(
+        self, found: Candidates, alphabet_NZ: Ids, forced: Ids | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_], Ids, NDArray[np.float64]]:
+        """Return the label of each candidate, whether it is late, its token and its logit, each [N, M]."""
+        assert found.asked is not None
+        count = found.tokens.shape[1]
+        tokens_NM = np.concatenate((found.tokens, alphabet_NZ), 1)
+        logits_NM = np.concatenate([x.astype(np.float64) for x in (found.logits, found.asked)], 1)
+        # A token of the alphabet is a candidate once, in its own column.
+        is_own_NCZ = tokens_NM[:, :count, None] == alphabet_NZ[:, None, :]
+        is_free_N = np.array([state is None for state in self.states])
+        logits_NM[:, :count][is_own_NCZ.any(2) & ~is_free_N[:, None]] = -np.inf
+        logits_NM[:, count:][(alphabet_NZ == self.pad) | is_free_N[:, None]] = -np.inf
+        scalars_N5 = np.zeros((len(tokens_NM), 5), dtype=np.int64)
+        labels_NM, needed_NM = (np.zeros(tokens_NM.shape, dtype=np.int64) for _ in range(2))
+        for row, state in enumerate(self.states):
+            automaton = self.automata[row // self.beams]
+            if state is None or automaton is None:
+                continue
+            labels = automaton.labels(state)
+            scalars_N5[row] = labels[:5]
+            here = slice(count, count + len(labels.of_alphabet))
+            labels_NM[row, here] = labels.of_alphabet
+            needed_NM[row, here] = labels.needed_of_alphabet
+        now_N1, new_N1, longer_N1, needed_new_N1, needed_longer_N1 = scalars_N5.T[:, :, None]
+        continues_NC = self.words.continues[found.tokens]
+        labels_NM[:, :count] = np.where(continues_NC, longer_N1, new_N1)
+        needed_NM[:, :count] = np.where(continues_NC, needed_longer_N1, needed_new_N1)
+        labels_NM[(tokens_NM == self.eos) & (now_N1 > 0)] = FORBIDDEN
+        # A translation that is complete but for its constraints does not get better by other words.
+        is_sure_N = found.logits[:, 0] - found.log_z > SURE
+        is_over_N = (found.tokens[:, 0] == self.eos) & is_sure_N
+        is_late_NM = (labels_NM >= now_N1) & (now_N1 > 0) & is_over_N[:, None]
+        # There must be room for what is needed, and for </s>.
+        room_N1 = (np.repeat(self.limits, self.beams) - self.length)[:, None] - 1
+        labels_NM[(needed_NM > room_N1) & (needed_NM > 0)] = FORBIDDEN
+        if forced is not None:
+            is_other_NM = (tokens_NM != forced[:, None]) & (forced[:, None] >= 0)
+            logits_NM[is_other_NM] = -np.inf
+            labels_NM[tokens_NM == forced[:, None]] = 0  # nothing can be done about it
+        logits_NM[labels_NM == FORBIDDEN] = -np.inf
+        return labels_NM, is_late_NM, tokens_NM, logits_NM
+
+    def _choose(
+        self,
+        log_p_NM: NDArray[np.float64],
+        labels_NM: NDArray[np.int64],
+        tokens_NM: Ids,
+        is_late_NM: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Return which candidates the beams of a sentence have room for, [N, M].
+
+        They are at most K, and as many more as end, if `beam_search` then sees all that end.
+        """
+        sentences, beams = len(self.automata), self.beams
+        totals_AM = (self.totals_N[:, None] + log_p_NM).reshape(sentences, -1)
+        labels_AM = labels_NM.reshape(sentences, -1)
+        by_label_AM = np.lexsort((-totals_AM, labels_AM))
+        sorted_AM = np.take_along_axis(totals_AM, by_label_AM, 1)
+        best_AM = np.maximum.accumulate(sorted_AM, 1)
+        with np.errstate(invalid="ignore"):  # minus infinity twice
+            behind_AM = np.where(sorted_AM > -np.inf, best_AM - sorted_AM, np.inf)
+        begun_AM = np.take_along_axis(labels_AM, by_label_AM, 1) // STEPS
+        behind_AM += LATE * np.take_along_axis(is_late_NM.reshape(sentences, -1), by_label_AM, 1)
+        ranked_AM = np.lexsort((COST * begun_AM - sorted_AM, behind_AM))
+        order_AM = np.take_along_axis(by_label_AM, ranked_AM, 1)
+        total_AM = np.take_along_axis(totals_AM, order_AM, 1)
+        ends_AM = np.take_along_axis(tokens_NM.reshape(sentences, -1), order_AM, 1) == self.eos
+        is_first_AM = np.arange(total_AM.shape[1]) < beams
+        # Another candidate takes the place of one that ends, unless its higher score would hide the end.
+        worst_end_A1 = np.where(ends_AM & is_first_AM, total_AM, np.inf).min(1, keepdims=True)
+        is_next_AM = ((~ends_AM).cumsum(1) <= beams) & ~ends_AM & (total_AM <= worst_end_A1)
+        chosen_AM = np.zeros(totals_AM.shape, dtype=bool)
+        np.put_along_axis(chosen_AM, order_AM, is_first_AM | is_next_AM, 1)
+        chosen_AM[[automaton is None for automaton in self.automata]] = True
+        return chosen_AM.reshape(log_p_NM.shape)

@@ -1,0 +1,20 @@
+"""Where words begin and end, in scripts that put spaces between words."""
+
+import unicodedata
+
+
+def is_word_character(text: str) -> bool:
+    """Return whether a character belongs to a word, so that a neighbor of its kind continues the word.
+
+    Characters of scripts without spaces between words, such as Chinese, Japanese and Thai, do not; nor
+    do Korean ones, because particles are attached to Korean words.
+
+    Args:
+        text: A character, or "".
+    """
+    if not text or not (text.isalnum() or text == "_" or unicodedata.category(text)[0] == "M"):
+        return False
+    is_thai_lao_burmese_or_khmer = (
+        "\u0e00" <= text < "\u0f00" or "\u1000" <= text < "\u10a0" or "\u1780" <= text < "\u1800"
+    )
+    return not is_thai_lao_burmese_or_khmer and unicodedata.east_asian_width(text) not in "WF"
