@@ -1,14 +1,23 @@
 """HTML files."""
 
+import re
 from collections.abc import Sequence
 
+from headway.documents.blocks import Block
+from headway.documents.html.attributes import find_attributes, make_paragraphs, replace_attributes
 from headway.documents.html.page import HtmlPage
-from headway.documents.html.parsing import Block
-from headway.documents.paragraph import DocumentOptions, Translated
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.documents.text_file import read_text_file
+
+_HEAD = 2048  # bytes in which a document names its encoding; the standard looks at 1,024
+_ENCODING = re.compile(
+    rb"""<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""",
+    re.IGNORECASE,
+)
 
 
 class HtmlDocument:
-    """An HTML file.
+    """An HTML file: its attributes that a reader sees, then its text.
 
     Args:
         data: The content of the file.
@@ -16,13 +25,24 @@ class HtmlDocument:
     """
 
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
-        self._page = HtmlPage(data.decode())
+        declared = _ENCODING.search(data[:_HEAD])
+        name = (declared[1] or declared[2]).decode() if declared else ""
+        self._file = read_text_file(data, options.source, name)
+        self._language = options.target
+        self._attributes = find_attributes(self._file.text)
+        self._values = make_paragraphs(self._attributes)
+        self._blocks = HtmlPage(self._file.text).paragraphs
 
     @property
-    def paragraphs(self) -> Sequence[Block]:
-        """The blocks of the document."""
-        return self._page.paragraphs
+    def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
+        """The attributes, then the blocks of the document."""
+        return [*self._values, *self._blocks]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its text replaced."""
-        return self._page.write(translations).encode()
+        count = len(self._values)
+        text = replace_attributes(
+            self._file.text, self._attributes, translations[:count], self._language
+        )
+        # New values of attributes do not change where blocks begin and end.
+        return self._file.encode_markup(HtmlPage(text).write(translations[count:]))

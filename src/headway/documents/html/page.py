@@ -7,9 +7,10 @@ translation, stay as they are. Nothing is validated: what is not a tag is text.
 import html
 from collections.abc import Sequence
 
-from headway.documents.html.parsing import Block, Tag, parse_html
+from headway.documents.blocks import Block, flatten
+from headway.documents.html.parsing import parse_html
 from headway.documents.paragraph import Translated
-from headway.documents.placing import Placed, place
+from headway.documents.placing import place
 
 
 class HtmlPage:
@@ -42,13 +43,7 @@ def write_block(block: Block, translated: Translated) -> str:
     """
     if translated.text == block.text:
         return block.source
-    return _write_parts(place(block, translated))
-
-
-def _write_parts(parts: Sequence[str | Placed[Tag]]) -> str:
     return "".join(
-        html.escape(part, quote=False)
-        if isinstance(part, str)
-        else part.element.content.before + _write_parts(part.inner) + part.element.content.after
-        for part in parts
+        part if is_markup else html.escape(part, quote=False)
+        for part, is_markup in flatten(place(block, translated))
     )

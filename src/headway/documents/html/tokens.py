@@ -30,6 +30,7 @@ class Token:
         text: As it stands in the source.
         name: Of a tag, in lower case.
         attributes: Of an opening tag, by their names in lower case; the first of two counts.
+        spans: Where the value of each attribute stands in ``text``, without quotes.
         is_closed: Whether an opening tag ends in ``/>``.
     """
 
@@ -37,6 +38,7 @@ class Token:
     text: str
     name: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
     is_closed: bool = False
 
 
@@ -83,28 +85,32 @@ def _read_tag(source: str, start: int, kind: Literal["open", "close"], at: int) 
     """Read the rest of a tag, from the end of its name at position ``at``."""
     name = source[start + (1 if kind == "open" else 2) : at].lower()
     attributes: dict[str, str] = {}
+    spans: dict[str, tuple[int, int]] = {}
     while True:
         between = _BETWEEN.match(source, at)
         assert between is not None  # it also matches nothing
         is_closed, at = between[0].endswith("/"), between.end()
         if source.startswith(">", at):
-            return Token(kind, source[start : at + 1], name, attributes, is_closed)
+            return Token(kind, source[start : at + 1], name, attributes, spans, is_closed)
         attribute = _ATTRIBUTE.match(source, at)
         assert attribute is not None
         at, value = attribute.end(), ""
+        span = at, at
         if equals := _EQUALS.match(source, at):
             at = equals.end()
             quote = source[at : at + 1]
             if quote and quote in "\"'":
                 end = source.find(quote, at + 1)
-                value, at = source[at + 1 : end], end + 1
+                value, at, span = source[at + 1 : end], end + 1, (at + 1, end)
                 if end < 0:
                     at = len(source)
             elif bare := _BARE_VALUE.match(source, at):
-                value, at = bare[0], bare.end()
+                value, at, span = bare[0], bare.end(), bare.span()
         if at >= len(source):
             return Token("other", source[start:])
-        attributes.setdefault(attribute[0].lower(), value)
+        if (key := attribute[0].lower()) not in attributes:
+            attributes[key] = value
+            spans[key] = span[0] - start, span[1] - start
 
 
 def _find_raw_text_end(source: str, at: int, name: str) -> int:

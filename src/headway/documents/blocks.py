@@ -1,0 +1,112 @@
+"""Paragraphs of formats whose markup stands in the text: HTML, Markdown, subtitles, XLIFF."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from headway.documents.paragraph import Element, Paragraph
+from headway.documents.placing import Placed
+
+MAX_DEPTH = 64  # nested inline elements; deeper tags stay where they are
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The markup of an inline element.
+
+    Attributes:
+        before: The opening tag, or the whole element if it has no text.
+        after: The closing tag.
+    """
+
+    before: str
+    after: str = ""
+
+
+@dataclass
+class Block(Paragraph[Mark]):
+    """A paragraph of text with inline markup.
+
+    Attributes:
+        source: The text and the markup as they stand in the file.
+    """
+
+    source: str = ""
+
+
+Kind = Literal["text", "code", "open", "close", "point"]
+
+
+class Part(NamedTuple):
+    """A part of a block's source.
+
+    Attributes:
+        kind: An opening or closing tag, text, text that stays as it is, or any other markup.
+        source: The part as it stands in the file.
+        text: What it means, if it is text.
+        name: Of a tag: an opening tag belongs to the next closing tag of the same name.
+    """
+
+    kind: Kind
+    source: str
+    text: str = ""
+    name: str = ""
+
+
+def make_block(parts: Sequence[Part]) -> Block:
+    """Return the paragraph of text and markup; a tag without a partner stays where it is."""
+    partner = _find_partners(parts)
+    text = ""
+    block = Block("", source="".join(part.source for part in parts))
+    path: list[Element[Mark]] = []
+    for number, part in enumerate(parts):
+        inner = path[-1].inner if path else block.elements
+        if part.kind == "text":
+            text += part.text
+        elif part.kind == "code":
+            before, _, after = part.source.partition(part.text)
+            end = len(text) + len(part.text)
+            inner.append(Element(len(text), end, Mark(before, after), is_kept=True))
+            text += part.text
+        elif number in partner and part.kind == "open":
+            path.append(Element(len(text), 0, Mark(part.source, parts[partner[number]].source)))
+            inner.append(path[-1])
+        elif number in partner:
+            path.pop().end = len(text)
+        else:
+            inner.append(Element(len(text), len(text), Mark(part.source)))
+    block.text = text
+    return block
+
+
+def _find_partners(parts: Sequence[Part]) -> dict[int, int]:
+    """Return the number of the closing tag for each opening tag, and the other way round."""
+    partner: dict[int, int] = {}
+    stack: list[tuple[str, int]] = []
+    for number, part in enumerate(parts):
+        if part.kind == "open" and len(stack) < MAX_DEPTH:
+            stack.append((part.name, number))
+        elif part.kind == "close" and any(known == part.name for known, _ in stack):
+            while stack:
+                known, opened = stack.pop()
+                if known == part.name:
+                    partner[opened] = number
+                    partner[number] = opened
+                    break
+    return partner
+
+
+def flatten(parts: Sequence[str | Placed[Mark]]) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a translation in their order: the characters, and whether they are markup.
+
+    The text of an element that stays as it is counts as markup, because the file has it already.
+    """
+    for part in parts:
+        if isinstance(part, str):
+            yield part, False
+            continue
+        mark = part.element.content
+        yield mark.before, True
+        is_kept = part.element.is_kept
+        yield from ((each, is_kept or markup) for each, markup in flatten(part.inner))
+        yield mark.after, True

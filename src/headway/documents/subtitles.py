@@ -1,0 +1,149 @@
+"""Subtitles (.srt, .vtt): sentences that run across cues are translated whole and divided among them again."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headway.documents.blocks import Block, Mark
+from headway.documents.cue_text import make_cue, write_cue
+from headway.documents.dividing import divide
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.documents.text_file import read_text_file
+from headway.errors import HeadwayError
+from headway.text.languages import is_translatable
+
+_TIMING = re.compile(
+    r"^[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[ \t]*-->[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[^\r\n]*",
+    re.MULTILINE,
+)
+_END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^>]*>)*\Z|[♪)\]]\s*\Z")
+_LONGEST_PAUSE = 3.0  # seconds between two cues of a sentence
+_MOST_CUES = 6  # of a sentence
+
+
+@dataclass(frozen=True)
+class _Cue:
+    """A passage of a cue: a whole cue, or what one of two speakers says in it.
+
+    Attributes:
+        start: Where it starts in the file.
+        block: Its text.
+        begins: The time at which the cue appears, in seconds.
+        ends: The time at which it disappears, in seconds.
+        is_first: Whether it is the first of its cue.
+    """
+
+    start: int
+    block: Block
+    begins: float
+    ends: float
+    is_first: bool
+
+
+class SubtitleDocument:
+    """A file of subtitles.
+
+    Args:
+        data: The content of the file.
+        options: What is known about the translation.
+        is_vtt: Whether the text may have character references (WebVTT).
+
+    Raises:
+        HeadwayError: If the file has no cue.
+    """
+
+    def __init__(self, data: bytes, options: DocumentOptions, *, is_vtt: bool) -> None:
+        self._file, self._is_vtt = read_text_file(data, options.source), is_vtt
+        if is_vtt and not self._file.text.startswith("WEBVTT"):
+            raise HeadwayError("does not begin with WEBVTT")
+        cues = _read_cues(self._file.text, is_vtt)
+        if not cues and not is_vtt:
+            raise HeadwayError("has no subtitle with a time such as 00:00:01,000 --> 00:00:02,000")
+        self._sentences = _join_sentences(cues)
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[Mark]]:
+        """The sentences, each of one cue or several."""
+        return [
+            cues[0].block if len(cues) == 1 else Paragraph(" ".join(c.block.text for c in cues))
+            for cues in self._sentences
+        ]
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the file with the text of its cues replaced."""
+        text, out, at = self._file.text, [], 0
+        for cues, translated in zip(self._sentences, translations, strict=True):
+            texts = [cue.block.text for cue in cues]
+            divided = divide(texts, translated) if len(cues) > 1 else [translated]
+            for cue, part in zip(cues, divided, strict=True):
+                out += [text[at : cue.start], write_cue(cue.block, part, self._is_vtt)]
+                at = cue.start + len(cue.block.source)
+        return self._file.encode("".join([*out, text[at:]]))
+
+
+def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
+    """Return the passages of all cues that have letters or digits."""
+    timings = list(_TIMING.finditer(text))
+    cues = []
+    for number, timing in enumerate(timings):
+        following = timings[number + 1].start() if number + 1 < len(timings) else len(text)
+        body = _find_body(text, timing.end(), following, is_vtt)
+        begins, ends = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
+        for passage, (start, end) in enumerate(_split_speakers(text, *body)):
+            block = make_cue(text[start:end], is_vtt)
+            if is_translatable(block.text):
+                cues.append(_Cue(start, block, begins, ends, passage == 0))
+    return cues
+
+
+def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int, int]:
+    """Return where the text of a cue starts and ends, without the lines of the next cue."""
+    start = min(following, start + len(re.match(r"\r?\n?", text[start : start + 2])[0]))  # type: ignore[index]
+    body = text[start:following]
+    if is_vtt:  # an empty line ends a cue
+        end = re.search(r"(?:\A|\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)", body)
+        body = body[: end.start()] if end else body
+        if end is None and following < len(text):
+            body = re.sub(r"(?:\A|\r?\n)[^\r\n]*\r?\n?\Z", "", body)
+    elif following < len(text):  # the number of the next subtitle
+        body = re.sub(r"(?:\A|(?<=[\r\n]))[ \t]*\d*[ \t]*(?:\r\n|\n|\r)?\Z", "", body)
+    return start, start + len(body.rstrip())
+
+
+def _split_speakers(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return where the passages of a cue are; a dash at the start of every line marks a speaker."""
+    starts = [start + found.end() for found in re.finditer(r"(?:\A|\n)[ \t]*", text[start:end])]
+    if len(starts) < 2 or not all(re.match(r"(?:<[^>]*>)*[-–—]", text[at:end]) for at in starts):
+        return [(start, end)]
+    ends = [*(text.rindex("\n", start, at) for at in starts[1:]), end]
+    return [(at, at + len(text[at:last].rstrip())) for at, last in zip(starts, ends, strict=True)]
+
+
+def _seconds(groups: Sequence[str | None]) -> float:
+    hours, minutes, seconds, fraction = (each or "0" for each in groups)
+    return int(hours[:6]) * 3600 + int(minutes[:6]) * 60 + float(f"{seconds[:6]}.{fraction[:6]}")
+
+
+def _join_sentences(cues: Sequence[_Cue]) -> list[list[_Cue]]:
+    """Return the cues of each sentence."""
+    sentences: list[list[_Cue]] = []
+    for cue in cues:
+        if sentences and _continues(sentences[-1], cue):
+            sentences[-1].append(cue)
+        else:
+            sentences.append([cue])
+    return sentences
+
+
+def _continues(sentence: Sequence[_Cue], cue: _Cue) -> bool:
+    """Return whether a cue goes on with a sentence that the cues before it began."""
+    last, text = sentence[-1], cue.block.text.lstrip("\"'“‘«(…. ")
+    return (
+        cue.is_first
+        and len(sentence) < _MOST_CUES
+        and 0 <= cue.begins - last.begins
+        and cue.begins - last.ends <= _LONGEST_PAUSE
+        and not _END.search(last.block.text)
+        and not cue.block.text.startswith(("-", "–", "—", "[", "(", "♪"))
+        and (text[:1].islower() or last.block.text.rstrip().endswith((",", "-", "–", "—")))
+    )

@@ -1,0 +1,122 @@
+"""Tables in text files (.csv, .tsv): the cells of some columns are translated; quoting stays."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.documents.text_file import read_text_file
+from headway.errors import HeadwayError, suggest
+from headway.text.languages import is_translatable
+
+_SAMPLE = 65_536  # characters by which the delimiter is recognized
+_SHOWN = 12  # names of columns in a message
+
+
+class _Cell(NamedTuple):
+    """A cell: its row and column from 0, its place in the file, and its text without quotes."""
+
+    row: int
+    column: int
+    start: int
+    end: int
+    text: str
+    is_quoted: bool
+
+
+class TableDocument:
+    """A table.
+
+    Args:
+        data: The content of the file.
+        options: The columns to translate: names of the first row, or numbers from 1.
+        delimiter: The character between cells; "": it is recognized.
+
+    Raises:
+        HeadwayError: If the columns are not named or missing, or a quote is not closed.
+    """
+
+    def __init__(self, data: bytes, options: DocumentOptions, delimiter: str = "") -> None:
+        self._file = read_text_file(data, options.source)
+        text = self._file.text
+        self._delimiter = delimiter or _recognize_delimiter(text[:_SAMPLE])
+        cells = list(_read_cells(text, self._delimiter))
+        header = [cell.text.strip() for cell in cells if cell.row == 0]
+        columns, first_row = _find_columns(options.columns, header)
+        self._cells = [
+            cell
+            for cell in cells
+            if cell.column in columns and cell.row >= first_row and is_translatable(cell.text)
+        ]
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[None]]:
+        """The cells of the columns, row by row."""
+        return [Paragraph(cell.text) for cell in self._cells]
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the table with the cells replaced."""
+        text, out, at = self._file.text, [], 0
+        for cell, translated in zip(self._cells, translations, strict=True):
+            if translated.text != cell.text:
+                out += [text[at : cell.start], self._quote(translated.text, cell)]
+                at = cell.end
+        return self._file.encode("".join([*out, text[at:]]))
+
+    def _quote(self, text: str, cell: _Cell) -> str:
+        special = {self._delimiter, '"', "\n", "\r"}
+        if cell.is_quoted or special & set(text):
+            return '"' + text.replace('"', '""') + '"'
+        return text
+
+
+def _recognize_delimiter(sample: str) -> str:
+    try:
+        return csv.Sniffer().sniff(sample, ",;\t|").delimiter
+    except csv.Error:  # one column
+        return ","
+
+
+def _find_columns(columns: Sequence[str], header: Sequence[str]) -> tuple[set[int], int]:
+    """Return the places of the columns, and the first row to translate."""
+    shown = ", ".join(header[:_SHOWN]) + (", ..." if len(header) > _SHOWN else "")
+    if not columns:
+        raise HeadwayError(
+            f"give --columns, as names in the first row or numbers from 1; the first row is: {shown}"
+        )
+    if all(column.isdecimal() and column not in header for column in columns):
+        places = {int(column) - 1 for column in columns if len(column) < 9}
+        if len(places) < len(columns) or not all(0 <= place < len(header) for place in places):
+            raise HeadwayError(f"--columns {' '.join(columns)}: must be from 1 to {len(header)}")
+        return places, 0
+    for column in columns:
+        if column not in header:
+            hint = suggest(column, header)
+            raise HeadwayError(f"has no column {column!r}{hint}; the first row is: {shown}")
+    return {place for place, name in enumerate(header) if name in columns}, 1
+
+
+def _read_cells(text: str, delimiter: str) -> Iterator[_Cell]:
+    """Yield the cells of a table."""
+    mark = re.escape(delimiter)
+    quoted = re.compile(rf'"((?:[^"]|"")*+)"(?={mark}|\r|\n|\Z)')
+    bare = re.compile(rf"[^\r\n{mark}]*+")
+    at = row = column = 0
+    while at < len(text):
+        if found := quoted.match(text, at):
+            yield _Cell(row, column, at, found.end(), found[1].replace('""', '"'), True)
+        else:
+            found = bare.match(text, at)
+            assert found is not None  # it also matches nothing
+            if found[0].startswith('"') and text.count('"', found.start(), found.end()) % 2:
+                raise HeadwayError(f"row {row + 1}: a quote is not closed, or followed by text")
+            yield _Cell(row, column, at, found.end(), found[0], False)
+        at = found.end()
+        if text.startswith(delimiter, at):
+            at, column = at + 1, column + 1
+            if at == len(text):
+                yield _Cell(row, column, at, at, "", False)
+        else:
+            at += 2 if text.startswith("\r\n", at) else 1
+            row, column = row + 1, 0

@@ -1,0 +1,102 @@
+"""The text of a file, and the encoding in which it is written again."""
+
+import codecs
+from dataclasses import dataclass
+
+from headway.errors import HeadwayError
+from headway.text.encodings import likely_encoding, recognize_wide
+
+LARGEST = 16_000_000  # bytes of a text file
+_MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
+    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """The text of a file.
+
+    Attributes:
+        text: The text, with its line ends, without a byte order mark.
+        encoding: The encoding of the file.
+        mark: The byte order mark, or nothing.
+    """
+
+    text: str
+    encoding: str
+    mark: bytes = b""
+
+    def encode(self, text: str) -> bytes:
+        """Return the bytes of another text in the same encoding.
+
+        If the encoding lacks a character, the text is written in UTF-8 with a byte order mark.
+        """
+        try:
+            return self.mark + text.encode(self.encoding)
+        except UnicodeEncodeError:
+            return codecs.BOM_UTF8 + text.encode("utf-8", "replace")
+
+    def encode_markup(self, text: str) -> bytes:
+        """Return the bytes of HTML or XML; characters that the encoding lacks become references."""
+        return self.mark + text.encode(self.encoding, "xmlcharrefreplace")
+
+
+def read_text_file(data: bytes, language: str, declared: str = "") -> TextFile:
+    """Return the text of a file.
+
+    The encoding is that of the byte order mark, the declared one, UTF-8, or the one that older programs
+    use for the language, in this order.
+
+    Args:
+        data: The content of the file.
+        language: Language code of the text; "" if it is not known.
+        declared: The encoding that the file names; "" if it names none.
+
+    Raises:
+        HeadwayError: If the file is too large or is no text.
+    """
+    if len(data) > LARGEST:
+        raise HeadwayError(f"has {len(data):,} bytes: split it into files below {LARGEST:,}")
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decode(data, encoding, mark)
+    if declared:
+        return _decode_declared(data, declared)
+    if wide := recognize_wide(data):
+        return _decode(data, wide)
+    try:
+        return _decode(data, "utf-8")
+    except HeadwayError:
+        if b"\0" in data:
+            raise
+        return _decode_declared(data, likely_encoding([language]))
+
+
+def _decode_declared(data: bytes, name: str) -> TextFile:
+    """Read a file in the encoding that it names; ISO 8859-1 means cp1252, as in browsers."""
+    try:
+        is_ascii = "<=".encode(name) == b"<="  # otherwise the file could not name it
+        encoding = codecs.lookup(name).name if is_ascii else "utf-8"
+    except (LookupError, UnicodeError, ValueError):
+        raise HeadwayError(f"names the encoding {name[:40]!r}, which is not known") from None
+    if encoding in ("iso8859-1", "cp1252"):
+        try:
+            return _decode(data, "cp1252")
+        except HeadwayError:
+            encoding = "iso8859-1"
+    return _decode(data, encoding)
+
+
+def _decode(data: bytes, encoding: str, mark: bytes = b"") -> TextFile:
+    try:
+        text = data[len(mark) :].decode(encoding)
+        is_same = text.encode(encoding) == data[len(mark) :]
+    except (UnicodeError, ValueError) as error:
+        at = getattr(error, "start", 0) + len(mark)
+        raise HeadwayError(f"is no text in {encoding} (byte {at:,})") from None
+    if "\0" in text:
+        raise HeadwayError("is no text: it has zero bytes")
+    if not is_same:
+        raise HeadwayError(f"cannot be written again in {encoding}: convert it to UTF-8")
+    return TextFile(text, encoding, mark)
