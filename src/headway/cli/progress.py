@@ -15,14 +15,15 @@ class LineProgress:
     Args:
         total: Lines of the input.
         done: Lines that were translated before.
+        unit: What counts as a line.
     """
 
     SECONDS = 5.0  # between two lines of text
 
-    def __init__(self, total: int, done: int) -> None:
-        self.total, self.before, self.words = total, done, 0
+    def __init__(self, total: int, done: int, unit: str = "lines") -> None:
+        self.total, self.before, self.words, self.unit = total, done, 0, unit
         self.console, self.bar = make_bar()
-        self.task = self.bar.add_task("lines", total=total, completed=done)
+        self.task = self.bar.add_task(unit, total=total, completed=done)
 
     def __enter__(self) -> "LineProgress":
         self.started = self.shown = time.monotonic()
@@ -41,7 +42,7 @@ class LineProgress:
         seconds = time.monotonic() - self.started
         rate = f"{self.words / max(seconds, 1e-9):,.0f} words/s"
         self.console.print(
-            f"{self.total:,} lines, {format_duration(seconds)}, {rate}", markup=False
+            f"{self.total:,} {self.unit}, {format_duration(seconds)}, {rate}", markup=False
         )
 
     def update(self, done: int, words: int) -> None:
@@ -51,7 +52,9 @@ class LineProgress:
         seconds = max(now - self.started, 1e-9)
         left = (self.total - done) * seconds / max(1, done - self.before)
         line = f"{self.words / seconds:,.0f} words/s  {format_duration(left)} left"
-        self.bar.update(self.task, completed=done, description=f"lines  {line}")
+        self.bar.update(self.task, completed=done, description=f"{self.unit}  {line}")
         if not self.console.is_terminal and done < self.total and now - self.shown > self.SECONDS:
-            self.console.print(f"line {done:,}/{self.total:,}  {line}", markup=False)
+            self.console.print(
+                f"{self.unit.removesuffix('s')} {done:,}/{self.total:,}  {line}", markup=False
+            )
             self.shown = now

@@ -43,7 +43,7 @@ class Part(NamedTuple):
     Attributes:
         kind: An opening or closing tag, text, text that stays as it is, or any other markup.
         source: The part as it stands in the file.
-        text: What it means, if it is text.
+        text: What it means, if it is text. Of markup: how it is written with a translation, if not as it is.
         name: Of a tag: an opening tag belongs to the next closing tag of the same name.
     """
 
@@ -69,12 +69,14 @@ def make_block(parts: Sequence[Part]) -> Block:
             inner.append(Element(len(text), end, Mark(before, after), is_kept=True))
             text += part.text
         elif number in partner and part.kind == "open":
-            path.append(Element(len(text), 0, Mark(part.source, parts[partner[number]].source)))
+            closing = parts[partner[number]]
+            mark = Mark(part.text or part.source, closing.text or closing.source)
+            path.append(Element(len(text), 0, mark))
             inner.append(path[-1])
         elif number in partner:
             path.pop().end = len(text)
         else:
-            inner.append(Element(len(text), len(text), Mark(part.source)))
+            inner.append(Element(len(text), len(text), Mark(part.text or part.source)))
     block.text = text
     return block
 

@@ -2,7 +2,6 @@
 
 import html
 import re
-import textwrap
 from collections.abc import Sequence
 
 from headway.documents.blocks import Block, Part, flatten, make_block

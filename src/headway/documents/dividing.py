@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from headway.documents.paragraph import Translated
-from headway.text.word_links import Span, WordLinks, word_spans
+from headway.text.word_links import Span, WordLinks
 
 _MARK_BONUS = 1.5  # how many links a comma at the end of a part is worth
 _DISTANCE = 8.0  # how many links the length of the sentence is worth
@@ -23,13 +23,17 @@ def divide(texts: Sequence[str], translated: Translated) -> list[Translated]:
     """
     source = " ".join(texts)
     links = translated.links or WordLinks.between(source, translated.text)
-    words = word_spans(translated.text)
+    words = links.target
     starts = [0]
     for text in texts:
         starts.append(starts[-1] + len(text) + 1)
     cuts = [0]
     for number in range(1, len(texts)):
-        cuts.append(_find_cut(source, starts[number], words, links, translated.text, cuts[-1], len(texts) - number))
+        cuts.append(
+            _find_cut(
+                source, starts[number], words, links, translated.text, cuts[-1], len(texts) - number
+            )
+        )
     cuts.append(len(words))
     return [
         _part(translated.text, links, words[a:b], (starts[number], starts[number + 1] - 1))
@@ -52,13 +56,11 @@ def _find_cut(
     first, last = lowest + 1, len(words) - left
     if first > last:
         return min(first, len(words))
-    # Links that stay on their side of the cut: those from before it to words before it.
-    linked = [(s, bisect_left(words, links.target[t])) for s, t in links.pairs if t < len(links.target)]
-    gains = [0.0] * (len(words) + 1)
-    for s, t in linked:
-        if t < len(words):
-            gains[t + 1] += 1 if s < boundary else -1
-    best, best_score, total = first, float("-inf"), 0.0
+    # A link counts for a cut that leaves it on its side.
+    gains = [0] * (len(words) + 1)
+    for source_word, target_word in links.pairs:
+        gains[target_word + 1] += 1 if source_word < boundary else -1
+    best, best_score, total = first, float("-inf"), 0
     for cut in range(last + 1):
         total += gains[cut]
         if cut < first:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.documents.edits import Edit, apply_edits
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import read_text_file
 from headway.errors import HeadwayError
@@ -55,10 +56,9 @@ class JsonDocument:
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its string values replaced."""
-        text, out, at = self._file.text, [], 0
-        for value, translated in zip(self._values, translations, strict=True):
-            if translated.text != value.text:
-                literal = json.dumps(translated.text, ensure_ascii=self._is_ascii)
-                out += [text[at : value.start], literal]
-                at = value.end
-        return self._file.encode("".join([*out, text[at:]]))
+        edits = [
+            Edit(value.start, value.end, json.dumps(translated.text, ensure_ascii=self._is_ascii))
+            for value, translated in zip(self._values, translations, strict=True)
+            if translated.text != value.text
+        ]
+        return self._file.encode(apply_edits(self._file.text, edits))

@@ -5,12 +5,16 @@ from pathlib import PurePath
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
 
-SUFFIXES = (".htm", ".html")  # of the files that `open_document` reads
+SUFFIXES = (  # of the files that `open_document` reads
+    ".csv", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".tsv", ".txt", ".vtt", ".xhtml",
+    ".xlf", ".xliff",
+)  # fmt: skip
 
 
 def is_document(name: str) -> bool:
-    """Return whether a file of this name is a document; other files are lines of text."""
-    return PurePath(name).suffix.lower() in SUFFIXES
+    """Return whether a file of this name is more than lines of text."""
+    suffix = PurePath(name).suffix.lower()
+    return suffix in SUFFIXES and suffix != ".txt"
 
 
 def open_document(data: bytes, name: str, options: DocumentOptions | None = None) -> Document:
@@ -31,9 +35,38 @@ def open_document(data: bytes, name: str, options: DocumentOptions | None = None
 
 
 def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
+    """Read a document by its format; only the code of this format is imported."""
     match suffix:
-        case ".htm" | ".html":
+        case ".htm" | ".html" | ".xhtml":
             from headway.documents.html.document import HtmlDocument
 
             return HtmlDocument(data, options)
+        case ".md" | ".markdown":
+            from headway.documents.markdown.document import MarkdownDocument
+
+            return MarkdownDocument(data, options)
+        case ".srt" | ".vtt":
+            from headway.documents.subtitles import SubtitleDocument
+
+            return SubtitleDocument(data, options, is_vtt=suffix == ".vtt")
+        case ".po" | ".pot":
+            from headway.documents.po import PoDocument
+
+            return PoDocument(data, options)
+        case ".xlf" | ".xliff":
+            from headway.documents.xliff import XliffDocument
+
+            return XliffDocument(data, options)
+        case ".json":
+            from headway.documents.json_text import JsonDocument
+
+            return JsonDocument(data, options)
+        case ".csv" | ".tsv":
+            from headway.documents.table import TableDocument
+
+            return TableDocument(data, options, "\t" if suffix == ".tsv" else "")
+        case ".txt":
+            from headway.documents.plain import PlainDocument
+
+            return PlainDocument(data, options)
     raise HeadwayError(f"is no document that can be translated: use one of {', '.join(SUFFIXES)}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headway.documents.blocks import Block, Mark
 from headway.documents.cue_text import make_cue, write_cue
 from headway.documents.dividing import divide
+from headway.documents.edits import Edit, apply_edits
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import read_text_file
 from headway.errors import HeadwayError
@@ -71,14 +72,15 @@ class SubtitleDocument:
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with the text of its cues replaced."""
-        text, out, at = self._file.text, [], 0
+        edits = []
         for cues, translated in zip(self._sentences, translations, strict=True):
             texts = [cue.block.text for cue in cues]
             divided = divide(texts, translated) if len(cues) > 1 else [translated]
             for cue, part in zip(cues, divided, strict=True):
-                out += [text[at : cue.start], write_cue(cue.block, part, self._is_vtt)]
-                at = cue.start + len(cue.block.source)
-        return self._file.encode("".join([*out, text[at:]]))
+                source = cue.block.source
+                written = write_cue(cue.block, part, self._is_vtt)
+                edits.append(Edit(cue.start, cue.start + len(source), written))
+        return self._file.encode(apply_edits(self._file.text, edits))
 
 
 def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
@@ -98,7 +100,8 @@ def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
 
 def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int, int]:
     """Return where the text of a cue starts and ends, without the lines of the next cue."""
-    start = min(following, start + len(re.match(r"\r?\n?", text[start : start + 2])[0]))  # type: ignore[index]
+    line_end = next((end for end in ("\r\n", "\n", "\r") if text.startswith(end, start)), "")
+    start = min(following, start + len(line_end))
     body = text[start:following]
     if is_vtt:  # an empty line ends a cue
         end = re.search(r"(?:\A|\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)", body)
@@ -141,7 +144,7 @@ def _continues(sentence: Sequence[_Cue], cue: _Cue) -> bool:
     return (
         cue.is_first
         and len(sentence) < _MOST_CUES
-        and 0 <= cue.begins - last.begins
+        and cue.begins - last.begins >= 0
         and cue.begins - last.ends <= _LONGEST_PAUSE
         and not _END.search(last.block.text)
         and not cue.block.text.startswith(("-", "–", "—", "[", "(", "♪"))

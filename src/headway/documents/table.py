@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from headway.documents.edits import Edit, apply_edits
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import read_text_file
 from headway.errors import HeadwayError, suggest
@@ -57,12 +58,12 @@ class TableDocument:
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the table with the cells replaced."""
-        text, out, at = self._file.text, [], 0
-        for cell, translated in zip(self._cells, translations, strict=True):
-            if translated.text != cell.text:
-                out += [text[at : cell.start], self._quote(translated.text, cell)]
-                at = cell.end
-        return self._file.encode("".join([*out, text[at:]]))
+        edits = [
+            Edit(cell.start, cell.end, self._quote(translated.text, cell))
+            for cell, translated in zip(self._cells, translations, strict=True)
+            if translated.text != cell.text
+        ]
+        return self._file.encode(apply_edits(self._file.text, edits))
 
     def _quote(self, text: str, cell: _Cell) -> str:
         special = {self._delimiter, '"', "\n", "\r"}

@@ -32,10 +32,18 @@ class TextFile:
 
         If the encoding lacks a character, the text is written in UTF-8 with a byte order mark.
         """
-        try:
+        if self.can_encode(text):
             return self.mark + text.encode(self.encoding)
+        mark = self.mark if self.encoding == "utf-8" else codecs.BOM_UTF8
+        return mark + text.encode("utf-8", "replace")
+
+    def can_encode(self, text: str) -> bool:
+        """Return whether the encoding has all characters of a text."""
+        try:
+            text.encode(self.encoding)
         except UnicodeEncodeError:
-            return codecs.BOM_UTF8 + text.encode("utf-8", "replace")
+            return False
+        return True
 
     def encode_markup(self, text: str) -> bytes:
         """Return the bytes of HTML or XML; characters that the encoding lacks become references."""

@@ -10,6 +10,7 @@ from headway.cli.options import add_backward, add_machine, add_models
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
     "headway translate runs/mine --input text.en.gz --output text.de.gz\n"
+    "headway translate runs/mine --input report.md --output report.de.md\n"
     "headway translate runs/mine --search.beam 8 --search.n-best 3 --json < text.en\n"
     "headway translate runs/seed1 runs/seed2 --search.mbr true < text.en > text.de"
 )
@@ -22,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input",
         metavar="FILE",
-        help="translate this file, with progress; needs --output (.gz, .xz, .zst: compressed)",
+        help="translate these lines (.gz, .xz, .zst: compressed), or this document; needs --output",
     )
     parser.add_argument(
         "--output",
@@ -59,6 +60,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print a JSON object for each line, with scores, tokens and n-best list",
     )
+    parser.add_argument(
+        "--columns",
+        nargs="+",
+        metavar="COLUMN",
+        help="columns of a .csv or .tsv --input to translate: names, or numbers from 1",
+    )
     add_backward(parser)
     add_machine(parser)
 
@@ -66,12 +73,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
     from headway.cli.arguments import usage_error
+    from headway.cli.document_translation import check_document_options, translate_document
     from headway.cli.file_plan import check_options
     from headway.cli.file_translation import translate_file
     from headway.cli.process import set_threads
     from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
     from headway.cli.translated_lines import format_lines
+    from headway.documents.opening import is_document
 
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
@@ -79,14 +88,22 @@ def run(args: argparse.Namespace) -> None:
     for name in ("workers", "part"):
         if getattr(args, name) is not None and not args.input:
             usage_error(f"--{name} needs --input and --output")
+    is_file_of_lines = bool(args.input) and not is_document(args.input)
     if args.output:
         check_options(args)
+        if not is_file_of_lines:
+            check_document_options(args)
+    if args.columns and (is_file_of_lines or not args.input):
+        usage_error("--columns needs --input, a table (.csv or .tsv)")
     import torch
 
     import headway.inference  # noqa: F401  before the next line
 
     gc.freeze()  # the garbage collector need not search the objects of torch's modules: 0.1 s
     set_threads(args.threads)
+    if args.input and not is_file_of_lines:
+        translate_document(args)
+        return
     if args.input:
         translate_file(args, torch.get_num_threads())
         return

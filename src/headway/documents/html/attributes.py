@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.parsing import scan
 from headway.documents.html.tokens import Token
 from headway.documents.paragraph import Paragraph, Translated
@@ -82,7 +83,7 @@ def replace_attributes(
     """
     found = iter(translations)
     replaced = next((each.value for each in attributes if each.is_language), "")
-    out, at = [], 0
+    edits = []
     for attribute in attributes:
         if attribute.is_language:
             is_same = attribute.value == replaced and bool(language)
@@ -91,9 +92,9 @@ def replace_attributes(
             value = next(found).text
         if value == attribute.value:
             continue
-        out += [source[at : attribute.start], _quote(value, source[attribute.start - 1])]
-        at = attribute.end
-    return "".join([*out, source[at:]])
+        written = _quote(value, source[attribute.start - 1])
+        edits.append(Edit(attribute.start, attribute.end, written))
+    return apply_edits(source, edits)
 
 
 def _quote(value: str, before: str) -> str:

@@ -1,0 +1,47 @@
+"""``headway translate --input report.md --output report.de.md``: a document, with progress."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from headway.cli.arguments import usage_error
+from headway.cli.progress import LineProgress
+from headway.cli.settings import load_translator
+
+WINDOW = 128  # sentences that are translated together, after which the progress is shown
+LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")
+
+
+def check_document_options(args: argparse.Namespace) -> None:
+    """Check that no option for lines is given with a document, and that the output is of the same kind."""
+    for name in LINE_OPTIONS:
+        if getattr(args, name):
+            usage_error(f"--{name} is for lines of text: {args.input} is a document")
+    suffixes = [Path(name).suffix.lower() for name in (args.input, args.output)]
+    if suffixes[0] != suffixes[1]:
+        usage_error(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
+
+
+def translate_document(args: argparse.Namespace) -> None:
+    """Translate ``--input`` to ``--output``, which appears when it is finished."""
+    from headway.documents.opening import open_document
+    from headway.documents.paragraph import DocumentOptions, Translated
+    from headway.files import replace_bytes
+    from headway.inference.text_translation import translate_texts
+
+    data = Path(args.input).read_bytes()
+    translator, search = load_translator(args)
+    source, target = translator.languages
+    options = DocumentOptions(source, target, tuple(args.columns or ()))
+    document = open_document(data, args.input, options)
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    found = []
+    with LineProgress(len(texts), 0, "paragraphs") as progress:
+        for text, translation in zip(
+            texts, translate_texts(translator, texts, search, window=WINDOW), strict=True
+        ):
+            found.append(Translated(translation.text, translation.links))
+            progress.update(len(found), len(text.split()))
+    replace_bytes(Path(args.output), document.write(found))
+    if not texts:
+        print(f"{args.input}: has nothing to translate", file=sys.stderr)

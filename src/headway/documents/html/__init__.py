@@ -1,0 +1,1 @@
+"""HTML files, documents and fragments."""

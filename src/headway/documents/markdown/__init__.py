@@ -1,0 +1,1 @@
+"""Markdown files (CommonMark, with tables and strikethrough)."""

@@ -1,0 +1,131 @@
+"""A Markdown file: its paragraphs, headings, list items and cells, and the HTML blocks in it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from headway.documents.blocks import Block
+from headway.documents.edits import Edit, apply_edits
+from headway.documents.html.page import HtmlPage
+from headway.documents.html.page import write_block as write_html
+from headway.documents.markdown.inline import split_blocks, write_block
+from headway.documents.markdown.parser import make_parser
+from headway.documents.paragraph import DocumentOptions, Translated
+from headway.documents.text_file import read_text_file
+from headway.errors import HeadwayError
+from headway.text.word_links import Span
+
+LARGEST = 2_000_000  # characters; larger files are split first
+_FRONT_MATTER = re.compile(
+    r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+)
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+
+
+@dataclass(frozen=True)
+class _Passage:
+    """A part of the file: blocks of text and what stands between them."""
+
+    kind: Literal["text", "cell", "html"]
+    start: int
+    nodes: list[str | Block]
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [node for node in self.nodes if isinstance(node, Block)]
+
+    def replace(self, translations: Iterator[Translated]) -> Edit:
+        """Return the passage with the next translations."""
+        end, out = self.start, []
+        for node in self.nodes:
+            end += len(node if isinstance(node, str) else node.source)
+            if isinstance(node, str):
+                out.append(node)
+            elif self.kind == "html":
+                out.append(write_html(node, next(translations)))
+            else:
+                out.append(write_block(node, next(translations), is_cell=self.kind == "cell"))
+        return Edit(self.start, end, "".join(out))
+
+
+class MarkdownDocument:
+    """A Markdown file.
+
+    Args:
+        data: The content of the file.
+        options: What is known about the translation.
+
+    Raises:
+        HeadwayError: If the file is too large.
+    """
+
+    def __init__(self, data: bytes, options: DocumentOptions) -> None:
+        self._file = read_text_file(data, options.source)
+        if len(self._file.text) > LARGEST:
+            raise HeadwayError(f"has more than {LARGEST:,} characters: split it")
+        self._passages = _read_passages(self._file.text)
+
+    @property
+    def paragraphs(self) -> Sequence[Block]:
+        """The blocks of text, in the order of the file."""
+        return [block for passage in self._passages for block in passage.blocks]
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the file with its text replaced."""
+        found = iter(translations)
+        edits = [passage.replace(found) for passage in self._passages]
+        return self._file.encode(apply_edits(self._file.text, edits))
+
+
+def _read_passages(text: str) -> list[_Passage]:
+    front = _FRONT_MATTER.match(text)
+    skipped = front.end() if front else 0
+    lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
+    passages: list[_Passage] = []
+    is_cell, at = False, 0
+    for token in make_parser().parse(text[skipped:]):
+        if token.map and token.type == "html_block" and token.level == 0:
+            start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
+            passages.append(_Passage("html", start, HtmlPage(text[start:end]).nodes))
+        elif token.map and token.type == "inline" and token.content:
+            places = _find_places(
+                text, lines[slice(*token.map)], token.content, at if is_cell else -1
+            )
+            if places:
+                kind: Literal["text", "cell"] = "cell" if is_cell else "text"
+                nodes = split_blocks(token.children or [], places, text)
+                passages.append(_Passage(kind, places[0], nodes))
+                at = places[-1]
+        is_cell = token.type in ("td_open", "th_open")
+    return passages
+
+
+def _find_places(text: str, lines: Sequence[Span], content: str, start: int) -> list[int]:
+    """Return where each character of a paragraph is in the file, and where the paragraph ends.
+
+    Args:
+        text: The text of the file.
+        lines: Where the lines of the paragraph start and end.
+        content: The paragraph, without what stands before and after its lines.
+        start: Where the search for a cell starts; -1: the paragraph is no cell.
+
+    Returns:
+        Nothing if the paragraph is written in a way that cannot be found.
+    """
+    if start >= 0:
+        (a, b), *_ = lines
+        pattern = re.escape(content).replace(r"\|", r"\\?\|")  # a cell has \| for |
+        found = re.compile(pattern).search(text, max(a, start), b)
+        if found is None:
+            return []
+        return [at for at in range(*found.span()) if text[at : at + 2] != "\\|"] + [found.end()]
+    places: list[int] = []
+    for (a, b), line in zip(lines, content.split("\n"), strict=False):
+        stripped = line.lstrip()
+        at = text.rfind(stripped, a, b)
+        if at < 0:
+            return []
+        places += [at] * (len(line) - len(stripped))
+        places += range(at, at + len(stripped) + 1)
+    return places if len(places) == len(content) + 1 else []

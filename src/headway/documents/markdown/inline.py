@@ -1,0 +1,168 @@
+"""The text of a Markdown paragraph and its inline markup."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from markdown_it.token import Token
+
+from headway.documents.blocks import Block, Part, flatten, make_block
+from headway.documents.html.elements import VOID
+from headway.documents.paragraph import Translated
+from headway.documents.placing import place
+
+# Bare addresses are kept as text; footnotes, attributes, formulas, templates and check boxes are marks.
+_KEPT = re.compile(
+    r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"])"
+    r"|(?P<start>\A\[[ xX]\]\s|\A:::+\s*[\w-]*|\A\[\^[^\]\s]+\]:)"
+    r"|\[\^[^\]\s]+\]|\{[#.:%{][^{}\n]*\}+|\$[^\s$][^$\n]*\$(?!\d)"
+)
+_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
+_SPECIAL = re.compile(
+    r"[\\`\[\]<]|(?<!\s)\*|\*(?!\s)|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?=\S)"
+)
+_BLOCK_START = re.compile(r"\A([-+=#>:~])|\A(\d{1,9})([.)])(?=\s|\Z)")
+
+
+def split_blocks(tokens: Sequence[Token], places: Sequence[int], source: str) -> list[str | Block]:
+    """Return a paragraph as blocks of text, and the line breaks between them.
+
+    Args:
+        tokens: The inline tokens of the paragraph, from `make_parser`.
+        places: Where each character of the paragraph is in the file, and where it ends.
+        source: The text of the file.
+    """
+    nodes: list[str | Block] = []
+    run: list[Part] = []
+    for part in _make_parts(tokens, places, source):
+        if part.name == "br":  # or a mark before the text
+            nodes += [_join(run), part.source]
+            run = []
+        else:
+            run.append(part)
+    return [*nodes, _join(run)]
+
+
+def _join(run: Sequence[Part]) -> str | Block:
+    if any(part.kind in ("text", "code") and part.text.strip() for part in run):
+        return make_block(run)
+    return "".join(part.source for part in run)
+
+
+def _make_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> Iterator[Part]:
+    at = 0
+    is_autolink = False
+    for token in tokens:
+        if "span" not in token.meta:
+            continue
+        if is_autolink:  # of the three tokens of an address the last one; the first stands for all
+            is_autolink = False
+            continue
+        start, end = token.meta["span"]
+        if token.type in ("em_open", "strong_open", "s_open"):
+            start = end - len(token.markup)
+        elif token.type in ("em_close", "strong_close", "s_close"):
+            end = start + len(token.markup)
+        elif token.type == "text":  # a mark without a partner
+            continue
+        elif token.type == "hardbreak":  # the spaces before it make the break
+            while start > at and source[places[start] - 1 : places[start]] == " ":
+                start -= 1
+        elif token.type == "link_open":
+            is_autolink = token.markup == "autolink"
+            end = end if is_autolink else start + 1
+        elif token.type == "link_close":
+            start = token.meta["label"][1]
+        yield from _make_text(source[places[at] : places[start]])
+        at = end
+        yield from _make_part(token, source[places[start] : places[end]], places, source)
+    yield from _make_text(source[places[at] : places[-1]])
+
+
+def _make_text(raw: str) -> Iterator[Part]:
+    """Yield a text between marks: what no rule of Markdown takes."""
+    at = 0
+    for found in _KEPT.finditer(raw):
+        if at < found.start():
+            yield _text(raw[at : found.start()])
+        if found["code"]:
+            yield Part("code", found[0], found[0])
+        else:
+            yield Part("point", found[0], name="br" if found["start"] else "")
+        at = found.end()
+    if at < len(raw):
+        yield _text(raw[at:])
+
+
+def _text(raw: str) -> Part:
+    return Part("text", raw, raw.replace("\\|", "|"))
+
+
+def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> Iterator[Part]:
+    """Yield the parts of a token."""
+    kind = token.type
+    if kind in ("softbreak", "hardbreak"):
+        yield Part("text", raw, " ") if kind == "softbreak" else Part("point", raw, name="br")
+    elif kind == "text_special":
+        yield Part("text", raw, token.content)
+    elif kind == "code_inline" and "\n" not in raw and "\r" not in raw:
+        yield Part("code", raw, raw.strip("`"))
+    elif kind == "link_open" and token.markup == "autolink":
+        yield Part("code", raw, raw[1:-1])
+    elif kind.endswith("_open"):
+        yield Part("open", raw, name=kind.removesuffix("_open"))
+    elif kind == "link_close":
+        start, end = (places[place] for place in token.meta["label"])
+        yield Part("close", raw, _name_reference(raw, source[start:end]), name="link")
+    elif kind.endswith("_close"):
+        yield Part("close", raw, name=kind.removesuffix("_close"))
+    elif kind == "image":
+        start, end = (places[place] for place in token.meta["label"])
+        label, first = source[start:end], places[token.meta["span"][0]]
+        if _SPECIAL.search(label) or "\n" in label:
+            yield Part("point", raw)
+        else:
+            yield Part("open", "![", name="image")
+            yield Part("text", label, label)
+            after = source[end : first + len(raw)]
+            yield Part("close", after, _name_reference(after, label), name="image")
+    elif tag := _TAG.match(raw):
+        name = tag[2].lower()
+        if name in VOID or tag[3]:
+            yield Part("point", raw, name="br" if name == "br" else "")
+        else:
+            yield Part("close" if tag[1] else "open", raw, name=f"<{name}>")
+    else:
+        yield Part("point", raw)
+
+
+def _name_reference(after: str, label: str) -> str:
+    """Return the end of a link that names its reference, which the label alone named before."""
+    return f"][{label}]" if after in ("]", "][]") else after
+
+
+def write_block(block: Block, translated: Translated, *, is_cell: bool) -> str:
+    """Return the Markdown of a translated block.
+
+    A block whose text does not change is returned as it stands in the file.
+
+    Args:
+        block: The block.
+        translated: Its translation.
+        is_cell: Whether it is in a table, where ``|`` ends a cell.
+    """
+    if translated.text == block.text:
+        return block.source
+    out = ""
+    for part, is_markup in flatten(place(block, translated)):
+        if is_markup:
+            out += part
+            continue
+        text = _SPECIAL.sub(r"\\\g<0>", part)
+        if not out.strip():
+            text = _BLOCK_START.sub(_escape_start, text)
+        out += text.replace("|", "\\|") if is_cell else text
+    return out
+
+
+def _escape_start(found: re.Match[str]) -> str:
+    return f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}"

@@ -1,0 +1,145 @@
+"""Message catalogs of gettext (.po, .pot)."""
+
+import re
+from collections.abc import Sequence
+
+from headway.documents.edits import Edit, apply_edits
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.documents.po_entries import Entry, quote, read_entries
+from headway.documents.text_file import read_text_file
+from headway.errors import HeadwayError
+from headway.text.languages import is_translatable
+
+_CHARSET = re.compile(rb"charset=([\w.:-]+)")
+_PLURALS = re.compile(r"nplurals\s*=\s*([1-6])\s*;")
+_UNSET_PLURALS = re.compile(r"nplurals=INTEGER; plural=EXPRESSION;")
+# The plural forms of languages that do not have two of them, one for 1 and one for all else.
+PLURAL_FORMS = {
+    "nplurals=1; plural=0;": ("id", "ja", "ko", "lo", "ms", "my", "th", "vi", "zh"),
+    "nplurals=2; plural=(n > 1);": ("am", "fa", "fr", "hi", "ln", "oc", "pt-br", "tr", "wa"),
+    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);":
+        ("be", "bs", "hr", "ru", "sr", "uk"),
+    "nplurals=3; plural=(n==1 ? 0 : n>=2 && n<=4 ? 1 : 2);": ("cs", "sk"),
+    "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);": ("pl",),
+    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && (n%100<10 || n%100>=20) ? 1 : 2);": ("lt",),
+    "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n != 0 ? 1 : 2);": ("lv",),
+    "nplurals=3; plural=(n==1 ? 0 : (n==0 || (n%100>0 && n%100<20)) ? 1 : 2);": ("ro",),
+    "nplurals=4; plural=(n%100==1 ? 0 : n%100==2 ? 1 : n%100==3 || n%100==4 ? 2 : 3);": ("sl",),
+    "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);":
+        ("ar",),
+}  # fmt: skip
+
+
+def plural_forms(language: str) -> str:
+    """Return the header field of a language's plural forms."""
+    code = language.lower().replace("_", "-")
+    for known in (code, code.partition("-")[0]):
+        for forms, languages in PLURAL_FORMS.items():
+            if known in languages:
+                return forms
+    return "nplurals=2; plural=(n != 1);"
+
+
+class PoDocument:
+    """A message catalog: entries without a translation, and those marked as fuzzy, are translated.
+
+    A new translation is not fuzzy. Entries with a translation, and obsolete ones, stay as they are.
+
+    Args:
+        data: The content of the file.
+        options: What is known about the translation.
+
+    Raises:
+        HeadwayError: If the file is no message catalog.
+    """
+
+    def __init__(self, data: bytes, options: DocumentOptions) -> None:
+        declared = _CHARSET.search(data[:65_536])
+        name = declared[1].decode() if declared and declared[1] != b"CHARSET" else ""
+        self._file, self._language = read_text_file(data, options.source, name), options.target
+        entries = read_entries(self._file.text)
+        if not entries:
+            raise HeadwayError('has no entry such as msgid "text"')
+        first = entries[0]
+        self._line_end = "\r\n" if "\r\n" in self._file.text else "\n"
+        self._header = first if first.ids[0].text == "" and not first.context else None
+        header = self._header.strings[0].text if self._header else ""
+        if self._header and options.target and _UNSET_PLURALS.search(header):
+            header = plural_forms(options.target)
+        found = _PLURALS.search(header)
+        self._plurals = int(found[1]) if found else 0
+        self._entries = [
+            entry
+            for entry in entries
+            if is_translatable(entry.ids[0].text)
+            and (options.is_complete or entry.is_fuzzy or not entry.is_translated)
+        ]
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[None]]:
+        """The text of each entry, and then its plural if it has one."""
+        return [Paragraph(message.text) for entry in self._entries for message in entry.ids]
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the file with translated entries."""
+        found = iter(translations)
+        edits = self._edit_header()
+        for entry in self._entries:
+            edits += self._edit_entry(entry, [next(found).text for _ in entry.ids])
+        written = apply_edits(self._file.text, edits)
+        if not self._file.can_encode(written):
+            raise HeadwayError(
+                f"{self._file.encoding} lacks characters of the translation: first convert the catalog"
+                " (msgconv --to-code UTF-8)"
+            )
+        return self._file.encode(written)
+
+    def _edit_entry(self, entry: Entry, texts: Sequence[str]) -> list[Edit]:
+        """Return the edits that replace the translations of an entry."""
+        strings, line_end = entry.strings, self._line_end
+        texts = [_like(message.text, text) for message, text in zip(entry.ids, texts, strict=True)]
+        if len(texts) == 1:
+            lines = [quote("msgstr", texts[0], line_end)]
+        else:  # the first form is the singular, unless the language has one form
+            count = self._plurals or max(2, len(strings))
+            forms = [texts[1]] if count == 1 else [texts[0]] + [texts[1]] * (count - 1)
+            lines = [quote(f"msgstr[{n}]", form, line_end) for n, form in enumerate(forms)]
+        if not self._file.text[: strings[-1].end].endswith("\n"):  # the file has no last line end
+            lines[-1] = lines[-1].removesuffix(line_end)
+        return [*_remove_fuzzy(entry), Edit(strings[0].start, strings[-1].end, "".join(lines))]
+
+    def _edit_header(self) -> list[Edit]:
+        """Return the edits that put the target language into the header."""
+        if self._header is None or not self._language:
+            return []
+        [string, *_] = self._header.strings
+        text = string.text.replace("charset=CHARSET", "charset=UTF-8")
+        text = _UNSET_PLURALS.sub(lambda _: plural_forms(self._language), text)
+        language = f"Language: {self._language.replace('-', '_')}\n"
+        text, count = re.subn(r"^Language:.*\n?", lambda _: language, text, flags=re.MULTILINE)
+        text += "" if count else language
+        if text == string.text:
+            return []
+        lines = quote("msgstr", text, self._line_end)
+        return [*_remove_fuzzy(self._header), Edit(string.start, string.end, lines)]
+
+
+def _remove_fuzzy(entry: Entry) -> list[Edit]:
+    """Return the edits that remove the mark of a guess, and the former texts for which it was made."""
+    edits = []
+    for comment in entry.comments:
+        if comment.line.startswith("#|") and entry.is_fuzzy:
+            edits.append(Edit(comment.start, comment.end, ""))
+        elif comment.line.startswith("#,"):
+            ending = comment.line[len(comment.line.rstrip()) :]
+            flags = [flag.strip() for flag in comment.line[2:].split(",")]
+            if "fuzzy" in flags:
+                rest = ", ".join(flag for flag in flags if flag != "fuzzy")
+                edits.append(Edit(comment.start, comment.end, f"#, {rest}{ending}" if rest else ""))
+    return edits
+
+
+def _like(source: str, text: str) -> str:
+    """Return a text with the line ends at both ends that the source has, as msgfmt requires."""
+    before, after = ("\n" * source.startswith("\n")), ("\n" * source.endswith("\n"))
+    return before + text.strip("\n") + after

@@ -1,0 +1,58 @@
+"""The inline elements of XLIFF: code of the original format, and marked text."""
+
+from collections.abc import Iterator, Sequence
+
+from headway.documents.blocks import Part
+from headway.documents.xml_tokens import XmlToken
+
+# Elements that stand for an opening tag of the original format -> for the closing tag of the same.
+_OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
+_CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
+
+
+def make_parts(tokens: Sequence[XmlToken]) -> list[Part]:
+    """Return the parts of a text; code, and text that is not for translation, is markup."""
+    return list(_make_parts(tokens))
+
+
+def _make_parts(tokens: Sequence[XmlToken]) -> Iterator[Part]:
+    at = 0
+    while at < len(tokens):
+        token, end = tokens[at], at + 1
+        is_kept = token.name in _CODE or _is_protected(token)
+        if token.kind == "open" and is_kept:
+            depth = 1
+            while depth:
+                depth += {"open": 1, "close": -1}.get(tokens[end].kind, 0)
+                end += 1
+        source = "".join(each.source for each in tokens[at:end])
+        at = end
+        if token.kind in ("text", "data"):
+            yield Part("text", source, token.text)
+        elif token.name in _OPENING:
+            yield Part("open", source, name=_pair_name(token))
+        elif token.name in _CLOSING:
+            yield Part("close", source, name=_pair_name(token))
+        elif token.kind == "open" and not is_kept:
+            yield Part("open", source, name=token.name)
+        elif token.kind == "close":
+            yield Part("close", source, name=token.name)
+        else:
+            yield Part("point", source)
+
+
+def _is_protected(token: XmlToken) -> bool:
+    if token.kind != "open" or token.name != "mrk":
+        return False
+    attributes = token.attributes
+    return attributes.get("translate") == "no" or attributes.get("mtype") == "protected"
+
+
+def _pair_name(token: XmlToken) -> str:
+    """Return what an opening and its closing element have in common."""
+    attributes = token.attributes
+    if token.name in ("ec", "em"):
+        return f"sc {attributes.get('startRef', '')}"
+    if token.name in ("sc", "sm"):
+        return f"sc {attributes.get('id', '')}"
+    return f"bx {attributes.get('rid') or attributes.get('id', '')}"

@@ -1,0 +1,103 @@
+"""The tokens of well-formed XML with their places, so that a part can be replaced and the rest stays."""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+from xml.parsers import expat
+
+from headway.errors import HeadwayError
+
+MOST_TAGS = 500_000
+_TOKEN = re.compile(
+    r"(?P<other><!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>]*>)|<!\[CDATA\[(?P<data>.*?)\]\]>"
+    r"""|<(?P<close>/?)(?P<name>[^\s<>/]+)(?:[^<>"'/]|"[^"]*"|'[^']*'|/(?!>))*+(?P<empty>/?)>""",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"""([^\s=<>"'/]+)\s*=\s*("[^"]*"|'[^']*')""")
+
+
+class XmlToken(NamedTuple):
+    """A token of XML.
+
+    Attributes:
+        kind: A tag (``empty``: without content), text, or anything else.
+        start: Where it starts.
+        source: The token as it stands in the file.
+        name: Of a tag, without a prefix; the content of a CDATA section.
+    """
+
+    kind: Literal["open", "close", "empty", "text", "data", "other"]
+    start: int
+    source: str
+    name: str = ""
+
+    @property
+    def end(self) -> int:
+        """Where the token ends."""
+        return self.start + len(self.source)
+
+    @property
+    def text(self) -> str:
+        """What text or a CDATA section means."""
+        return self.name if self.kind == "data" else html.unescape(self.source)
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The attributes of a tag."""
+        found = _ATTRIBUTE.findall(self.source)
+        return {name: html.unescape(value[1:-1]) for name, value in found}
+
+
+def tokenize_xml(source: str) -> list[XmlToken]:
+    """Return the tokens of an XML document; together they are the document.
+
+    Raises:
+        HeadwayError: If the document is not well-formed, declares entities, or has too many tags.
+    """
+    if source.count("<") > MOST_TAGS:
+        raise HeadwayError(f"has more than {MOST_TAGS:,} tags: split it")
+    _check_form(source)
+    return list(_tokenize(source))
+
+
+def _tokenize(source: str) -> Iterator[XmlToken]:
+    at = 0
+    for found in _TOKEN.finditer(source):
+        if at < found.start():
+            yield XmlToken("text", at, source[at : found.start()])
+        at = found.end()
+        if found["other"] is not None:
+            yield XmlToken("other", found.start(), found[0])
+        elif found["data"] is not None:
+            yield XmlToken("data", found.start(), found[0], found["data"])
+        else:
+            name = found["name"].rpartition(":")[2]
+            kind: Literal["open", "close", "empty"] = "close" if found["close"] else "open"
+            yield XmlToken("empty" if found["empty"] else kind, found.start(), found[0], name)
+    if at < len(source):
+        yield XmlToken("text", at, source[at:])
+
+
+def _check_form(source: str) -> None:
+    parser = expat.ParserCreate("utf-8")
+    parser.StartDoctypeDeclHandler = _refuse_entities
+    try:
+        parser.Parse(source.encode("utf-8", "replace"), True)
+    except expat.ExpatError as error:
+        reason = expat.errors.messages[error.code]
+        raise HeadwayError(f"is no well-formed XML: line {error.lineno}: {reason}") from None
+
+
+def _refuse_entities(name: str, system: str | None, public: str | None, has_subset: int) -> None:
+    if has_subset:
+        raise HeadwayError("declares entities, which are not read")
+
+
+def set_attribute(tag: str, name: str, value: str) -> str:
+    """Return the source of a tag with another value of an attribute."""
+    for found in _ATTRIBUTE.finditer(tag):
+        if found[1] == name:
+            return f'{tag[: found.start(2)]}"{html.escape(value)}"{tag[found.end(2) :]}'
+    end = len(tag) - (2 if tag.endswith("/>") else 1)
+    return f'{tag[:end].rstrip()} {name}="{html.escape(value)}"{tag[end:]}'
