@@ -82,12 +82,17 @@ def one_block(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> str
         ("<b>Stop!</b> Go", "Halt! Los", [(0, 0), (1, 1)], "<b>Halt!</b> Los"),
         # One stray link does not stretch a tag over everything.
         ("<b>a b</b> c d e", "A B C D E", [(0, 0), (1, 1), (1, 4), (2, 2)], "<b>A B</b> C D E"),
-        # What stands for itself goes before the word that followed it.
-        ("a <img src=x> b", "B A", [(0, 1), (1, 0)], "<img src=x>B A"),
+        # What stands for itself goes before the word that followed it, and keeps its space.
+        ("a <img src=x> b", "B A", [(0, 1), (1, 0)], "<img src=x> B A"),
+        ("a <img src=x>b", "B A", [(0, 1), (1, 0)], "<img src=x>B A"),
+        ("a b <img src=x>", "B A", [(0, 1), (1, 0)], "B A <img src=x>"),
+        # What is attached to a word follows it, before its punctuation.
+        ("a b<img src=x>. c", "B! C A", [(0, 2), (1, 0), (2, 1)], "B<img src=x>! C A"),
+        ("a<img src=x> b", "B A", [(0, 1), (1, 0)], "B A<img src=x>"),
         # A word without a link keeps its tag, at its place.
         ("a <b>b</b> c", "A X C", [(0, 0), (2, 2)], "A <b>X</b> C"),
         # A tag without a partner is kept, and closes nothing.
-        ("a</i> <b>b", "A B", [(0, 0), (1, 1)], "A </i><b>B"),
+        ("a</i> <b>b", "A B", [(0, 0), (1, 1)], "A</i> <b>B"),
         ("<b></b>a", "A", [(0, 0)], "<b></b>A"),
         ("a <b>b</b>", "", [], "<b></b>"),
     ],

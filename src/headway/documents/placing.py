@@ -92,6 +92,8 @@ class _Placing(Generic[Content]):
             last = max(first, last)
             a, b = self._find_characters(element, first, last, (at, span[1]))
             out += [self.target[at:a]] if at < a else []
+            is_before, is_after = self._lacks_spaces(element, a)
+            out += [" "] if is_before else []
             if element.is_kept:
                 inner = _keep_places(
                     self.paragraph.text, element.inner, (element.start, element.end)
@@ -100,6 +102,7 @@ class _Placing(Generic[Content]):
                 covered = _overlapped(self.links.source, (element.start, element.end))
                 inner = self.place(element.inner, pairs, covered, (first, last), (a, b))
             out.append(Placed(element, inner))
+            out += [" "] if is_after else []
             at, word = b, last
         return out + ([self.target[at : span[1]]] if at < span[1] else [])
 
@@ -119,9 +122,7 @@ class _Placing(Generic[Content]):
                 placed.append((*_overlapped(self.links.target, kept), element))
                 continue
             if element.start == element.end:
-                # An element without text stands before the translation of the next source word.
-                following = bisect_left(pairs, (covered[0], 0))
-                at = pairs[following][1] if following < len(pairs) else words[1]
+                at = self._find_word_of_point(element, pairs, covered[0], words[1])
                 placed.append((at, at, element))
                 continue
             if covered not in places:
@@ -130,6 +131,41 @@ class _Placing(Generic[Content]):
         # Elements at one place keep the order of the source.
         placed.sort(key=lambda item: (item[0], item[1]))
         return placed
+
+    def _find_word_of_point(
+        self, element: Element[Content], pairs: Sequence[tuple[int, int]], following: int, last: int
+    ) -> int:
+        """Return the target word before which an element without text stands.
+
+        It follows the source word that it is attached to, such as a footnote, or else precedes the
+        translation of the next source word.
+        """
+        if self._ends_word(element):
+            word = bisect_left(self.links.source, element.start, key=lambda word: word[0]) - 1
+            linked = _between(pairs, (word, word + 1))
+            if linked:
+                return linked[-1][1] + 1
+        next_pair = bisect_left(pairs, (following, 0))
+        return pairs[next_pair][1] if next_pair < len(pairs) else last
+
+    def _ends_word(self, element: Element[Content]) -> bool:
+        """Return whether an element without text stands after the letters of a word."""
+        text, at = self.paragraph.text, element.start
+        if at != element.end or not at or text[at - 1].isspace():
+            return False
+        while at < len(text) and _is_mark(text[at]):
+            at += 1
+        return at == len(text) or text[at].isspace()
+
+    def _lacks_spaces(self, element: Element[Content], at: int) -> tuple[bool, bool]:
+        """Return whether an element without text needs a space before or after it, as in the source."""
+        if element.start != element.end:
+            return False, False
+        text, target = self.paragraph.text, self.target
+        before, after = text[: element.start][-1:], text[element.end :][:1]
+        is_before = before.isspace() and at > 0 and not target[at - 1].isspace()
+        is_after = after.isspace() and at < len(target) and not target[at].isspace()
+        return is_before, is_after
 
     def _find_characters(
         self, element: Element[Content], first: int, last: int, span: Range
@@ -140,6 +176,13 @@ class _Placing(Generic[Content]):
             return kept
         if first >= last or first >= len(words):
             at = words[first][0] if first < len(words) else len(target.rstrip())
+            if self._ends_word(element) and 0 < first <= len(words):
+                at = words[first - 1][1]
+                is_marked = _is_mark(text[element.end : element.end + 1] or " ")
+                while is_marked and at > 1 and _is_mark(target[at - 1]):
+                    at -= 1
+            elif target[max(0, at - 2) : at].isspace() and at > 1:
+                at -= text[element.end : element.end + 1].isspace()  # a space stays on each side
             at = min(max(at, span[0]), span[1])
             return at, at
         a, b = words[first][0], words[last - 1][1]

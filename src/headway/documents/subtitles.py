@@ -18,6 +18,7 @@ _TIMING = re.compile(
     re.MULTILINE,
 )
 _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^>]*>)*\Z|[♪)\]]\s*\Z")
+_DASH = re.compile(r"[-–—][ \t]*(?=\S)")
 _LONGEST_PAUSE = 3.0  # seconds between two cues of a sentence
 _MOST_CUES = 6  # of a sentence
 
@@ -31,14 +32,14 @@ class _Cue:
         block: Its text.
         begins: The time at which the cue appears, in seconds.
         ends: The time at which it disappears, in seconds.
-        is_first: Whether it is the first of its cue.
+        can_continue: Whether it can go on with the sentence of the cue before it.
     """
 
     start: int
     block: Block
     begins: float
     ends: float
-    is_first: bool
+    can_continue: bool
 
 
 class SubtitleDocument:
@@ -92,9 +93,11 @@ def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
         body = _find_body(text, timing.end(), following, is_vtt)
         begins, ends = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
         for passage, (start, end) in enumerate(_split_speakers(text, *body)):
+            dash = _DASH.match(text, start, end)  # of a speaker: it stays
+            start = dash.end() if dash else start
             block = make_cue(text[start:end], is_vtt)
             if is_translatable(block.text):
-                cues.append(_Cue(start, block, begins, ends, passage == 0))
+                cues.append(_Cue(start, block, begins, ends, passage == 0 and dash is None))
     return cues
 
 
@@ -142,11 +145,11 @@ def _continues(sentence: Sequence[_Cue], cue: _Cue) -> bool:
     """Return whether a cue goes on with a sentence that the cues before it began."""
     last, text = sentence[-1], cue.block.text.lstrip("\"'“‘«(…. ")
     return (
-        cue.is_first
+        cue.can_continue
         and len(sentence) < _MOST_CUES
         and cue.begins - last.begins >= 0
         and cue.begins - last.ends <= _LONGEST_PAUSE
         and not _END.search(last.block.text)
-        and not cue.block.text.startswith(("-", "–", "—", "[", "(", "♪"))
+        and not cue.block.text.startswith(("[", "(", "♪"))
         and (text[:1].islower() or last.block.text.rstrip().endswith((",", "-", "–", "—")))
     )
