@@ -47,7 +47,9 @@ def clean(
                 find_repeated_sides(file, ranges, n, duplicates)
             repeated = partial(read_places, sides)
             chosen = selection.choose_validation(ranges, count, duplicates, repeated)
-        selection.write_fates(folder, ranges, chosen, duplicates)
+        valid = selection.read_chosen(ranges, chosen)
+        digests = [selection.digest_held_out(valid, in_both_orders=False)]
+        selection.write_fates(folder, ranges, digests, 0, duplicates)
         kept, reports = [], []
         for n, cleaned in enumerate(ranges):
             fates, texts, lines = (

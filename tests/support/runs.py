@@ -9,6 +9,7 @@ from pathlib import Path
 from torch import Tensor
 
 from headway.cli.arguments import parse
+from headway.cli.text_groups import parse_text, parse_validation
 from headway.cli.verbs import train as verb
 from headway.training.run_directory import RunDirectory
 from headway.training.run_request import RunRequest
@@ -81,8 +82,8 @@ def opening(path, arguments):
     directory = RunDirectory(path)
     directory.lock()
     request = RunRequest(
-        train=args.train or (),
-        valid=args.valid or (),
+        train=parse_text(args.train, "--train"),
+        valid=parse_validation(args.valid),
         data=args.data,
         init=args.init,
         vocabulary=args.vocabulary or (),

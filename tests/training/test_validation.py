@@ -29,8 +29,13 @@ def finished(generator):
 
 def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, uninterrupted_run, monkeypatch):
     class Perfect:
-        def __init__(self, model, tokenizer, search, device, languages):
+        def __init__(self, model, tokenizer, search, device, languages, pairs):
+            self.default_search = search
             self.answers = dict(zip(data.valid_source, data.valid_target, strict=True))
+
+        def to(self, target, source):
+            assert (source, target) == data.languages
+            return self
 
         def batch_limits(self, search, tokens):
             return tokens, 0
@@ -47,7 +52,7 @@ def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, uninterrupte
         validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70)
     )
     assert torch.equal(torch.get_rng_state(), before)
-    assert scores[1:] == (pytest.approx(100), pytest.approx(100), 0)
+    assert scores[1:] == (pytest.approx(100), pytest.approx(100), 0, {})
     *scored, first, second, third = [(p.done, p.of) for p in progress]
     assert [first, second, third] == [(0, 7), (3, 7), (6, 7)]  # translated
     # Scoring reports before each batch, so that a run can be stopped there.

@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.text.groups import Group
 from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
@@ -84,6 +85,7 @@ def prepare_synthetic(
         draw_sentences(targets, vocab_size, seed + 2),
     )
     corpus = Corpus.write(directory / "train", zip(*sides, strict=True), vocab_size)
+    languages = ("en", "de")
     return PreparedData(
         directory=directory,
         tokenizer=cast(Tokenizer, PadIds(vocab_size - 1, vocab_size - 1)),
@@ -91,6 +93,7 @@ def prepare_synthetic(
         valid=corpus,
         valid_source=[],
         valid_target=[],
-        languages=("en", "de"),
+        languages=languages,
+        groups=[Group(languages, len(corpus), len(corpus))],
         fingerprint=corpus.fingerprint,
     )

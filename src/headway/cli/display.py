@@ -69,7 +69,8 @@ class Display:
                 "classifier": f"accuracy {event.accuracy:.2f} %  ",
                 "language-model": "",
             }
-            self.say(f"{what}  {scores[self.kind]}perplexity {event.perplexity:.2f}")
+            of_pairs = "".join(f"  {pair} {bleu:.2f}" for pair, bleu in event.bleu_of_pairs.items())
+            self.say(f"{what}  {scores[self.kind]}perplexity {event.perplexity:.2f}{of_pairs}")
         elif isinstance(event, Notice):
             self.say(event.text)
         else:

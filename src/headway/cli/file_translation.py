@@ -129,6 +129,7 @@ def _identity(
     return {
         "model": " ".join(hash_model(Path(model)) for model in args.models),
         **({"backward model": hash_model(Path(args.backward))} if args.backward else {}),
+        **({"languages": "-".join(translator.languages)} if args.to else {}),
         "input": plan.text.sha256,
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,

@@ -36,6 +36,20 @@ def add_backward(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_direction(parser: argparse.ArgumentParser) -> None:
+    """Add ``--to``, ``--from`` and ``--zero-shot``, which `headway.cli.settings.choose_direction` reads."""
+    parser.add_argument(
+        "--to", metavar="CODE", help="target language, which a model of several languages needs"
+    )
+    parser.add_argument(
+        "--from", dest="source_language", default="", metavar="CODE",
+        help="source language (default: the first that was trained with the target)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--zero-shot", action="store_true", help="allow a pair of languages that was not trained"
+    )
+
+
 def _model_name(word: str) -> str:
     """Return the word; a file of text in the place of a MODEL is a mistake."""
     from headway.exchange.recognizing import is_foreign

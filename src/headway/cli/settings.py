@@ -45,15 +45,37 @@ def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "
     return search
 
 
+def choose_direction(translator: "Translator", args: argparse.Namespace) -> "Translator":
+    """Return the translator for ``--to`` and ``--from``, or the translator as it is without them."""
+    from headway.errors import UsageError
+
+    if args.to:
+        return translator.to(args.to, args.source_language, zero_shot=args.zero_shot)
+    if args.source_language or args.zero_shot:
+        raise UsageError("--from and --zero-shot need --to: give the target language")
+    return translator
+
+
+def open_translator(args: argparse.Namespace) -> "Translator":
+    """Load the MODELs and the model of ``--backward``, for the direction of ``--to``."""
+    from headway.inference import Translator
+    from headway.inference.choosing import load_backward_model
+
+    translator = choose_direction(Translator.load(args.models, args.device), args)
+    if args.backward:
+        languages = translator.languages
+        translator.backward = load_backward_model(args.backward, languages, args.device)
+    return translator
+
+
 def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig]":
     """Load the MODELs on ``--device``; return them with the search settings and those of the command line.
 
     If native code is missing, standard error says why.
     """
     from headway.cli.process import report_native_code
-    from headway.inference import Translator
 
-    translator = Translator.load(args.models, args.device, backward=args.backward)
+    translator = open_translator(args)
     search = override_search(translator, args.overrides)
     report_native_code("decoding", translator.device)
     return translator, search

@@ -38,6 +38,7 @@ def in_file_at_most(limit: int) -> Bound:
 
 POSITIVE = Bound(lambda value: value > 0, "more than 0")
 NOT_NEGATIVE = Bound(lambda value: value >= 0, "0 or more")
+AT_LEAST_ONE = at_least(1)
 PROBABILITY = Bound(lambda value: 0 <= value < 1, "at least 0 and below 1")
 SHARE = Bound(lambda value: 0 < value <= 1, "more than 0 and at most 1")
 

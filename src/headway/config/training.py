@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from headway.config.bounds import NOT_NEGATIVE, POSITIVE, PROBABILITY, list_broken_bounds, raise_all
+from headway.config.bounds import (
+    AT_LEAST_ONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    PROBABILITY,
+    list_broken_bounds,
+    raise_all,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +62,11 @@ class TrainingConfig:
         "share of tokens that the second of the two passes does not see (SimCut); 0: off",
         PROBABILITY,
     ] = 0.0
+    group_temperature: Annotated[
+        float,
+        "of the groups of a model of several languages: above 1, small groups are repeated; 1: as they are",
+        AT_LEAST_ONE,
+    ] = 1.0
     validate_every: Annotated[int, "steps between validations", POSITIVE] = 1500
     checkpoint_every: Annotated[int, "steps between checkpoints (paper: 10 minutes)", POSITIVE] = (
         1500

@@ -32,11 +32,12 @@ def align_words(
     Returns:
         Pairs (source word, target word), from 0, in the order of the target words.
     """
-    is_named = bool(tokenizer.named_language(text.strip()))  # the name is one token
+    # The symbol of a target language is one token, and no word.
+    has_symbol = bool(tokenizer.target_language or tokenizer.named_language(text.strip()))
     weights_TS = torch.stack([cross_attention(model, source, target) for model in models]).mean(0)
     return link_words(
-        weights_TS[:, is_named:],
-        word_numbers(tokenizer.decode_source, source[is_named:-1]),
+        weights_TS[:, has_symbol:],
+        word_numbers(tokenizer.decode_source, source[has_symbol:-1]),
         word_numbers(tokenizer.decode, target[:-1]),
     )
 

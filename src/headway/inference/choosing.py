@@ -35,13 +35,14 @@ def load_backward_model(path: str | Path, languages: tuple[str, str], device: st
         UsageError: If the model translates in another direction.
     """
     model = load_model(path)
-    if model.languages != languages[::-1]:
+    if model.languages != languages[::-1] and languages[::-1] not in model.pairs:
         raise UsageError(
             f"{path}: translates from {model.languages[0]} to {model.languages[1]}: a backward model"
             f" must translate from {languages[1]} to {languages[0]}"
         )
     network = model.transformer.to(resolve_device(device)).eval()
-    return TokenSearch([network], model.tokenizer, model.path)
+    tokenizer = model.tokenizer.to(languages[0]) if model.pairs else model.tokenizer
+    return TokenSearch([network], tokenizer, model.path)
 
 
 def search_and_choose(

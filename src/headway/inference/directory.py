@@ -6,8 +6,10 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeGuard
 
 from headway import __version__, config, hub
 from headway.config import Config
@@ -16,7 +18,8 @@ from headway.files import replace_text
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
 from headway.text.class_labels import load_tokenizer
-from headway.text.tokenizer import Tokenizer
+from headway.text.language_pairs import Languages
+from headway.text.tokenizer import Tokenizer, check_symbols
 
 FORMAT = 1
 CONFIG = "config.json"
@@ -38,13 +41,15 @@ class Model:
         config: The settings of its training.
         languages: Codes of source and target, such as ("en", "de").
         path: The directory.
+        pairs: All pairs of languages that a model of several was trained on; ``languages`` is the first.
     """
 
     network: Network
     tokenizer: Tokenizer
     config: Config
-    languages: tuple[str, str]
+    languages: Languages
     path: Path
+    pairs: tuple[Languages, ...] = ()
 
     @property
     def transformer(self) -> Transformer:
@@ -60,6 +65,7 @@ def save_model(
     settings: Config,
     languages: tuple[str, str],
     card: str,
+    pairs: Sequence[Languages] = (),
 ) -> None:
     """Write a model directory; each file is written atomically.
 
@@ -70,24 +76,30 @@ def save_model(
         settings: The settings of the training.
         languages: Codes of source and target.
         card: The model card, in Markdown.
+        pairs: All pairs of languages of a model of several.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer.save(directory)
-    write_config(directory, settings, languages)
+    write_config(directory, settings, languages, pairs=pairs)
     replace_text(directory / CARD, card)
     weights = {n: t.detach().float().cpu().contiguous() for n, t in model.state_dict().items()}
     write_weights(directory / "model.safetensors", weights)
 
 
 def write_config(
-    directory: str | Path, settings: Config, languages: tuple[str, str], name: str = CONFIG
+    directory: str | Path,
+    settings: Config,
+    languages: Languages,
+    name: str = CONFIG,
+    pairs: Sequence[Languages] = (),
 ) -> None:
     """Write settings and languages to ``config.json``, or to a file of another name."""
     values = {
         "format": FORMAT,
         "headway": __version__,
         "languages": list(languages),
+        **({"pairs": [list(pair) for pair in pairs]} if pairs else {}),
         "settings": settings.to_dict(),
     }
     replace_text(Path(directory) / name, json.dumps(values, indent=2) + "\n")
@@ -151,12 +163,29 @@ def load_any_model(path: str | Path) -> Model:
             raise HeadwayError(
                 f"{path / 'config.json'}: {name} = {getattr(shape, name)}, but the tokenizer has {size}"
             )
+    pairs = read_language_pairs(path)
+    try:
+        check_symbols([target for _, target in pairs], tokenizer)
+    except HeadwayError as error:
+        raise HeadwayError(f"{path / CONFIG}: pairs: {error}") from None
     shape = replace(shape, source_vocab_size=sizes[0], target_vocab_size=sizes[1])
     network = read_network(weights, shape)
-    return Model(network, tokenizer, replace(settings, model=shape), languages, path)
+    return Model(network, tokenizer, replace(settings, model=shape), languages, path, pairs)
 
 
-def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]]:
+def read_language_pairs(path: Path, name: str = CONFIG) -> tuple[Languages, ...]:
+    """Return the pairs of languages of a model of several; none for another model.
+
+    Raises:
+        HeadwayError: If the file is damaged; see `read_config`.
+    """
+    pairs = _read_values(path, name).get("pairs", [])
+    if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
+        raise HeadwayError(f"{path / name}: pairs must be pairs of codes, such as [['en', 'de']]")
+    return tuple((source, target) for source, target in pairs)
+
+
+def read_config(path: Path, name: str = CONFIG) -> tuple[Config, Languages]:
     """Read the settings and languages of a run or model directory.
 
     Args:
@@ -167,6 +196,22 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
         ForeignModelError: If ``config.json`` is missing or of another program.
         HeadwayError: If there is no directory, or the file is damaged or of another format.
     """
+    values = _read_values(path, name)
+    file, languages, settings = path / name, values.get("languages"), values["settings"]
+    if not _is_pair(languages):
+        raise HeadwayError(f"{file}: languages must be two codes, such as ['en', 'de']")
+    if not isinstance(settings, dict):
+        raise HeadwayError(f"{file}: settings must be an object")
+    return config.from_dict(settings, str(file)), (languages[0], languages[1])
+
+
+def _is_pair(value: object) -> TypeGuard[list[str]]:
+    return (
+        isinstance(value, list) and len(value) == 2 and all(isinstance(code, str) for code in value)
+    )
+
+
+def _read_values(path: Path, name: str) -> dict[str, object]:
     file = path / name
     if not path.exists():
         raise HeadwayError(f"{path}: no such directory")
@@ -186,16 +231,7 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, tuple[str, str]
         raise HeadwayError(
             f"{file}: format {values['format']!r}, but this Headway reads format {FORMAT}"
         )
-    languages = values.get("languages")
-    if not (
-        isinstance(languages, list)
-        and len(languages) == 2
-        and all(isinstance(code, str) for code in languages)
-    ):
-        raise HeadwayError(f"{file}: languages must be two codes, such as ['en', 'de']")
-    if not isinstance(values["settings"], dict):
-        raise HeadwayError(f"{file}: settings must be an object")
-    return config.from_dict(values["settings"], str(file)), (languages[0], languages[1])
+    return values
 
 
 def hash_model(path: Path) -> str:

@@ -99,7 +99,7 @@ def load_ensemble(paths: Sequence[str | Path]) -> list[Model]:
                 f"{model.path}: another vocabulary than {first.path}: models that translate together"
                 " need the same one: train them with the same --data or --vocabulary"
             )
-        if model.languages != first.languages:
+        if (model.languages, model.pairs) != (first.languages, first.pairs):
             raise UsageError(
                 f"{model.path}: translates from {model.languages[0]} to {model.languages[1]}, but"
                 f" {first.path} from {first.languages[0]} to {first.languages[1]}"

@@ -1,5 +1,6 @@
 """Write a translator to a model directory."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from headway.inference import shortlist
 from headway.inference.directory import CARD, save_model
 from headway.inference.front_matter import complete_card
 from headway.model import Transformer
+from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.tokenizer import Tokenizer
 
 
@@ -21,6 +23,7 @@ def save_translator(
     settings: Config | None,
     source_directory: Path | None,
     licence: str,
+    pairs: Sequence[Languages] = (),
 ) -> None:
     """Write a model directory whose card has all fields of the Hugging Face hub.
 
@@ -33,16 +36,18 @@ def save_translator(
         settings: The settings of the training; None: not known.
         source_directory: The directory that the model was read from; its card and its shortlist are copied.
         licence: For the card; empty: as the copied card says, or unknown.
+        pairs: All pairs of languages of a model of several.
     """
     if settings is None:
         longest = min(TextConfig().max_tokens, model.config.max_positions)
         settings = Config(model=model.config, text=TextConfig(max_tokens=longest))
     settings = replace(settings, model=model.config, search=search)
-    card = f"\n# Translation from {languages[0]} to {languages[1]}\n"
+    codes = list_codes(pairs) if pairs else languages
+    card = f"\n# {describe_pairs(pairs or [languages])}\n"
     if source_directory and (source_directory / CARD).is_file():
         card = (source_directory / CARD).read_text("utf-8", "replace")
     save_model(
-        directory, model, tokenizer, settings, languages, complete_card(card, languages, licence)
+        directory, model, tokenizer, settings, languages, complete_card(card, codes, licence), pairs
     )
     if source_directory and (source_directory / shortlist.FILE).is_file():
         replace_bytes(

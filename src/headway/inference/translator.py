@@ -1,6 +1,7 @@
 """Raw text in, raw text out: a model, its tokenizer and a search, in one object."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from itertools import islice
 from pathlib import Path
 from typing import overload
@@ -10,6 +11,7 @@ from headway.errors import HeadwayError
 from headway.inference.alignment import align_words
 from headway.inference.beam_search import Hypothesis
 from headway.inference.choosing import load_backward_model, search_and_choose
+from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.ensemble import load_ensemble
 from headway.inference.saving import save_translator
 from headway.inference.scoring import score_pairs
@@ -18,6 +20,7 @@ from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, WordPairs, join_segments
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
+from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 
 # Lines that are translated together, so that lines of similar length share batches.
@@ -33,6 +36,7 @@ class Translator:
         search: Search settings of calls that give none; `default_search` holds them.
         device: auto, cpu, cuda or cuda:N.
         languages: Codes of source and target; sentence ends depend on the source language.
+        pairs: All pairs of languages that a model of several was trained on: see `to`.
         directory: Model directory, which may hold a shortlist and a model card.
         others: Models that translate together with ``model``, as an ensemble; they were trained with
             the same tokenizer.
@@ -55,6 +59,7 @@ class Translator:
         directory: Path | None = None,
         others: Sequence[Transformer] = (),
         backward: TokenSearch | None = None,
+        pairs: Sequence[Languages] = (),
     ) -> None:
         self.device = resolve_device(device)
         self.models = [each.to(self.device).eval() for each in (model, *others)]
@@ -62,10 +67,13 @@ class Translator:
         self.tokenizer = tokenizer
         self.default_search = search or SearchConfig()
         self.languages = languages
+        self.pairs = tuple(pairs)
         self.directory = directory
         self.backward = backward
         self.config: Config | None = None  # the settings of the training, if they are known
         self.token_search = TokenSearch(self.models, tokenizer, directory)
+        if len({target for _, target in self.pairs}) == 1:
+            self._choose(Direction(self.pairs[0], self.pairs[0][1]))
 
     @classmethod
     def load(
@@ -97,6 +105,7 @@ class Translator:
             first.transformer, first.tokenizer, first.config.search, device, first.languages,
             first.path, [model.transformer for model in models[1:]],
             load_backward_model(backward, first.languages, device) if backward else None,
+            first.pairs,
         )  # fmt: skip
         translator.config = first.config
         return translator
@@ -120,8 +129,57 @@ class Translator:
             )
         save_translator(
             directory, self.model, self.tokenizer, self.default_search, self.languages,
-            self.config, self.directory, licence,
+            self.config, self.directory, licence, self.pairs,
         )  # fmt: skip
+
+    def to(self, target: str, source: str = "", *, zero_shot: bool = False) -> "Translator":
+        """Return a translator for one pair of languages, which shares the weights.
+
+        A model of several pairs needs this, and a model of one pair allows its own. The source of a
+        translation then begins with the symbol of the target language, and no text names a language.
+
+        Args:
+            target: A code of the target language, such as "fr" or "fra".
+            source: A code of the source language; empty: the first that was trained with the target.
+            zero_shot: Allow a pair that the model was not trained on.
+
+        Raises:
+            HeadwayError: If the model does not translate so; the message names what it translates.
+
+        Example:
+            >>> Translator.load("runs/several").to("fr").translate("Good morning.")
+        """
+        chosen = copy(self)
+        chosen.token_search = copy(self.token_search)
+        chosen._choose(self.known_languages.find(target, source, zero_shot=zero_shot))
+        if self.backward is not None and chosen.languages != self.languages:
+            raise HeadwayError(
+                f"--backward is of another direction than {name_pair(chosen.languages)}"
+            )
+        return chosen
+
+    @property
+    def known_languages(self) -> KnownLanguages:
+        """What the model translates, in all directions."""
+        return KnownLanguages(self.languages, self.pairs, self.tokenizer.target_languages)
+
+    def _choose(self, direction: Direction) -> None:
+        self.languages = direction.languages
+        if direction.symbol:
+            self.tokenizer = self.tokenizer.to(direction.symbol)
+            self.token_search.tokenizer = self.tokenizer
+
+    def check_direction(self) -> None:
+        """Check that the target language is known.
+
+        Raises:
+            HeadwayError: If the model translates into several languages and none was chosen.
+        """
+        if self.pairs and not self.tokenizer.target_language:
+            raise HeadwayError(
+                f"this model translates {list_pairs(self.pairs)}: choose a target language, such as"
+                f" --to {self.pairs[0][1]}"
+            )
 
     @overload
     def translate(self, text: str, search: SearchConfig | None = None) -> str: ...
@@ -181,6 +239,7 @@ class Translator:
             return self.score([source], [target])[0]
         if isinstance(source, str) or isinstance(target, str):
             raise HeadwayError("score: source and target must both be texts, or both lists")
+        self.check_direction()
         if len(source) != len(target):
             raise HeadwayError(f"score: {len(source)} sources, but {len(target)} targets")
         return self.score_tokens(
@@ -211,6 +270,7 @@ class Translator:
             line: Raw text; a blank line has no segments.
             search: Search settings, which limit the tokens of a segment; None: the default.
         """
+        self.check_direction()
         search = search or self.default_search
         stripped = line.strip()
         if not stripped:

@@ -134,6 +134,7 @@ def source_ids(translator: "Translator", source: str) -> list[int]:
     """
     if not source.strip():
         raise HeadwayError("attention maps need a sentence: the source is blank")
+    translator.check_direction()
     [ids] = translator.tokenizer.encode_source([source.strip()])
     _check_length("source", ids, LONGEST_SOURCE)
     return ids

@@ -2,24 +2,25 @@
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.vocabulary import EOS, SPACE, UNK
+from headway.text.vocabulary import EOS, SPACE, UNK, language_symbol
 
 LONGEST = 1 << 16  # bytes of a line; sentencepiece ignores longer ones
 # Lines with one of these are given to sentencepiece as they are: it does not split them at each space only.
 _UNSPLIT = ("  ", SPACE, "\u2585", "\0", "\r")
 
 
-def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
+def learn_model(lines: Iterable[str], config: TextConfig, languages: Sequence[str] = ()) -> bytes:
     """Learn a sentencepiece model; the same lines give the same model on any machine.
 
     Args:
         lines: Read once; empty lines are ignored.
         config: ``vocab_size`` counts ``<pad>`` too, which is not in the model.
+        languages: Codes of target languages, for each of which the model has a symbol.
 
     Returns:
         The serialized model.
@@ -55,6 +56,7 @@ def learn_model(lines: Iterable[str], config: TextConfig) -> bytes:
             eos_id=EOS,
             bos_id=-1,
             pad_id=-1,
+            control_symbols=[language_symbol(code) for code in languages],
             max_sentence_length=LONGEST,
             num_threads=1,  # the result of unigram depends on the number of threads
             minloglevel=3,

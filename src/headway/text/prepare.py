@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.config import TextConfig
-from headway.text.file_languages import Files
+from headway.text.groups import Text, Validation
 from headway.text.prepared import PreparedData
 from headway.text.readers import UTF8, FileForm
 from headway.text.stages.preparation import Preparation
@@ -16,12 +16,12 @@ from headway.text.tokenizer import Tokenizer
 
 
 def prepare(
-    train: Files,
-    valid: Files | int,
+    train: Text,
+    valid: Validation,
     out: str | Path,
     config: TextConfig,
     languages: tuple[str, str] | None = None,
-    tests: Sequence[Files] = (),
+    tests: Sequence[Text] = (),
     tokenizer: Tokenizer | None = None,
     form: FileForm = UTF8,
     workers: int = 1,
@@ -29,13 +29,14 @@ def prepare(
     """Write a prepared directory from raw parallel text; it appears whole or not at all.
 
     Args:
-        train: One file of pairs, or two plain text files.
+        train: One file of pairs, or two plain text files. For a model of several pairs of languages,
+            ``{"en-de": files, "en-fr": files}``.
         valid: Likewise, and a line that is no pair is an error; or the number of pairs to hold out of
-            the training text.
+            the training text, of each pair of languages.
         out: The directory, which must not exist yet or be empty.
         config: The cleaning rules and the vocabulary.
         languages: Codes of source and target; None: the suffixes of two plain files.
-        tests: Test sets; a training pair that occurs in one is dropped.
+        tests: Test sets, likewise; a training pair that occurs in one is dropped.
         tokenizer: The vocabulary to use; None: learn one from the training text.
         form: The encoding of files that are not UTF-8, and the columns of tables.
         workers: The largest number of processes; little text is prepared in this process.

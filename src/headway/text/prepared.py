@@ -10,12 +10,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
 from headway.text.class_labels import load_tokenizer
 from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, write_corpus
+from headway.text.groups import Group
+from headway.text.language_pairs import Languages
 from headway.text.origins import Manifest
 from headway.text.readers import read_lines
 from headway.text.shards import Corpus
@@ -35,8 +37,10 @@ class PreparedData:
         valid: Validation pairs as token ids.
         valid_source: Raw validation sources.
         valid_target: Raw validation references.
-        languages: Codes of source and target.
-        fingerprint: A hash of the vocabulary and all token ids.
+        languages: Codes of source and target; of the first pair of languages, if there are several.
+        groups: The pairs of each pair of languages, in this order.
+        fingerprint: A hash of the vocabulary, all token ids and the groups.
+        has_symbols: Whether sources begin with the symbol of their target language.
         kind: The kind of model that the data is for: see ``model.kind``.
         origins: The manifests of corpora that were fetched by name: see `headway.text.corpora`.
     """
@@ -47,10 +51,17 @@ class PreparedData:
     valid: Corpus
     valid_source: list[str]
     valid_target: list[str]
-    languages: tuple[str, str]
+    languages: Languages
+    groups: list[Group]
     fingerprint: str
+    has_symbols: bool = False
     kind: Kind = "translator"
     origins: list[Manifest] = field(default_factory=list)
+
+    @property
+    def pairs(self) -> list[Languages]:
+        """The pairs of languages of a model of several; none for a model of one."""
+        return [group.languages for group in self.groups] if self.has_symbols else []
 
     @classmethod
     def open(cls, directory: str | Path, way_out: str = "prepare the data again") -> "PreparedData":
@@ -81,6 +92,7 @@ class PreparedData:
             right = facts["format"] == FORMAT
             languages = (str(facts["languages"][0]), str(facts["languages"][1]))
             recorded = str(facts["fingerprint"])
+            groups = [_read_group(values) for values in facts.get("groups", [])]
             kind: Kind = facts.get("kind", "translator")
             right = right and kind in get_args(Kind)
             fetched = [cast("Manifest", dict(manifest)) for manifest in facts.get("origins", [])]
@@ -91,24 +103,29 @@ class PreparedData:
         for name in ("valid.source", "valid.target"):
             if not (directory / name).is_file():
                 raise HeadwayError(f"{directory / name}: missing")
+        train, valid = (Corpus.open(directory / name) for name in ("train", "valid"))
         data = cls(
             directory=directory,
             tokenizer=load_tokenizer(directory),
-            train=Corpus.open(directory / "train"),
-            valid=Corpus.open(directory / "valid"),
+            train=train,
+            valid=valid,
             valid_source=list(read_lines(directory / "valid.source")),
             valid_target=list(read_lines(directory / "valid.target")),
             languages=languages,
+            groups=groups or [Group(languages, len(train), len(valid))],
             fingerprint=recorded,
+            has_symbols=bool(groups),
             kind=kind,
             origins=fetched,
         )
-        found = fingerprint(data.tokenizer, data.train, data.valid)
+        found = fingerprint(data.tokenizer, data.train, data.valid, groups)
         if not len(data.valid) == len(data.valid_source) == len(data.valid_target):
             raise HeadwayError(
                 f"{directory}: valid.source and valid.target do not belong to valid/"
             )
-        if found != recorded:
+        counts = [(group.training_pairs, group.validation_pairs) for group in data.groups]
+        is_whole = [sum(column) for column in zip(*counts, strict=True)] == [len(train), len(valid)]
+        if found != recorded or not is_whole:
             raise HeadwayError(f"{directory}: its files are from different preparations")
         for corpus in (data.train, data.valid):
             corpus.check_digest()
@@ -123,7 +140,8 @@ def write_prepared(
     valid_text: tuple[Sequence[str], Sequence[str]],
     *,
     config: TextConfig,
-    languages: tuple[str, str],
+    languages: Languages,
+    groups: Sequence[Group] = (),
     kind: Kind = "translator",
     text_files: Mapping[str, object],
 ) -> tuple[Corpus, Corpus]:
@@ -137,6 +155,7 @@ def write_prepared(
         valid_text: Raw validation sources and references.
         config: The settings that the text was prepared with.
         languages: Codes of source and target.
+        groups: The pairs of each pair of languages, if sources begin with symbols of target languages.
         kind: The kind of model that the data is for.
         text_files: Further facts for ``data.json``: where the text is from.
 
@@ -155,12 +174,21 @@ def write_prepared(
         "format": FORMAT,
         **({} if kind == "translator" else {"kind": kind}),
         "languages": list(languages),
-        "fingerprint": fingerprint(tokenizer, *corpora),
+        **({"groups": [asdict(group) for group in groups]} if groups else {}),
+        "fingerprint": fingerprint(tokenizer, *corpora, groups),
         "text": asdict(config),
         **text_files,
     }
     (directory / "data.json").write_text(json.dumps(facts, indent=2) + "\n")
     return corpora
+
+
+def _read_group(values: dict[str, Any]) -> Group:
+    source, target = values["languages"]
+    counts = values["training_pairs"], values["validation_pairs"]
+    if not all(type(count) is int and count > 0 for count in counts):
+        raise ValueError("a group needs pairs")
+    return Group((str(source), str(target)), *counts)
 
 
 def id_type(tokenizer: Tokenizer) -> str:
@@ -174,7 +202,10 @@ def check_new(out: Path) -> None:
         raise HeadwayError(f"{out}: exists already: give another name, or remove it")
 
 
-def fingerprint(tokenizer: Tokenizer, train: Corpus, valid: Corpus) -> str:
-    """Return a hash of the vocabulary and of all token ids."""
-    parts = (tokenizer.fingerprint, train.fingerprint, valid.fingerprint)
+def fingerprint(
+    tokenizer: Tokenizer, train: Corpus, valid: Corpus, groups: Sequence[Group] = ()
+) -> str:
+    """Return a hash of the vocabulary, of all token ids, and of the groups if there are symbols."""
+    parts = [tokenizer.fingerprint, train.fingerprint, valid.fingerprint]
+    parts += [json.dumps(asdict(group)) for group in groups]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

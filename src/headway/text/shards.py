@@ -131,11 +131,14 @@ class Corpus:
         start = self._ends[side][rows.start - 1] if rows.start else 0
         return np.diff(self._ends[side][rows.start : rows.stop], prepend=start).astype(np.int32)
 
+    def lengths_at(self, side: str, rows: npt.NDArray[np.int64]) -> Lengths:
+        """Return the tokens of some sentences of one side, "source" or "target"."""
+        ends = self._ends[side]
+        return (ends[rows] - np.where(rows > 0, ends[rows - 1], 0)).astype(np.int32)
+
     def count_tokens(self, side: str, rows: npt.NDArray[np.int64]) -> int:
         """Return the number of tokens of some sentences of one side, "source" or "target"."""
-        ends = self._ends[side]
-        starts = np.where(rows > 0, ends[rows - 1], 0)
-        return int((ends[rows] - starts).sum())
+        return int(self.lengths_at(side, rows).sum(dtype=np.int64))
 
     def read_ahead(self, rows: range) -> None:
         """Let the system read neighboring pairs from the disk, in one go, while others are used."""

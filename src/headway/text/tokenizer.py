@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from copy import copy
 from pathlib import Path
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.files import replace_bytes
+from headway.text.language_pairs import find_code
 from headway.text.learning import learn_model
 from headway.text.vocabulary import EOS, UNK, Draw, Vocabulary, read_model
 
@@ -31,6 +33,30 @@ class Tokenizer:
     def __init__(self, source: bytes, target: bytes | None = None, *, threads: int = -1) -> None:
         self._source = Vocabulary(source, threads)
         self._target = self._source if target is None else Vocabulary(target, threads)
+        self._language = ""
+
+    def to(self, language: str) -> "Tokenizer":
+        """Return a tokenizer of the same vocabulary whose sources begin with the symbol of a target language.
+
+        Args:
+            language: A code in `target_languages`, or another code of the same language.
+
+        Raises:
+            HeadwayError: If the vocabulary has no symbol of the language.
+        """
+        chosen = copy(self)
+        chosen._language = check_symbols([language], self)[0]
+        return chosen
+
+    @property
+    def target_languages(self) -> list[str]:
+        """The codes of the target languages that the vocabulary has symbols for."""
+        return list(self._source.languages)
+
+    @property
+    def target_language(self) -> str:
+        """The target language of `to`, whose symbol each source begins with; or an empty string."""
+        return self._language
 
     @staticmethod
     def learn(pairs: Iterable[tuple[str, str]], config: TextConfig) -> "Tokenizer":
@@ -126,15 +152,18 @@ class Tokenizer:
             texts: Any text.
             drawn: Omit merges at random (BPE dropout); None: the usual subwords.
         """
-        return self._source.encode(texts, drawn)
+        return self._source.encode(texts, drawn, self._language or None)
 
     def encode_target(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Tokenize target texts, as `encode_source` does source texts."""
-        return self._target.encode(texts, drawn)
+        """Tokenize target texts, as `encode_source` does source texts; no target names a language."""
+        return self._target.encode(texts, drawn, "")
 
     def named_language(self, text: str) -> str:
-        """Return the target language that a source text begins with, such as ``>>deu<<``, or ''."""
-        return self._source.named_language(text)
+        """Return the target language that a source text begins with, such as ``>>deu<<``, or ''.
+
+        If `to` has chosen the language, a text names none.
+        """
+        return "" if self._language else self._source.named_language(text)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of target ids up to the first ``</s>``; ``<pad>`` is skipped."""
@@ -151,3 +180,20 @@ class Tokenizer:
     def target_subwords(self, ids: Sequence[int]) -> list[str]:
         """Return the subwords of target ids; a subword that starts a word begins with U+2581."""
         return self._target.subwords(ids)
+
+
+def check_symbols(languages: Iterable[str], tokenizer: Tokenizer) -> list[str]:
+    """Return the code that a vocabulary has for each target language.
+
+    Raises:
+        HeadwayError: If the vocabulary has no symbol of a language.
+    """
+    known = tokenizer.target_languages
+    found = []
+    for language in languages:
+        code = find_code(language, known)
+        if code is None:
+            listed = f"only of {', '.join(known)}" if known else "nor of any other language"
+            raise HeadwayError(f"the vocabulary has no symbol of {language}, {listed}")
+        found.append(code)
+    return found

@@ -6,8 +6,11 @@ a vocabulary that Headway learned does not have it.
 
 An imported vocabulary may have fewer entries than its sentencepiece model has pieces. Its ``<pad>`` is
 a control piece of the model: the pieces before it are the entries, and the pieces after it mean
-``<unk>``. An entry that text is never split into, such as ``>>deu<<``, is an unused piece; a text may
-begin with it.
+``<unk>``.
+
+A vocabulary for several target languages has a symbol for each, such as ``>>deu<<``: a control or unused
+piece, which no text is split into. A caller names the language of a text, and its symbol comes first. If
+the caller names none, a text may begin with the name of a symbol itself, as texts for OPUS-MT do.
 """
 
 from collections.abc import Sequence
@@ -66,16 +69,33 @@ class Vocabulary:
         """All pieces of the sentencepiece model; an imported one may have more pieces than ids."""
         return [self._processor.id_to_piece(i) for i in range(self._processor.vocab_size())]
 
-    def encode(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
+    @cached_property
+    def languages(self) -> dict[str, int]:
+        """The codes of the target languages that the vocabulary has symbols for, and their ids."""
+        found = {}
+        for entry, piece in enumerate(self.all_pieces[: self.pad]):
+            if is_language(piece) and self._is_symbol(entry):
+                found[piece.removeprefix(">>").removesuffix("<<")] = entry
+        return found
+
+    def encode(
+        self, texts: Sequence[str], drawn: Draw | None = None, language: str | None = None
+    ) -> list[list[int]]:
         """Tokenize texts; the ids of each text end with ``</s>``.
 
         Args:
             texts: Any text.
             drawn: Omit merges at random (BPE dropout); None: the usual subwords.
+            language: A code in `languages`, whose symbol comes first; empty: no symbol; None: a text may
+                begin with the name of a symbol.
         """
         # Lone surrogates cannot be encoded in UTF-8: they become question marks.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        named = [self._after_language(text) for text in clean]
+        if language is None:
+            named = [self._after_language(text) for text in clean]
+        else:
+            symbol = [self.languages[language]] if language else []
+            named = [(symbol, text) for text in clean]
         rest = [text for _, text in named]
         encoded = [
             self._encode_spaces_apart(text) if SPACE in text else ids
@@ -104,9 +124,13 @@ class Vocabulary:
         if text.startswith(">>"):
             code, end, rest = text.partition("<<")
             entry = self._processor.piece_to_id(code + end)
-            if self._processor.is_unused(entry) or self._processor.is_control(entry):
+            if self._is_symbol(entry):
                 return [entry], rest
         return [], text
+
+    def _is_symbol(self, entry: int) -> bool:
+        """Return whether no text is split into an entry."""
+        return bool(self._processor.is_unused(entry) or self._processor.is_control(entry))
 
     def _split(self, texts: list[str], drawn: Draw | None) -> list[list[int]]:
         if drawn is not None:
@@ -211,8 +235,13 @@ def read_model(file: Path) -> bytes:
 
 
 def is_language(piece: str) -> bool:
-    """Return whether a piece names a language with which a text may begin, such as ``>>deu<<``."""
-    return piece.startswith(">>") and piece.endswith("<<")
+    """Return whether a piece is the symbol of a target language, such as ``>>deu<<``."""
+    return len(piece) > 4 and piece.startswith(">>") and piece.endswith("<<")
+
+
+def language_symbol(code: str) -> str:
+    """Return the piece that is the symbol of a target language."""
+    return f">>{code}<<"
 
 
 def is_sound(model: bytes) -> bool:

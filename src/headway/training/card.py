@@ -8,6 +8,7 @@ from pathlib import Path
 from headway.config import Config, to_toml
 from headway.evaluation.metrics import pick_metrics
 from headway.inference.front_matter import front_matter
+from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.origins import Manifest
 from headway.training.record import RunRecord
 from headway.training.validation import ValidationReport
@@ -19,6 +20,7 @@ def model_card(
     languages: tuple[str, str],
     which: str,
     report: ValidationReport | None,
+    pairs: Sequence[Languages] = (),
 ) -> str:
     """Return the card of a trained model, in Markdown.
 
@@ -28,24 +30,25 @@ def model_card(
         languages: Codes of source and target.
         which: The weights of the run that this model has, such as "weights at step 500".
         report: The model's validation scores; None: it was not validated.
+        pairs: All pairs of languages of a model of several.
     """
     if config.model.kind != "translator":
         return _encoder_or_decoder_card(config, record, which, report)
-    source, target = languages
+    target = languages[1]
     data = record.data
     corpora = list(_fetched_corpora(data.origins))
     head = front_matter(
-        languages,
+        list_codes(pairs) if pairs else languages,
         datasets=list(dict.fromkeys(name for name in map(_hub_name, corpora) if name)),
         scores=_values(target, report),
         scored_on=f"{data.validation_pairs:,} validation pairs, by which the model was chosen",
     )
     return f"""{head}
-# Translation from {source} to {target}
+# {describe_pairs(pairs or [languages])}
 
 A Transformer (Vaswani et al., 2017) trained with Headway {record.headway}; {which}.
 
-    echo "..." | headway translate .
+    echo "..." | headway translate .{f" --to {target}" if pairs else ""}
 
 ## Validation
 
@@ -160,10 +163,16 @@ def _scores(config: Config, pairs: int, language: str, report: ValidationReport 
     if report is None:
         return "This model was not validated: score it with `headway evaluate`."
     bleu, chrf = _signature("bleu", language), _signature("chrf", language)
-    sentences = min(config.training.validation_sentences or pairs, pairs)
+    limit = config.training.validation_sentences
+    sentences = f"{min(limit or pairs, pairs)} raw sentences"
+    of_pairs = ""
+    if report.bleu_of_pairs:
+        sentences = f"{f'the first {limit}' if limit else 'all'} raw sentences of each pair"
+        lines = [f"- {pair}: BLEU {bleu:.2f}" for pair, bleu in report.bleu_of_pairs.items()]
+        of_pairs = "\n".join(["\n\nThey are means over these pairs of languages:", "", *lines])
     return f"""- BLEU {report.bleu:.2f}: `{bleu}`
 - chrF2 {report.chrf:.2f}: `{chrf}`
 - perplexity {report.perplexity:.3f} per target subword, without label smoothing
 
-BLEU and chrF2 on {sentences} raw sentences, beam {config.training.validation_beam}. The model was
-chosen by these scores; expect lower ones on a test set that took no part in the choice."""
+BLEU and chrF2 on {sentences}, beam {config.training.validation_beam}. The model was
+chosen by these scores; expect lower ones on a test set that took no part in the choice.{of_pairs}"""

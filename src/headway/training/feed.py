@@ -1,7 +1,7 @@
 """The order of the training data: a function of the seed, so that a run can resume anywhere.
 
-The corpus is read in blocks of neighboring pairs, whose order is random in each epoch. The plan of a block
-is a list of micro-batches. A step takes a fixed number of them in a row; only the last step of an epoch
+The corpus is read in blocks of neighboring pairs (`headway.training.mixture`), whose order is random in each
+epoch. The plan of a block is a list of micro-batches. A step takes a fixed number of them in a row; only the last step of an epoch
 may take fewer. None of this depends on the number of ranks, each of which makes the batches of its own
 micro-batches only. A thread makes the batches of the next step while this one is computed.
 """
@@ -28,6 +28,7 @@ from headway.text.prepared import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import parallel
 from headway.training.gradient_tree import share_of, turns_of
+from headway.training.mixture import Mixture
 from headway.training.trainer import Step
 
 BLOCK = 1 << 20  # pairs; planned together, so that memory and time do not grow with the corpus
@@ -83,7 +84,9 @@ class Feed:
             raise HeadwayError(
                 f"a step has {self.micro_batches} micro-batches, too few for {parallel.world_size()} ranks"
             )
-        self._blocks = max(1, -(-len(data.train) // BLOCK))
+        sizes = [group.training_pairs for group in data.groups]
+        self._mixture = Mixture(sizes, config.group_temperature, BLOCK, config.seed)
+        self._blocks = self._mixture.blocks
         # A CPU gains nothing from rows of one shape.
         self.shape = self.row_shape() if config.packed and device.type != "cpu" else None
         self._plans: dict[tuple[int, int], Future[list[Rows]]] = {}  # by epoch and block
@@ -150,13 +153,14 @@ class Feed:
     def _make_plan(self, epoch: int, block: int) -> list[Rows]:
         seed = self.config.seed
         order = np.random.Generator(np.random.PCG64([seed, epoch, 1])).permutation(self._blocks)
-        start = int(order[block]) * BLOCK
-        rows = range(start, min(start + BLOCK, len(self.data.train)))
-        self.data.train.read_ahead(rows)
+        corpus, number = self.data.train, int(order[block])
+        for part in self._mixture.parts(number):
+            corpus.read_ahead(part)
+        rows = self._mixture.rows(epoch, number)
         plan = plan_packed if self.config.packed else plan_batches
-        sources, targets = (self.data.train.lengths(side, rows) for side in ("source", "target"))
+        sources, targets = (corpus.lengths_at(side, rows) for side in ("source", "target"))
         tokens = max(1, self.config.batch_tokens // self.micro_batches)
-        return [start + numbers for numbers in plan(sources, targets, tokens, seed, epoch)]
+        return [rows[numbers] for numbers in plan(sources, targets, tokens, seed, epoch)]
 
     def _read(self, position: Position) -> tuple[Step, Position]:
         """Return the data of the step at a position, and the position after it."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from headway.config import Config, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
+from headway.text.language_pairs import Languages
 from headway.text.prepared import PreparedData
 from headway.training.given_vocabulary import LEARNED
 from headway.training.record import InitialModel
@@ -88,17 +89,17 @@ def describe_regime(regime: TrainingConfig, initial: Model) -> str:
     )
 
 
-def check_languages(languages: tuple[str, str], model: Model) -> None:
-    """Check that text has the languages of a model; en and en-GB are one language.
+def check_languages(languages: Languages, model: Model) -> None:
+    """Check that text has the languages of a model, or of one of its pairs; en and en-GB are one language.
 
     Raises:
         HeadwayError: If it has not, with the option that allows it.
     """
-    text, own = (
+    text, *own = (
         [code.lower().replace("_", "-").partition("-")[0] for code in codes]
-        for codes in (languages, model.languages)
+        for codes in (languages, model.languages, *model.pairs)
     )
-    if text != own:
+    if text not in own:
         raise HeadwayError(
             f"--init {model.path}: translates from {model.languages[0]} to {model.languages[1]}, and the"
             f" text is from {languages[0]} to {languages[1]}: give a model of these languages, or"

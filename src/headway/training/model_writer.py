@@ -54,14 +54,17 @@ class ModelWriter:
         languages = self.data.languages
         which = f"average of {report.averaged} checkpoints" if report.averaged > 1 else "weights"
         which += f" at step {report.step}"
-        card = model_card(self.config, self.record, languages, which, report)
+        pairs = self.data.pairs
+        card = model_card(self.config, self.record, languages, which, report, pairs)
         # The record has the digest of the weights before they get their name, so that a kill between
         # the two leaves weights that the record knows.
         unfinished = temporary_path(self.directory.path / "model")
         with explain_write_errors(path, sum(w.nbytes for w in model.state_dict().values())):
             unfinished.mkdir()
             try:
-                save_model(unfinished, model, self.data.tokenizer, self.config, languages, card)
+                save_model(
+                    unfinished, model, self.data.tokenizer, self.config, languages, card, pairs
+                )
                 files = [file for file in (path / WEIGHTS, unfinished / WEIGHTS) if file.exists()]
                 name = (path / WEIGHTS).relative_to(self.directory.path).as_posix()
                 self.record.models[name] = [hash_file(file) for file in files]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from headway.config.sections import Setting
@@ -11,7 +11,7 @@ from headway.files import hash_file
 from headway.text.origins import Manifest
 from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
-from headway.training.stored_values import build
+from headway.training.stored_values import build, to_values
 from headway.training.validation import ValidationReport
 
 
@@ -132,7 +132,7 @@ class RunRecord:
 
     def to_dict(self) -> dict[str, object]:
         """Return the record as plain values for JSON, with a digest of all of them."""
-        values = asdict(self)
+        values = to_values(self)
         return {**values, "sha256": hash_lines([json.dumps(values, sort_keys=True)])}
 
 

@@ -8,6 +8,7 @@ from headway import config
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.inference.directory import CONFIG, read_config
+from headway.text.groups import Validation, list_files
 from headway.text.prepared import PreparedData
 from headway.training.record import DataRecord, RunRecord, hash_files, hash_lines
 
@@ -92,20 +93,23 @@ def list_other_files(recorded: Mapping[str, str], paths: Sequence[str]) -> list[
     return [f"{name} is another file than before" for name in given]
 
 
-def list_other_validation(record: RunRecord, valid: Sequence[str] | int) -> list[str]:
+def list_other_validation(record: RunRecord, valid: Validation, groups: int = 1) -> list[str]:
     """Return a phrase if the validation text is not that of a run.
 
     Args:
         record: The run's record.
         valid: The files given now, or the number of pairs to hold out; none: nothing to compare.
+        groups: The number of groups of training text, each of which holds out so many pairs.
     """
     recorded = record.files.get("valid", {})
     if not isinstance(valid, int):
-        return list_other_files(recorded, valid)
+        return list_other_files(recorded, list_files(valid))
     if recorded:
         return [f"its validation text is {' '.join(recorded)}, not {valid} held-out pairs"]
-    if valid != record.data.validation_pairs:
-        return [f"{record.data.validation_pairs} validation pairs were held out, not {valid}"]
+    if valid * groups != record.data.validation_pairs:
+        return [
+            f"{record.data.validation_pairs} validation pairs were held out, not {valid * groups}"
+        ]
     return []
 
 

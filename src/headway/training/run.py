@@ -8,7 +8,6 @@ the same results as one that was never interrupted, also on another number of ra
 import copy
 import time
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from headway.config import Config, SearchConfig
@@ -27,6 +26,7 @@ from headway.training.random_numbers import kept_generators, seed_generators
 from headway.training.record import RunRecord
 from headway.training.run_directory import RunDirectory
 from headway.training.state import Event, Notice, State
+from headway.training.stored_values import to_values
 from headway.training.trainer import StepReport, Trainer
 from headway.training.validation import Progress, ValidationReport, validate
 
@@ -115,7 +115,7 @@ class Run:
         data = self.feed.next()
         with thread_count(self.machine.threads_per_rank):
             report = self.trainer.step(data)
-        self._log(event="step", **asdict(report))
+        self._log(event="step", **to_values(report))
         self._log_speed(report, time.perf_counter() - started)
         events: list[Event] = [report]
         self.state.failures = self.state.failures + 1 if report.skipped else 0
@@ -144,7 +144,7 @@ class Run:
         series = {*self.series, self.step} if self._is_in_series(self.step) else self.series
         self.state.series = sorted(series)[-self.config.training.average :]
         if parallel.rank() == 0:
-            state = {"run": self.record.identity, **asdict(self.state)}
+            state = {"run": self.record.identity, **to_values(self.state)}
             self.directory.save(self.step, tensors, state)
             self.directory.prune({*self.state.series, self.step})
             seconds = time.perf_counter() - started
@@ -157,7 +157,7 @@ class Run:
         model = self.trainer.whole_model()
         report = yield from self._validate(model)
         is_better = report.is_better_than(self.state.best)
-        self._log(event="validation", **asdict(report), best=is_better)
+        self._log(event="validation", **to_values(report), best=is_better)
         if is_better:
             self.state.best, self.state.since_best = report, 0
             self.models.write(self.directory.best, model, report)
@@ -173,7 +173,7 @@ class Run:
         if len(steps) > 1:
             model = self.average(steps)
             report = yield from self._validate(model, averaged=len(steps))
-            self._log(event="validation", **asdict(report), checkpoints=steps)
+            self._log(event="validation", **to_values(report), checkpoints=steps)
             self.models.write(self.directory.averaged, model, report)
             self.models.install(model, report)
             yield report
@@ -228,7 +228,7 @@ class Run:
     ) -> Generator[Progress, None, ValidationReport]:
         started = time.perf_counter()
         settings = self.config.training
-        perplexity, bleu, chrf, accuracy = yield from validate(
+        scores = yield from validate(
             model,
             self.data,
             SearchConfig(beam=settings.validation_beam),
@@ -238,14 +238,7 @@ class Run:
         if parallel.rank() == 0:
             seconds = time.perf_counter() - started
             self.directory.timings.write(event="validation", step=self.step, seconds=seconds)
-        return ValidationReport(
-            step=self.step,
-            averaged=averaged,
-            perplexity=perplexity,
-            bleu=bleu,
-            chrf=chrf,
-            accuracy=accuracy,
-        )
+        return ValidationReport(step=self.step, averaged=averaged, **scores._asdict())
 
     def _write_bad_batch(self, micro_batches: Sequence[Batch]) -> Path:
         pairs = [pair for batch in micro_batches for pair in self.feed.text(batch)]

@@ -130,7 +130,7 @@ def write_settings(directory: RunDirectory, data: PreparedData, config: Config) 
     for folder in (directory.path, directory.best, directory.averaged):
         if folder == directory.path or (folder / WEIGHTS).exists():
             data.tokenizer.save(folder)
-            write_config(folder, config, data.languages)
+            write_config(folder, config, data.languages, pairs=data.pairs)
 
 
 def with_vocabulary(config: Config, data: PreparedData) -> Config:

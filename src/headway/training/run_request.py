@@ -9,6 +9,7 @@ from headway.config import Config
 from headway.config.loading import check_file_bounds
 from headway.errors import HeadwayError, UsageError
 from headway.inference.directory import read_config
+from headway.text.groups import Text, Validation, make_groups
 from headway.text.prepared import PreparedData
 from headway.text.readers import UTF8, FileForm
 from headway.training.fine_tuning import fine_tuning_regime, fine_tuning_steps
@@ -26,7 +27,8 @@ class RunRequest:
     """What a user asks for: the text and settings of a new run, or changes of an existing one.
 
     Attributes:
-        train: Training text: two files, or one that holds both sides; see `headway.text.readers`.
+        train: Training text: two files, or one that holds both sides; see `headway.text.readers`. For a
+            model of several pairs of languages, the text of each: ``{"en-de": files}``.
         valid: Validation text, likewise; or the number of pairs to hold out of the training text.
         data: A directory that `headway prepare` wrote, in place of ``train`` and ``valid``.
         languages: Codes of source and target; None: from the names of the files.
@@ -42,8 +44,8 @@ class RunRequest:
         is_prepared: Whether the text of a new run is prepared already.
     """
 
-    train: Sequence[str] = ()
-    valid: Sequence[str] | int = ()
+    train: Text = ()
+    valid: Validation = ()
     data: str | Path | None = None
     languages: tuple[str, str] | None = None
     form: FileForm = UTF8
@@ -78,6 +80,8 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
         )
     if request.data and (request.train or request.valid):
         raise UsageError("--data names text that is prepared already: omit --train and --valid")
+    if isinstance(request.train, Mapping):
+        make_groups(request.train, request.valid, languages=request.languages)
     if request.vocabulary and (request.data or request.init):
         option = "--data" if request.data else "--init"
         raise UsageError(f"--vocabulary: {option} has a vocabulary already: omit one of them")

@@ -1,6 +1,7 @@
 """From a user's request to a run: start a new run, or resume the one in a directory."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -13,7 +14,7 @@ from headway.inference import shortlist
 from headway.inference.directory import load_model
 from headway.kernels.build import build_id
 from headway.kernels.cores import available_cores
-from headway.text.file_languages import languages_from_names
+from headway.text.groups import list_files, make_groups
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
@@ -75,7 +76,8 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     if request.vocabulary:
         tokenizer = GivenVocabulary.read(request.vocabulary).tokenizer
     if model and not request.other_languages:
-        check_languages(request.languages or languages_from_names(request.train), model)
+        for group in make_groups(request.train, request.valid, languages=request.languages):
+            check_languages(group.codes, model)
     directory.check_lock()  # otherwise the preparation would make the directory again
     remove(directory.data)  # files of an interrupted start
     prepare(
@@ -88,10 +90,11 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
         form=request.form,
         workers=available_cores(),
     )
-    layout = describe_layout(request.train, request.languages, request.form)
+    groups = make_groups(request.train, request.valid, languages=request.languages)
+    layouts = [describe_layout(group.train, group.languages, request.form) for group in groups]
     report = directory.data / "report.txt"
     return [
-        *([layout] if layout else []),
+        *filter(None, layouts),
         f"{report}: how many training pairs were kept and dropped, and why",
     ]
 
@@ -119,13 +122,14 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     if model:
         check_vocabulary(data, model)
         if not request.other_languages:
-            check_languages(data.languages, model)
+            for group in data.groups:
+                check_languages(group.languages, model)
         settings = new_settings(request, model.config, data)
         if not request.preset:
             notices.append(describe_regime(settings.training, model))
-    files = [request.train, () if isinstance(request.valid, int) else request.valid]
+    files = [list_files(request.train), list_files(request.valid)]
     if parallel.rank():  # only the record of rank 0 is written
-        files = [(), ()]
+        files = [[], []]
     run = start(
         directory,
         data,
@@ -144,8 +148,9 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     stored, notices = read_settings(directory.path, record)
     settings = _with_stored_vocabulary(changed_settings(request, stored), stored)
     differences = list_changes(stored, settings)
-    differences += list_other_files(record.files.get("train", {}), request.train)
-    differences += list_other_validation(record, request.valid)
+    differences += list_other_files(record.files.get("train", {}), list_files(request.train))
+    groups = len(request.train) if isinstance(request.train, Mapping) else 1
+    differences += list_other_validation(record, request.valid, groups)
     place = request.data or record.data.directory or directory.data
     if request.vocabulary:
         given = GivenVocabulary.read(request.vocabulary).tokenizer

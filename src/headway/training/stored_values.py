@@ -1,11 +1,23 @@
 """Dataclasses from JSON that may be damaged: each value has the type that its field declares."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 Built = TypeVar("Built")
+
+
+OMITTED = {"bleu_of_pairs"}  # if they are empty, as they are for a model of one pair of languages
+
+
+def to_values(stored: object) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain values, which `build` reads."""
+
+    def keep(fields_: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in fields_ if value or name not in OMITTED}
+
+    return asdict(cast("Any", stored), dict_factory=keep)
 
 
 def build(kind: type[Built], values: object) -> Built:

@@ -38,8 +38,11 @@ class TensorBoard:
             names = ["bleu", "chrf", "perplexity"]
         else:
             return
-        for name in names:
-            self._writer.add_scalar(f"{group}/{name}", getattr(event, name), event.step)
+        values = {name: getattr(event, name) for name in names}
+        if isinstance(event, ValidationReport):
+            values |= {f"bleu/{pair}": bleu for pair, bleu in event.bleu_of_pairs.items()}
+        for name, value in values.items():
+            self._writer.add_scalar(f"{group}/{name}", value, event.step)
 
     def close(self) -> None:
         """Write pending events and close the file."""

@@ -1,12 +1,13 @@
 """Train a translation model from a program: what ``headway train`` does, without its messages."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
 from headway.inference import Translator
+from headway.text.groups import Text, Validation
 from headway.text.readers import FileForm
 from headway.training import loop
 from headway.training.run_directory import RunDirectory
@@ -18,8 +19,8 @@ NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 def train(
     run: str | Path,
-    train: Sequence[str | Path] = (),
-    valid: Sequence[str | Path] | int = (),
+    train: Text = (),
+    valid: Validation = (),
     *,
     preset: str | None = None,
     settings: Mapping[str, str] = NO_SETTINGS,
@@ -37,8 +38,10 @@ def train(
 
     Args:
         run: Run directory; the run in it is resumed if there is one.
-        train: Training text: two files, or one that holds both languages.
-        valid: Validation text, likewise; or the number of pairs to hold out of the training text.
+        train: Training text: two files, or one that holds both languages. For a model of several pairs
+            of languages, the text of each: ``{"en-de": ["a.en", "a.de"], "de-en": ["a.de", "a.en"]}``.
+        valid: Validation text, likewise; or the number of pairs to hold out of the training text, of
+            each pair of languages.
         preset: quick, tiny, small, base or big; None: base, or the settings of the resumed run
             or of the model that it starts from.
         settings: Settings that differ from the preset, such as ``{"training.max-steps": "500"}``.
@@ -65,8 +68,8 @@ def train(
     directory = RunDirectory(run)
     is_resumed = directory.started
     request = RunRequest(
-        train=[str(file) for file in train],
-        valid=valid if isinstance(valid, int) else [str(file) for file in valid],
+        train=train,
+        valid=valid,
         languages=languages,
         form=FileForm(encoding, columns),
         init=init,

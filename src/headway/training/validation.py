@@ -5,8 +5,9 @@ depend on the number of ranks.
 """
 
 import math
-from collections.abc import Generator
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from headway.evaluation.metrics import pick_metrics
 from headway.inference import Translator
 from headway.model import Classifier, Network, Transformer
 from headway.text.batches import make_batch, plan_batches
+from headway.text.language_pairs import Languages, name_pair
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.objective import Objective
@@ -50,6 +52,8 @@ class ValidationReport:
         bleu: sacreBLEU of raw text, 0 to 100; 0 unless the model is a translator.
         chrf: chrF2, 0 to 100; 0 unless the model is a translator.
         accuracy: Percentage of correct labels; 0 unless the model is a classifier.
+        bleu_of_pairs: For a model of several pairs of languages, the BLEU of each, such as "en-de"; then
+            ``bleu`` and ``chrf`` are means over the pairs.
     """
 
     step: int
@@ -58,6 +62,7 @@ class ValidationReport:
     bleu: float
     chrf: float
     accuracy: float = 0.0
+    bleu_of_pairs: dict[str, float] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
@@ -72,6 +77,16 @@ class ValidationReport:
         return other is None or own > (other.bleu, other.accuracy, -other.perplexity)
 
 
+class Scores(NamedTuple):
+    """The scores of a model, as `ValidationReport` has them."""
+
+    perplexity: float
+    bleu: float
+    chrf: float
+    accuracy: float
+    bleu_of_pairs: dict[str, float]
+
+
 def validate(
     model: Network,
     data: PreparedData,
@@ -79,7 +94,7 @@ def validate(
     *,
     batch_tokens: int,
     sentences: int = 0,
-) -> Generator[Progress, None, tuple[float, float, float, float]]:
+) -> Generator[Progress, None, Scores]:
     """Score a model on the validation set; torch's random generators are as before at the end.
 
     Args:
@@ -87,45 +102,86 @@ def validate(
         data: Its tokenizer and validation set.
         search: The settings that sentences are translated with.
         batch_tokens: Padded tokens of a batch, for the perplexity.
-        sentences: Translate only the first so many sentences; 0: all.
+        sentences: Translate only the first so many sentences of each pair of languages; 0: all.
 
     Yields:
         Progress, after every few sentences and in each rank equally often: callers that stop then
         need not wait for the whole validation.
 
     Returns:
-        Perplexity, BLEU, chrF2 and accuracy, as `ValidationReport` has them.
+        The scores.
     """
     device = next(model.parameters()).device
     model.eval()
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         perplexity, accuracy = yield from _predict(model, data, batch_tokens)
         if not isinstance(model, Transformer):
-            return perplexity, 0.0, 0.0, accuracy
-        chosen = slice(sentences or None)
-        sources, references = data.valid_source[chosen], data.valid_target[chosen]
-        translator = Translator(model, data.tokenizer, search, str(device), data.languages)
-        # Sentences of similar length share a batch; translations do not depend on the batch.
-        order = sorted(range(len(sources)), key=lambda row: len(sources[row]))
-        own_rows, translations = [], []
-        group, _ = translator.batch_limits(search, GROUP)
-        for done in range(0, len(order), group * parallel.world_size()):
-            yield Progress(done=done, of=len(order))
-            start = done + group * parallel.rank()
-            rows = order[start : start + group]
-            translations += translator.translate([sources[row] for row in rows])
-            own_rows += rows
+            return Scores(perplexity, 0.0, 0.0, accuracy, {})
+        done = 0
+        translator = Translator(
+            model, data.tokenizer, search, str(device), data.languages, pairs=data.pairs
+        )
+        found: dict[str, tuple[float, float]] = {}
+        texts = list(_list_texts(data, sentences))
+        whole = sum(len(text.sources) for text in texts)
+        for text in texts:
+            own = translator.to(text.languages[1], text.languages[0])
+            found[name_pair(text.languages)] = yield from _translate(own, text, done, whole)
+            done += len(text.sources)
+    bleu, chrf = (sum(column) / len(found) for column in zip(*found.values(), strict=True))
+    pairs = {name: scores[0] for name, scores in found.items()} if data.has_symbols else {}
+    return Scores(perplexity, bleu, chrf, 0.0, pairs)
+
+
+class _Text(NamedTuple):
+    """The raw validation text of a pair of languages."""
+
+    languages: Languages
+    sources: list[str]
+    references: list[str]
+
+
+def _list_texts(data: PreparedData, sentences: int) -> Iterator[_Text]:
+    start = 0
+    for group in data.groups:
+        end = start + group.validation_pairs
+        chosen = slice(start, min(end, start + sentences) if sentences else end)
+        yield _Text(group.languages, data.valid_source[chosen], data.valid_target[chosen])
+        start = end
+
+
+def _translate(
+    translator: Translator, text: _Text, before: int, whole: int
+) -> Generator[Progress, None, tuple[float, float]]:
+    """Return BLEU and chrF2 of the translations of a text.
+
+    Args:
+        translator: Of the text's languages.
+        text: The text.
+        before: Sentences of other texts that are translated already.
+        whole: Sentences of all texts.
+    """
+    # Sentences of similar length share a batch; translations do not depend on the batch.
+    order = sorted(range(len(text.sources)), key=lambda row: len(text.sources[row]))
+    own_rows, translations = [], []
+    group, _ = translator.batch_limits(translator.default_search, GROUP)
+    for done in range(0, len(order), group * parallel.world_size()):
+        yield Progress(done=before + done, of=whole)
+        start = done + group * parallel.rank()
+        rows = order[start : start + group]
+        translations += translator.translate([text.sources[row] for row in rows])
+        own_rows += rows
     # A rank without lines computes statistics, too: it must know how many a line has.
-    own_references = [references[row] for row in own_rows or [0]]
+    own_references = [text.references[row] for row in own_rows or [0]]
     bleu, chrf = (
         _total(
-            metric.statistics(translations or [""], own_references, data.languages[1]),
+            metric.statistics(translations or [""], own_references, text.languages[1]),
             own_rows,
-            len(sources),
+            len(text.sources),
         )
         for metric in pick_metrics(["bleu", "chrf"])
     )
-    return perplexity, bleu, chrf, 0.0
+    return bleu, chrf
 
 
 def _total(own: LineStatistics, rows: list[int], lines: int) -> float:

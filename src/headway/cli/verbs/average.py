@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from headway.inference import shortlist
-    from headway.inference.directory import read_config, save_model
+    from headway.inference.directory import read_config, read_language_pairs, save_model
     from headway.model import make_model
     from headway.text.class_labels import load_tokenizer
     from headway.text.prepared import check_new
@@ -52,11 +52,12 @@ def run(args: argparse.Namespace) -> None:
     for step in steps:
         directory.check_weights(step, record.identity)
     config, languages = read_config(directory.path)
+    pairs = read_language_pairs(directory.path)
     model = make_model(config.model)
     model.load_state_dict(average_weights([directory.weights(step) for step in steps]))
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
-    card = model_card(config, record, languages, which, report=None)
-    save_model(out, model, load_tokenizer(directory.path), config, languages, card)
+    card = model_card(config, record, languages, which, report=None, pairs=pairs)
+    save_model(out, model, load_tokenizer(directory.path), config, languages, card, pairs)
     if (directory.path / shortlist.FILE).exists():
         shutil.copy(directory.path / shortlist.FILE, out)
     print(f"{out}: {which}", file=sys.stderr)

@@ -43,6 +43,9 @@ def run(args: argparse.Namespace) -> int:
     from headway.inference import Translator
 
     translator = Translator.load(args.model, args.device)
+    if translator.pairs:  # any of them
+        source, target = translator.pairs[0]
+        translator = translator.to(target, source)
     report_native_code("decoding", translator.device)
     failed = 0
     for finding in self_check(translator, sentences):

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from headway.cli.options import add_backward, add_machine, add_models
+from headway.cli.options import add_backward, add_direction, add_machine, add_models
 from headway.cli.parallel_files import read_parallel_files
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--comet", action="store_true", help="also run comet-score, which must be installed"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_direction(parser)
     add_backward(parser)
     add_machine(parser)
 
@@ -46,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the scores, or a log-probability for each line."""
     from headway.cli.process import report_native_code, set_threads
-    from headway.cli.settings import override_search
+    from headway.cli.settings import open_translator, override_search
 
     if args.comet:
         from headway.evaluation import find_comet
@@ -55,9 +56,7 @@ def run(args: argparse.Namespace) -> None:
     sources, references = read_parallel_files(args.source, args.reference)
     set_threads(args.threads)
 
-    from headway.inference import Translator  # after the user's mistakes: this imports torch
-
-    translator = Translator.load(args.models, args.device, backward=args.backward)
+    translator = open_translator(args)  # after the user's mistakes: this imports torch
     search = override_search(translator, args.overrides)
     if args.per_line:
         for score in translator.score(sources, references):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_machine, add_model
+from headway.cli.options import add_direction, add_machine, add_model
 from headway.cli.parallel_files import read_parallel_files
 from headway.errors import HeadwayError
 
@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="FILE", help="also draw the heads: .svg, .png or .pdf")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_direction(parser)
     add_machine(parser)
 
 
@@ -59,6 +60,7 @@ def run(args: argparse.Namespace) -> None:
     if args.pairs < 1:
         usage_error(f"--pairs {args.pairs}: must be 1 or more")
 
+    from headway.cli.settings import choose_direction
     from headway.inference import Translator
     from headway.pictures.drawing import check_output
     from headway.pictures.head_table import draw_head_table
@@ -67,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
     if args.out:
         check_output(args.out)
     set_threads(args.threads)
-    translator = Translator.load(args.model, args.device)
+    translator = choose_direction(Translator.load(args.model, args.device), args)
     sources, references, links = read_pairs(args, translator)
     heads = head_roles(translator, sources, references, links)
     whole, loss = None, None

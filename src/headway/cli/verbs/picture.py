@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.options import add_model
+from headway.cli.options import add_direction, add_model
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the numbers by which one head attends from one token",
     )
+    add_direction(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -81,10 +82,11 @@ def run(args: argparse.Namespace) -> None:
 
         check_output(args.out)
 
+    from headway.cli.settings import choose_direction
     from headway.inference import Translator
     from headway.pictures.sentences import sentence_maps
 
-    translator = Translator.load(args.model)
+    translator = choose_direction(Translator.load(args.model), args)
     maps = sentence_maps(translator, args.sentence, args.target)
     if not maps.maps:
         raise HeadwayError(f"{args.model}: this model has no attention to draw")

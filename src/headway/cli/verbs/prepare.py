@@ -21,14 +21,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("out", metavar="OUT", help="directory to create")
     parser.add_argument(
-        "--train", metavar="FILE", nargs="+", required=True,
+        "--train", metavar="FILE", nargs="+", action="append", required=True,
         help="source and target file; one .csv, .tsv, .jsonl or .tmx file (.gz, .xz, .zst); - for TSV on"
-        " standard input; or corpora: hf:NAME, mtdata:ID, sacrebleu:SET",
+        " standard input; or corpora: hf:NAME, mtdata:ID, sacrebleu:SET; several pairs of languages:"
+        " --train en-de FILES --train en-fr FILES",
     )  # fmt: skip
     parser.add_argument(
         "--valid",
         metavar="FILE",
         nargs="+",
+        action="append",
         required=True,
         help="validation text; a number holds out so many pairs",
     )
@@ -36,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--test",
         metavar="FILE",
         nargs="+",
+        action="append",
         help="test text; its pairs are dropped from training",
     )
     parser.add_argument(
@@ -67,8 +70,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Prepare the data, and print what was kept and dropped."""
     from headway.cli.arguments import usage_error
-    from headway.cli.downloads import fetch_model, fetch_text, fetch_validation
+    from headway.cli.downloads import fetch_model
     from headway.cli.settings import settings_from
+    from headway.cli.text_groups import fetch_text, fetch_validation
     from headway.inference.directory import load_model
     from headway.kernels.cores import available_cores
     from headway.text.stages.preparation import Preparation
@@ -91,11 +95,9 @@ def run(args: argparse.Namespace) -> None:
         tokenizer = vocabulary.tokenizer
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     train, test = (fetch_text(args, place) for place in ("train", "test"))
-    held_out = [test] if test else []
-    valid, form = fetch_validation(args), file_form(args)
     preparation = Preparation(
-        train, valid, args.out, config.text, codes,
-        tests=held_out, tokenizer=tokenizer, form=form, join=args.join,
+        train, fetch_validation(args), args.out, config.text, codes,
+        tests=[test] if test else [], tokenizer=tokenizer, form=file_form(args), join=args.join,
     )  # fmt: skip
     _prepare(preparation, args.workers or available_cores())
     report = (preparation.out / "report.txt").read_text(encoding="utf-8")

@@ -8,7 +8,8 @@ from headway.cli.options import add_file_form, add_preset, add_ranks, file_form,
 
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
-headway train runs/mine    # resumes the run where it stopped"""
+headway train runs/mine    # resumes the run where it stopped
+headway train runs/two --train en-de a.en a.de --train de-en a.de a.en --valid 500"""
 SETTINGS = ("text", "model", "training", "search")
 
 
@@ -16,12 +17,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("run", metavar="RUN", help="run directory; an existing run is resumed")
     parser.add_argument(
-        "--train", nargs="+", metavar="FILE",
+        "--train", nargs="+", action="append", metavar="FILE",
         help="source and target file; one .csv, .tsv, .jsonl or .tmx file; or corpora: hf:NAME,"
-        " mtdata:ID, sacrebleu:SET",
+        " mtdata:ID, sacrebleu:SET; several pairs of languages: --train en-de FILES --train en-fr FILES",
     )  # fmt: skip
     parser.add_argument(
-        "--valid", nargs="+", metavar="FILE", help="validation text; a number holds out so many pairs"
+        "--valid", nargs="+", action="append", metavar="FILE",
+        help="validation text; a number holds out so many pairs"
     )  # fmt: skip
     parser.add_argument(
         "--data", metavar="DIR", help="a directory of headway prepare, instead of text"
@@ -55,15 +57,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
-    from headway.cli.downloads import fetch_text, fetch_validation, parse_held_out
+    from headway.cli.text_groups import fetch_text, fetch_validation, parse_text, parse_validation
     from headway.cli.training import check_training, train_and_show
     from headway.training.run_directory import RunDirectory
     from headway.training.run_request import RunRequest
 
-    held_out = parse_held_out(args.valid)
     request = RunRequest(
-        train=args.train or (),
-        valid=(args.valid or ()) if held_out is None else held_out,
+        train=parse_text(args.train, "--train"),
+        valid=parse_validation(args.valid),
         data=args.data,
         languages=tuple(args.languages) if args.languages else None,
         form=file_form(args),

@@ -5,7 +5,7 @@ import gc
 import sys
 
 from headway.cli.file_plan import parse_part
-from headway.cli.options import add_backward, add_machine, add_models
+from headway.cli.options import add_backward, add_direction, add_machine, add_models
 
 EXAMPLE = (
     "headway translate runs/mine < text.en > text.de\n"
@@ -66,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="columns of a .csv or .tsv --input to translate: names, or numbers from 1",
     )
+    add_direction(parser)
     add_backward(parser)
     add_machine(parser)
 

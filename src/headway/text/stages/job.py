@@ -5,8 +5,8 @@
 | held-out | 1 | digests of the validation and test text |
 | read | 1 | the training text, cut into ranges: ``raw/N`` |
 | clean | one a range | the pairs that break no rule by themselves, and their digests |
-| duplicates | one a partition | pairs that occur before |
-| repeated | one a partition | sides that occur in several pairs, if validation text is held out |
+| duplicates | one a partition and group | pairs that occur before |
+| repeated | one a partition and group | sides that occur in several pairs, if validation text is held out |
 | select | 1 | which pairs are training text, and the validation text |
 | learn | 1, or 2 for two vocabularies | the subwords |
 | tokens | one a range and copy | token ids |
@@ -14,7 +14,7 @@
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -26,11 +26,12 @@ from headway.errors import HeadwayError
 from headway.tasks.ledger import Ledger, task_name
 from headway.tasks.work import Task
 from headway.text.cleaning import Report, digest_held_out
+from headway.text.groups import TextGroup
 from headway.text.learning import learn_model
 from headway.text.lines import Damaged
 from headway.text.readers import Pair, read_pairs
 from headway.text.stages import selection
-from headway.text.stages.assembly import assemble, join_reports
+from headway.text.stages.assembly import TokenizedGroup, assemble, join_reports
 from headway.text.stages.clean_ranges import CleanRange, clean_range
 from headway.text.stages.plan import Plan
 from headway.text.stages.raw_ranges import read_raw_range, remove_text, write_raw_range
@@ -87,13 +88,13 @@ class PreparationJob:
         """Return how many tasks are finished, how many there are as far as is known, and the pairs read."""
         done = self._ledger.list_done
         ranges = len(done("raw"))
-        partitions = count_partitions(ranges)
+        parts = len(self._list_parts())
         numbers = {
             "held-out": 1,
             "read": 1,
             "clean": ranges,
-            "duplicates": partitions if self._plan.config.drop_duplicates else 0,
-            "repeated": partitions if self._plan.holds_out else 0,
+            "duplicates": parts if self._plan.config.drop_duplicates else 0,
+            "repeated": parts if self._plan.holds_out else 0,
             "select": 1,
             "learn": self._count_learned(),
             "tokens": ranges * self._plan.config.copies,
@@ -112,11 +113,11 @@ class PreparationJob:
             self._unfinished("clean", self._count_raw(), self._clean, is_last=not reading) + reading
         )
         ranges = self._count_raw()
-        partitions = count_partitions(ranges)
+        parts = len(self._list_parts())
         if plan.config.drop_duplicates:
-            yield self._unfinished("duplicates", partitions, self._find_duplicates)
+            yield self._unfinished("duplicates", parts, self._find_duplicates)
         if plan.holds_out:
-            yield self._unfinished("repeated", partitions, self._find_repeated)
+            yield self._unfinished("repeated", parts, self._find_repeated)
         yield self._unfinished("select", 1, self._select)
         yield self._unfinished("learn", self._count_learned(), self._learn)
         yield self._unfinished("tokens", ranges * plan.config.copies, self._tokenize)
@@ -144,33 +145,39 @@ class PreparationJob:
     # Each of the following methods is a stage: it writes the result of a task to a directory.
 
     def _hold_out(self, _: int, directory: Path) -> None:
-        plan = self._plan
-        valid = list(self._read_all(plan.valid_files)) if plan.valid_files else []
-        if plan.valid_files and not valid:
-            raise HeadwayError(f"{plan.valid_files[0]}: holds no validation pairs")
-        digests = digest_held_out(valid)
-        for paths in plan.tests:
-            digests |= digest_held_out(self._read_all(paths))
+        digests: set[bytes] = set()
+        for number, group in enumerate(self._plan.groups):
+            files = group.valid_files
+            valid = list(self._read_all(files, group)) if files else []
+            if files and not valid:
+                raise HeadwayError(f"{files[0]}: holds no validation pairs")
+            digests |= self._digest(valid)
+            for paths in group.tests:
+                digests |= self._digest(self._read_all(paths, group))
+            selection.write_pairs(directory / f"valid-{number}.jsonl", valid)
         (directory / "digests").write_bytes(b"".join(sorted(digests)))
-        selection.write_pairs(directory / "valid.jsonl", valid)
 
     def _read(self, _: int, directory: Path) -> None:
         plan, config = self._plan, self._plan.config
-        read = read_pairs(plan.train, plan.languages, strict=False, form=plan.form)
         limit = config.max_unreadable if config.drop_unreadable else 0
-        pairs = require_readable(read, plan.codes, plan.form, limit)
-        number = 0
-        for first in pairs:
-            text = chain([first], islice(pairs, plan.range_pairs - 1))
-            name = task_name("raw", number)
-            if self._ledger.is_done(name):  # by a process that was killed later
-                for _pair in text:
-                    pass
-            else:
-                with self._ledger.commit(name) as result:
-                    write_raw_range(result, text)
-            number += 1
-        (directory / "ranges.json").write_text(json.dumps(number))
+        counts: list[int] = []
+        for group in plan.groups:
+            read = read_pairs(group.train, group.languages, strict=False, form=plan.form)
+            pairs = require_readable(read, group.codes, plan.form, limit)
+            first_range = sum(counts)
+            count = 0
+            for first in pairs:
+                text = chain([first], islice(pairs, plan.range_pairs - 1))
+                name = task_name("raw", first_range + count)
+                if self._ledger.is_done(name):  # by a process that was killed later
+                    for _pair in text:
+                        pass
+                else:
+                    with self._ledger.commit(name) as result:
+                        write_raw_range(result, text)
+                count += 1
+            counts.append(count)
+        (directory / "ranges.json").write_text(json.dumps(counts))
 
     def _clean(self, number: int, directory: Path) -> None:
         digests = (self._ledger.result("held-out") / "digests").read_bytes()
@@ -185,28 +192,44 @@ class PreparationJob:
         )
 
     def _find_duplicates(self, number: int, directory: Path) -> None:
-        find_duplicates(directory / "places.npy", self._ranges(), number)
+        group, partition = self._list_parts()[number]
+        find_duplicates(directory / "places.npy", self._ranges(group), partition)
 
     def _find_repeated(self, number: int, directory: Path) -> None:
-        find_repeated_sides(directory / "places.npy", self._ranges(), number, self._read_duplicates)
+        group, partition = self._list_parts()[number]
+        read_duplicates = partial(self._read_duplicates, group)
+        find_repeated_sides(
+            directory / "places.npy", self._ranges(group), partition, read_duplicates
+        )
 
     def _select(self, _: int, directory: Path) -> None:
-        ranges = self._ranges()
-        chosen: list[selection.ChosenPair] = []
-        if self._plan.holds_out and any(len(cleaned) for cleaned in ranges):
-            repeated = partial(read_places, self._places("repeated"))
-            chosen = selection.choose_validation(
-                ranges, self._plan.held_out, self._read_duplicates, repeated
-            )
+        held_out: list[selection.HeldOut] = []
+        for number, group in enumerate(self._plan.groups):
+            ranges = self._ranges(number)
+            chosen: list[selection.ChosenPair] = []
+            if group.holds_out and any(len(cleaned) for cleaned in ranges):
+                repeated = partial(read_places, self._places("repeated", number))
+                read_duplicates = partial(self._read_duplicates, number)
+                chosen = selection.choose_validation(
+                    ranges, group.held_out, read_duplicates, repeated
+                )
             valid = selection.read_chosen(ranges, chosen)
-            selection.write_pairs(directory / "valid.jsonl", valid)
-        kept = selection.write_fates(directory, ranges, chosen, self._read_duplicates)
-        if not kept:
-            report = self._report(directory)
-            raise HeadwayError(
-                f"{self._plan.train[0]}: no training pairs are left after cleaning: {report.summary()}"
-            )
-        (directory / "kept.json").write_text(json.dumps(kept))
+            selection.write_pairs(directory / f"valid-{number}.jsonl", valid)
+            is_alone = len(self._plan.groups) == 1
+            held_out.append(selection.digest_held_out(valid, in_both_orders=not is_alone))
+        kept = []
+        for number, group in enumerate(self._plan.groups):
+            place = directory / str(number)
+            place.mkdir()
+            ranges, read_duplicates = self._ranges(number), partial(self._read_duplicates, number)
+            kept.append(selection.write_fates(place, ranges, held_out, number, read_duplicates))
+            if not kept[-1]:
+                report = self._report(directory, number)
+                raise HeadwayError(
+                    f"{group.train[0]}: no training pairs are left after cleaning: {report.summary()}"
+                )
+        (directory / "kept.json").write_text(json.dumps(sum(kept)))
+        ranges = self._ranges()
         for number in range(len(ranges)):
             remove_text(self._ledger.result("raw", number))
 
@@ -214,60 +237,100 @@ class PreparationJob:
         config = self._plan.config
         sides = slice(0, 2) if config.joint_vocab else slice(number, number + 1)
         lines = (line for pair in self._sample() for line in pair[sides])
-        (directory / "model").write_bytes(learn_model(lines, config))
+        languages = self._plan.target_languages if number == 0 else []
+        (directory / "model").write_bytes(learn_model(lines, config, languages))
 
     def _tokenize(self, number: int, directory: Path) -> None:
         copy, at = divmod(number, self._count_raw())
+        group = self._find_group(at)
         cleaned = CleanRange(self._ledger.result("clean", at))
-        fates = selection.read_fates(self._ledger.result("select"), at)
-        write_token_range(directory, cleaned, fates, self._tokenizer(), self._plan.config, copy)
+        fates = self._read_fates(at)
+        tokenizer = self._tokenizer(self._plan.groups[group])
+        write_token_range(directory, cleaned, fates, tokenizer, self._plan.config, copy)
 
     def _assemble(self, _: int, directory: Path) -> None:
         count = self._count_raw()
-        copies = self._plan.config.copies
-        place = "select" if self._plan.holds_out else "held-out"
+        texts = []
+        for number, group in enumerate(self._plan.groups):
+            place = self._ledger.result("select" if group.holds_out else "held-out")
+            valid = selection.read_pairs(place / f"valid-{number}.jsonl")
+            ranges = [
+                [self._ledger.result("tokens", copy * count + at) for at in self._numbers(number)]
+                for copy in range(self._plan.config.copies)
+            ]
+            texts.append(TokenizedGroup(self._tokenizer(group), valid, ranges))
         result = directory / "data"
         result.mkdir()
-        assemble(
-            result,
-            self._plan,
-            self._tokenizer(),
-            selection.read_pairs(self._ledger.result(place) / "valid.jsonl"),
-            [self._ledger.result("tokens", n) for n in range(count * copies)],
-            count,
-        )
+        assemble(result, self._plan, texts)
 
     # What the stages share.
 
-    def _read_all(self, paths: Sequence[str]) -> Iterator[Pair]:
+    def _digest(self, pairs: Iterable[Pair]) -> set[bytes]:
+        """Return the digests of validation or test text, also of the other direction if there are groups."""
+        pairs = list(pairs)
+        digests = digest_held_out(pairs)
+        if len(self._plan.groups) > 1:
+            digests |= digest_held_out(Pair(pair.target, pair.source, pair.line) for pair in pairs)
+        return digests
+
+    def _read_all(self, paths: Sequence[str], group: TextGroup) -> Iterator[Pair]:
         """Read validation or test text, of which every line must be a pair."""
-        plan = self._plan
-        pairs = read_pairs(paths, plan.languages, strict=False, form=plan.form)
-        for pair in require_readable(pairs, plan.codes, plan.form, limit=0):
+        pairs = read_pairs(paths, group.languages, strict=False, form=self._plan.form)
+        for pair in require_readable(pairs, group.codes, self._plan.form, limit=0):
             assert not isinstance(pair, Damaged), "with limit 0, an unreadable line is an error"
             yield pair
 
     def _count_raw(self) -> int:
         """Return the number of ranges that are read so far."""
         if self._ledger.is_done(task_name("read")):  # a list of files may be older, on a network
-            return int(json.loads((self._ledger.result("read") / "ranges.json").read_bytes()))
+            return sum(self._range_counts())
         return len(self._ledger.list_done("raw"))
 
-    def _ranges(self) -> list[CleanRange]:
-        return [CleanRange(self._ledger.result("clean", n)) for n in range(self._count_raw())]
+    def _range_counts(self) -> list[int]:
+        """Return the number of ranges of each group; all groups are read."""
+        counts: list[int] = json.loads((self._ledger.result("read") / "ranges.json").read_bytes())
+        return counts
 
-    def _places(self, stage: str) -> list[Path]:
-        numbers = sorted(self._ledger.list_done(stage))
+    def _numbers(self, group: int) -> range:
+        """Return the numbers of the ranges of a group."""
+        counts = self._range_counts()
+        first = sum(counts[:group])
+        return range(first, first + counts[group])
+
+    def _find_group(self, number: int) -> int:
+        """Return the group of a range."""
+        groups = range(len(self._plan.groups))
+        return next(group for group in groups if number in self._numbers(group))
+
+    def _list_parts(self) -> list[tuple[int, int]]:
+        """Return the partitions of the digests of each group: a group, and its partition."""
+        if not self._ledger.is_done(task_name("read")):
+            return []
+        counts = enumerate(self._range_counts())
+        return [(group, n) for group, count in counts for n in range(count_partitions(count))]
+
+    def _ranges(self, group: int | None = None) -> list[CleanRange]:
+        numbers = range(self._count_raw()) if group is None else self._numbers(group)
+        return [CleanRange(self._ledger.result("clean", n)) for n in numbers]
+
+    def _places(self, stage: str, group: int) -> list[Path]:
+        parts = self._list_parts()
+        numbers = sorted(n for n in self._ledger.list_done(stage) if parts[n][0] == group)
         return [self._ledger.result(stage, number) / "places.npy" for number in numbers]
 
-    def _read_duplicates(self, number: int) -> npt.NDArray[np.int64]:
-        return read_places(self._places("duplicates"), number)
+    def _read_duplicates(self, group: int, number: int) -> npt.NDArray[np.int64]:
+        return read_places(self._places("duplicates", group), number)
 
-    def _report(self, selected: Path) -> Report:
-        """Return the report of all ranges, as it is before the subwords are learned."""
+    def _read_fates(self, number: int) -> selection.Fates:
+        group = self._find_group(number)
+        place = self._ledger.result("select") / str(group)
+        return selection.read_fates(place, number - self._numbers(group).start)
+
+    def _report(self, selected: Path, group: int) -> Report:
+        """Return the report of a group, as it is before the subwords are learned."""
         reports = []
-        for number, cleaned in enumerate(self._ranges()):
-            fates = selection.read_fates(selected, number)
+        for number, cleaned in enumerate(self._ranges(group)):
+            fates = selection.read_fates(selected / str(group), number)
             texts = cleaned.all_pairs()
             reports.append(
                 (
@@ -285,14 +348,17 @@ class PreparationJob:
         every = -(-kept // size) if size else 1
         passed = 0
         for number, cleaned in enumerate(self._ranges()):
-            indices = np.flatnonzero(selection.read_fates(select, number) == selection.KEPT)
+            indices = np.flatnonzero(self._read_fates(number) == selection.KEPT)
             yield from cleaned.some_pairs(indices[-passed % every :: every])
             passed += len(indices)
 
-    def _tokenizer(self) -> Tokenizer:
+    def _tokenizer(self, group: TextGroup) -> Tokenizer:
+        """Return the tokenizer of a group: its sources begin with the symbol of the target language."""
         if self._plan.vocabulary:
             given = Tokenizer.load(self._ledger.directory / VOCABULARY)
-            return Tokenizer(*given.models[: 1 if given.joint else 2], threads=1)
-        sides = range(1 if self._plan.config.joint_vocab else 2)
-        models = [(self._ledger.result("learn", side) / "model").read_bytes() for side in sides]
-        return Tokenizer(*models, threads=1)
+            tokenizer = Tokenizer(*given.models[: 1 if given.joint else 2], threads=1)
+        else:
+            sides = range(1 if self._plan.config.joint_vocab else 2)
+            models = [(self._ledger.result("learn", side) / "model").read_bytes() for side in sides]
+            tokenizer = Tokenizer(*models, threads=1)
+        return tokenizer.to(group.codes[1]) if self._plan.has_symbols else tokenizer

@@ -6,16 +6,15 @@ an interrupted preparation compares it with its own.
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from headway import __version__
 from headway.config import TextConfig
 from headway.tasks.ledger import Ledger
 from headway.text.corpora import origins
+from headway.text.groups import TextGroup
 from headway.text.origins import Manifest
 from headway.text.readers import FileForm, describe_layout
 from headway.text.tokenizer import Tokenizer
@@ -23,7 +22,6 @@ from headway.text.tokenizer import Tokenizer
 PLAN = "plan.json"
 STANDARD_INPUT = "-"
 RANGE = 1 << 16  # pairs of a range
-Files = list[str]
 
 
 @dataclass(frozen=True)
@@ -31,14 +29,11 @@ class Plan:
     """All that the result of a preparation depends on.
 
     Attributes:
-        train: The training text: one file of pairs, or two plain text files.
-        valid: The validation text; or the number of pairs to hold out of the training text.
-        tests: Test sets.
+        groups: The text of each pair of languages.
+        has_symbols: Whether sources begin with the symbol of their target language.
         config: The cleaning rules and the vocabulary.
-        languages: Codes of source and target, if the user gave them.
-        codes: Codes of source and target.
         form: The encoding of the files, and the columns of tables.
-        layout: How a table is read, for the report.
+        layouts: How the table of each group is read, for the report; an empty string for other text.
         origins: The manifests of corpora that were fetched by name.
         vocabulary: A hash of a given tokenizer; empty: the subwords are learned.
         files: File -> its size and the time of its last change in nanoseconds.
@@ -46,14 +41,11 @@ class Plan:
         version: The version of Headway.
     """
 
-    train: Files
-    valid: Files | int
-    tests: list[Files]
+    groups: list[TextGroup]
+    has_symbols: bool
     config: TextConfig
-    languages: tuple[str, str] | None
-    codes: tuple[str, str]
     form: FileForm
-    layout: str
+    layouts: list[str]
     origins: list[Manifest]
     vocabulary: str
     files: dict[str, list[int]]
@@ -63,28 +55,21 @@ class Plan:
     @classmethod
     def make(
         cls,
-        train: Sequence[str | Path],
-        valid: Sequence[str | Path] | int,
-        tests: Sequence[Sequence[str | Path]],
+        groups: list[TextGroup],
         config: TextConfig,
-        languages: tuple[str, str] | None,
-        codes: tuple[str, str],
         form: FileForm,
         tokenizer: Tokenizer | None,
+        *,
+        has_symbols: bool,
     ) -> "Plan":
         """Make the plan for text as it is now."""
-        held_out = valid if isinstance(valid, int) else [str(path) for path in valid]
-        named = [str(path) for path in chain(train, () if isinstance(valid, int) else valid)]
-        named += [str(path) for paths in tests for path in paths]
+        named = [path for group in groups for path in group.files()]
         return cls(
-            train=[str(path) for path in train],
-            valid=held_out,
-            tests=[[str(path) for path in paths] for paths in tests],
+            groups=groups,
+            has_symbols=has_symbols,
             config=config,
-            languages=languages,
-            codes=codes,
             form=form,
-            layout=describe_layout(train, languages, form),
+            layouts=[describe_layout(group.train, group.languages, form) for group in groups],
             origins=origins(named),
             vocabulary=_hash_models(tokenizer) if tokenizer else "",
             files={path: _state(path) for path in named},
@@ -97,12 +82,11 @@ class Plan:
         """Read the plan of a work directory; None if there is none that this version wrote."""
         try:
             values = json.loads((directory / PLAN).read_bytes())
-            languages, form = values["languages"], values["form"]
+            form = values["form"]
             columns = form["columns"] and tuple(form["columns"])
             values |= {
                 "config": TextConfig(**values["config"]),
-                "languages": languages and tuple(languages),
-                "codes": tuple(values["codes"]),
+                "groups": [_read_group(group) for group in values["groups"]],
                 "form": FileForm(form["encoding"], columns),
             }
             return cls(**values)
@@ -125,51 +109,58 @@ class Plan:
             return f"text.{name} was {old} and is now {new}"
         # Through JSON, because a manifest holds tuples, which are lists in a file.
         mine, others = (json.loads(json.dumps(asdict(plan))) for plan in (self, other))
-        names = (field.name for field in fields(Plan))
-        name = next((n for n in names if mine[n] != others[n]), "")
         options = {
             "train": "--train",
             "valid": "--valid",
             "tests": "--test",
+            "languages": "--languages",
             "codes": "--languages",
+            "groups": "--train",
         }
         options |= {"vocabulary": "--vocabulary", "version": "the version of Headway"}
-        return f"{options.get(name, name)} has changed" if name else ""
+        tables = [*zip(mine["groups"], others["groups"], strict=False), (mine, others)]
+        for own, theirs in tables:
+            for name in own:
+                if own[name] != theirs[name]:
+                    return f"{options.get(name, name)} has changed"
+        return ""
 
     @property
     def reads_standard_input(self) -> bool:
         """Whether the training text comes from standard input, which can be read only once."""
-        return self.train == [STANDARD_INPUT]
-
-    @property
-    def held_out(self) -> int:
-        """The number of pairs to hold out of the training text; 0: there is validation text."""
-        return self.valid if isinstance(self.valid, int) else 0
-
-    @property
-    def valid_files(self) -> Files:
-        """The files of validation text."""
-        return [] if isinstance(self.valid, int) else self.valid
+        return any(group.train == [STANDARD_INPUT] for group in self.groups)
 
     @property
     def holds_out(self) -> bool:
         """Whether validation text is held out of the training text."""
-        return isinstance(self.valid, int)
+        return any(group.holds_out for group in self.groups)
+
+    @property
+    def target_languages(self) -> list[str]:
+        """The languages that the vocabulary has symbols for."""
+        return sorted({group.codes[1] for group in self.groups}) if self.has_symbols else []
 
     def list_text_files(self) -> dict[str, object]:
         """Return the facts for ``data.json`` about where the text is from."""
-        held_out = {"held_out": self.valid} if self.holds_out else {}
+        held_out = sum(group.held_out for group in self.groups)
         return {
-            "train": self.train,
-            "valid": self.valid_files,
-            **held_out,
+            "train": [path for group in self.groups for path in group.train],
+            "valid": [path for group in self.groups for path in group.valid_files],
+            **({"held_out": held_out} if self.holds_out else {}),
             "origins": cast("object", self.origins),
         }
 
     def input_bytes(self) -> int:
         """Return the size of the training text; standard input counts as large."""
-        sizes = (self.files[path][0] for path in self.train)
+        sizes = (self.files[path][0] for group in self.groups for path in group.train)
         return 1 << 40 if self.reads_standard_input else sum(sizes)
+
+
+def _read_group(values: dict[str, Any]) -> TextGroup:
+    languages, codes = values["languages"], values["codes"]
+    return TextGroup(
+        **values | {"languages": languages and tuple(languages), "codes": tuple(codes)}
+    )
 
 
 def _hash_models(tokenizer: Tokenizer) -> str:

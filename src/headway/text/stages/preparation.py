@@ -5,7 +5,7 @@ killed goes on where it was.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import repeat
 from pathlib import Path
@@ -19,12 +19,12 @@ from headway.tasks.ledger import Ledger
 from headway.tasks.members import Member
 from headway.tasks.processes import LostWorkersError, WorkerProcesses
 from headway.tasks.work import work
-from headway.text.file_languages import Files, check_file_languages, languages_from_names
+from headway.text.groups import Text, Validation, make_groups
 from headway.text.prepared import check_new
-from headway.text.readers import UTF8, FileForm, read_pairs
+from headway.text.readers import UTF8, FileForm
 from headway.text.stages.job import VOCABULARY, PreparationJob
 from headway.text.stages.plan import PLAN, Plan
-from headway.text.tokenizer import Tokenizer
+from headway.text.tokenizer import Tokenizer, check_symbols
 
 WORKER_BYTES = 1 << 23  # of training text, for which another worker process is worth its start
 WORKER = "headway.text.stages.worker"
@@ -67,13 +67,13 @@ class Preparation:
 
     def __init__(
         self,
-        train: Files,
-        valid: Files | int,
+        train: Text,
+        valid: Validation,
         out: str | Path,
         config: TextConfig,
         languages: tuple[str, str] | None = None,
         *,
-        tests: Sequence[Files] = (),
+        tests: Sequence[Text] = (),
         tokenizer: Tokenizer | None = None,
         form: FileForm = UTF8,
         join: bool = False,
@@ -87,12 +87,11 @@ class Preparation:
         self.notice = ""
         self._join = join
         self._tokenizer = tokenizer
-        others = tests if isinstance(valid, int) else [valid, *tests]
-        for paths in (train, *others):
-            read_pairs(paths, languages)  # opens no file yet, but checks the names
-        codes = languages or languages_from_names(train)
-        check_file_languages(train, *others)
-        self._plan = Plan.make(train, valid, tests, config, languages, codes, form, tokenizer)
+        has_symbols = isinstance(train, Mapping)
+        groups = make_groups(train, valid, tests, languages)
+        if has_symbols and tokenizer:
+            check_symbols([group.codes[1] for group in groups], tokenizer)
+        self._plan = Plan.make(groups, config, form, tokenizer, has_symbols=has_symbols)
         if join and self._plan.reads_standard_input:
             raise HeadwayError("--train -: only one process can read standard input: give a file")
 

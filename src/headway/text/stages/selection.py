@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from headway.errors import HeadwayError
 from headway.text.cleaning import DUPLICATE, HELD_OUT, SIBLING, Report
+from headway.text.digests import digest_loosely
 from headway.text.readers import Pair
-from headway.text.stages.clean_ranges import HALF_LEAKED, PLAIN, SIDES, CleanRange
+from headway.text.stages.clean_ranges import HALF_LEAKED, PLAIN, CleanRange, Digests
 
 KEPT, REPEATED, CHOSEN, SHARES_A_SIDE = range(4)  # what becomes of a cleaned pair
 Fates = npt.NDArray[np.uint8]
@@ -106,27 +107,63 @@ def read_chosen(ranges: Sequence[CleanRange], chosen: Sequence[ChosenPair]) -> l
     return [Pair(*texts[c.range, c.place], c.line) for c in chosen]
 
 
+class HeldOut(NamedTuple):
+    """Digests of pairs that are held out of a group.
+
+    Attributes:
+        wholes: Of the pairs, [pairs].
+        sides: Of their sources and targets.
+    """
+
+    wholes: Digests
+    sides: Digests
+
+
+def digest_held_out(pairs: Sequence[Pair], *, in_both_orders: bool) -> HeldOut:
+    """Return the digests of pairs that are held out.
+
+    Args:
+        pairs: The pairs.
+        in_both_orders: Also digest a source as a target, and a target as a source, for other groups.
+    """
+    rows = [digest_loosely(pair.source, pair.target) for pair in pairs]
+    sides = [row[1:] for row in rows]
+    if in_both_orders:
+        sides += [digest_loosely(pair.target, pair.source)[1:] for pair in pairs]
+    wholes = b"".join(row[0] for row in rows)
+    return HeldOut(
+        np.frombuffer(wholes, "<u8"),
+        np.frombuffer(b"".join(d for two in sides for d in two), "<u8"),
+    )
+
+
 def write_fates(
     directory: Path,
     ranges: Sequence[CleanRange],
-    chosen: Sequence[ChosenPair],
+    held_out: Sequence[HeldOut],
+    group: int,
     read_duplicates: Callable[[int], npt.NDArray[np.int64]],
 ) -> int:
-    """Write what becomes of each cleaned pair, for `read_fates`, and return the number of kept pairs.
+    """Write what becomes of each cleaned pair of a group, and return the number of kept pairs.
 
-    A pair is not kept if it occurs before, or has a side in common with a pair that is held out.
+    A pair is not kept if it occurs before, or has a side in common with a pair that is held out of any
+    group.
+
+    Args:
+        directory: Where `read_fates` reads.
+        ranges: The cleaned text of the group.
+        held_out: For each group the digests of the pairs that are held out.
+        group: The number of the group.
+        read_duplicates: Range -> the pairs that occur before.
     """
-    found = [np.zeros((0, 1 + SIDES), np.uint64)]
-    for number, places in _by_range(chosen).items():
-        found.append(ranges[number].loose_digests()[places])
-    digests = np.concatenate(found)
-    wholes, sides = digests[:, 0], digests[:, 1:].reshape(-1)
+    wholes = held_out[group].wholes
+    sides = np.concatenate([digests.sides for digests in held_out])
     kept = 0
     starts = [0]
     with (directory / "fates").open("wb") as file:
         for number, cleaned in enumerate(ranges):
             fates = np.full(len(cleaned), KEPT, np.uint8)
-            if len(chosen):
+            if len(sides):
                 loose = cleaned.loose_digests()
                 shares = np.isin(loose[:, 1:], sides).any(axis=1)
                 fates[shares] = np.where(np.isin(loose[shares, 0], wholes), CHOSEN, SHARES_A_SIDE)

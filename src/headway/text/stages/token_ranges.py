@@ -91,6 +91,12 @@ def load_block(directory: Path) -> Block | None:
     )
 
 
+def count_pairs(directory: Path) -> int:
+    """Return the number of pairs of a range, without reading their ids."""
+    lengths = directory / "source.lengths.npy"
+    return len(np.load(lengths, mmap_mode="r")) if lengths.exists() else 0
+
+
 def load_reports(directory: Path) -> list[Report]:
     """Read the reports of a range: of cleaning and duplicates, of held-out pairs, and of long pairs."""
     return [Report.from_dict(values) for values in json.loads((directory / REPORTS).read_bytes())]

@@ -1,0 +1,70 @@
+"""The direction of a translation: which of its pairs of languages a model translates."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from headway.errors import HeadwayError
+from headway.text.language_pairs import Languages, find_code, list_pairs, name_pair, shorten_code
+
+SHOWN = 12  # target languages in a message
+
+
+class Direction(NamedTuple):
+    """A pair of languages, and how a source names its target.
+
+    Attributes:
+        languages: Codes of source and target.
+        symbol: The code of the symbol of the target language; empty: a model of one pair has none.
+    """
+
+    languages: Languages
+    symbol: str
+
+
+class KnownLanguages(NamedTuple):
+    """What a model translates.
+
+    Attributes:
+        languages: Codes of source and target, of a model of one pair.
+        pairs: The pairs that a model of several pairs was trained on; none: of one pair, or imported.
+        symbols: The codes of the target languages that the vocabulary has symbols for.
+    """
+
+    languages: Languages
+    pairs: Sequence[Languages]
+    symbols: Sequence[str]
+
+    def find(self, target: str, source: str = "", *, zero_shot: bool = False) -> Direction:
+        """Return the direction to a target language.
+
+        Args:
+            target: A code of the target language, of two or three letters.
+            source: A code of the source language; empty: the first that was trained with the target.
+            zero_shot: Allow a pair that was not trained, of languages that were.
+
+        Raises:
+            HeadwayError: If the model does not translate so; the message names what it translates.
+        """
+        if not self.symbols:
+            wanted = (source or self.languages[0], target)
+            for code, own in zip(wanted, self.languages, strict=True):
+                if find_code(code, [own]) is None:
+                    raise HeadwayError(
+                        f"{name_pair(wanted)}: this model translates only {name_pair(self.languages)}"
+                    )
+            return Direction(self.languages, "")
+        symbol = find_code(target, self.symbols)
+        if symbol is None:
+            codes = ", ".join(self.symbols[:SHOWN]) + ", ..." * (len(self.symbols) > SHOWN)
+            trained = list_pairs(self.pairs) if self.pairs else f"into {codes}"
+            raise HeadwayError(f"{target}: no target language of this model, which has {trained}")
+        if not self.pairs:
+            return Direction((source or self.languages[0], shorten_code(symbol)), symbol)
+        sources = [own for own, into in self.pairs if into == symbol]
+        found = find_code(source, [own for own, _ in self.pairs]) if source else sources[0]
+        if found not in sources and not zero_shot:
+            raise HeadwayError(
+                f"{source}-{symbol}: this model was not trained on this pair, but on"
+                f" {list_pairs(self.pairs)}: --zero-shot translates it all the same"
+            )
+        return Direction((found or source, symbol), symbol)

@@ -1,0 +1,152 @@
+"""Groups: the parallel text of each pair of languages, for a model of several.
+
+Text of a single pair, given without its languages in front, is one group without a symbol of its target
+language: see `headway.text.vocabulary`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from headway.errors import UsageError
+from headway.text.file_languages import Files, check_file_languages, languages_from_names
+from headway.text.language_pairs import Languages, list_pairs, parse_pair
+from headway.text.readers import read_pairs
+
+Text = Files | Mapping[str, Files]  # of one pair of languages; or "en-de" -> text of this pair
+Validation = Files | int | Mapping[str, Files | int]  # text, or the number of pairs to hold out
+
+
+@dataclass(frozen=True)
+class TextGroup:
+    """The raw text of one pair of languages.
+
+    Attributes:
+        train: The training text: one file of pairs, or two plain text files.
+        valid: The validation text, likewise; or the number of pairs to hold out of the training text.
+        tests: Test sets.
+        languages: Codes of source and target, if the user gave them.
+        codes: Codes of source and target.
+    """
+
+    train: list[str]
+    valid: list[str] | int
+    tests: list[list[str]]
+    languages: Languages | None
+    codes: Languages
+
+    @property
+    def held_out(self) -> int:
+        """The number of pairs to hold out of the training text; 0: there is validation text."""
+        return self.valid if isinstance(self.valid, int) else 0
+
+    @property
+    def valid_files(self) -> list[str]:
+        """The files of validation text."""
+        return [] if isinstance(self.valid, int) else self.valid
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether validation text is held out of the training text."""
+        return isinstance(self.valid, int)
+
+    def files(self) -> Iterator[str]:
+        """Yield all files."""
+        yield from (*self.train, *self.valid_files)
+        for paths in self.tests:
+            yield from paths
+
+
+@dataclass(frozen=True)
+class Group:
+    """The pairs of one pair of languages in prepared data; groups follow each other.
+
+    Attributes:
+        languages: Codes of source and target.
+        training_pairs: Number of training pairs.
+        validation_pairs: Number of validation pairs.
+    """
+
+    languages: Languages
+    training_pairs: int
+    validation_pairs: int
+
+
+def make_groups(
+    train: Text,
+    valid: Validation,
+    tests: Sequence[Text] = (),
+    languages: Languages | None = None,
+) -> list[TextGroup]:
+    """Return the text of each pair of languages, in the order of their codes.
+
+    So the order in which a user names the groups does not matter.
+
+    Args:
+        train: Text of one pair, or of several.
+        valid: Likewise; a number is held out of each group.
+        tests: Likewise.
+        languages: Codes of source and target, of text of one pair.
+
+    Raises:
+        HeadwayError: If a name of a file shows other languages, or text of a pair is missing.
+    """
+    if not isinstance(train, Mapping):
+        if isinstance(valid, Mapping) or any(isinstance(text, Mapping) for text in tests):
+            raise UsageError("--train needs the languages of its text too, such as --train en-de")
+        paths = [_words(text) for text in tests if not isinstance(text, Mapping)]
+        return [_make_group(train, valid, paths, languages)]
+    if languages:
+        raise UsageError("--languages: each group of --train names its languages: omit it")
+    groups = []
+    for pair, name in sorted((require_pair(name), name) for name in train):
+        own = [test[name] for test in tests if isinstance(test, Mapping) and name in test]
+        if isinstance(valid, Mapping) and name not in valid:
+            raise UsageError(f"--valid: no validation text of {name}: give --valid {name} FILE ...")
+        if not isinstance(valid, int | Mapping) or not all(isinstance(t, Mapping) for t in tests):
+            raise UsageError(f"--train has groups: give languages to other text too, as in {name}")
+        chosen = valid if isinstance(valid, int) else valid[name]
+        groups.append(_make_group(train[name], chosen, [_words(text) for text in own], pair))
+    for text in (valid, *tests):
+        for name in text if isinstance(text, Mapping) else ():
+            if name not in train:
+                raise UsageError(f"{name}: no training text of this pair: give --train {name}")
+    if len({group.codes for group in groups}) < len(groups):
+        raise UsageError(f"--train: {list_pairs(group.codes for group in groups)}: a pair twice")
+    return groups
+
+
+def list_files(text: Validation) -> list[str]:
+    """Return the files of text; a number of pairs has none."""
+    if isinstance(text, int):
+        return []
+    if isinstance(text, Mapping):
+        return [file for name in sorted(text, key=require_pair) for file in list_files(text[name])]
+    return _words(text)
+
+
+def require_pair(name: str) -> Languages:
+    """Return the languages of the name of a group.
+
+    Raises:
+        UsageError: If it names no two languages.
+    """
+    pair = parse_pair(name)
+    if pair is None:
+        raise UsageError(f"{name}: not a pair of languages such as en-de")
+    return pair
+
+
+def _make_group(
+    train: Files, valid: Files | int, tests: list[list[str]], languages: Languages | None
+) -> TextGroup:
+    others = tests if isinstance(valid, int) else [_words(valid), *tests]
+    for paths in (train, *others):
+        read_pairs(paths, languages)  # opens no file yet, but checks the names
+    codes = languages or languages_from_names(train)
+    check_file_languages(train, *others)
+    held_out = valid if isinstance(valid, int) else _words(valid)
+    return TextGroup(_words(train), held_out, tests, languages, codes)
+
+
+def _words(paths: Files) -> list[str]:
+    return [str(path) for path in paths]

@@ -1,0 +1,152 @@
+"""A model of several pairs of languages translates the one that is chosen, and text chooses none."""
+
+import dataclasses
+
+import pytest
+
+from headway.cli.main import dispatch
+from headway.config import SearchConfig, TextConfig
+from headway.errors import HeadwayError
+from headway.inference import Translator, save_model
+from headway.inference.direction import Direction, KnownLanguages
+from headway.inference.directory import load_model
+from headway.text.learning import learn_model
+from headway.text.tokenizer import Tokenizer
+from support.toy_models import sentences, small_config, translate_words, write_random_model
+
+PAIRS = (("en", "de"), ("en", "fr"), ("de", "en"))
+GREEDY = SearchConfig(beam=1)
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """A model of three pairs of languages with random weights."""
+    lines = [side for text in sentences(400, 1) for side in (text, translate_words(text))]
+    model = learn_model(lines, TextConfig(vocab_size=341), ["de", "en", "fr"])
+    tokenizer = Tokenizer(model)
+    place = write_random_model(tmp_path_factory.mktemp("several"), tokenizer)
+    loaded = load_model(place)
+    config = small_config(tokenizer)
+    save_model(place, loaded.network, tokenizer, config, PAIRS[0], "# A model\n", PAIRS)
+    return place
+
+
+def test_the_symbol_alone_decides_the_direction(several):
+    translator = Translator.load(several)
+    texts = sentences(8, 3)
+    found = {to: translator.to(to).translate(texts, GREEDY) for to in ("de", "fr", "en")}
+    assert found["de"] != found["fr"] != found["en"]
+    # The same tokens in the hands of the search: the symbol, then the text.
+    for to, translations in found.items():
+        tokenizer = translator.tokenizer.to(to)
+        ids = tokenizer.encode_source(texts)
+        assert {each[0] for each in ids} == {
+            translator.tokenizer.encode_source([f">>{to}<<"])[0][0]
+        }
+        search = translator.token_search.search(ids, [[] for _ in ids], GREEDY)
+        assert [tokenizer.decode(each[0].tokens).strip() for each in search] == translations
+
+
+def test_text_that_spells_a_symbol_is_text(several):
+    german = Translator.load(several).to("de")
+    for text in (">>fr<< the cat sees a dog", ">>de<< the cat"):
+        [segment] = german.split(text)
+        assert german.tokenizer.decode_source(segment.ids) == text
+        assert segment.text == text
+    plain, spelled = german.translate(["the cat", ">>fr<< the cat"], GREEDY)
+    assert spelled != german.to("fr").translate("the cat", GREEDY)
+    assert plain == german.to("de").translate("the cat", GREEDY)
+
+
+def test_a_direction_must_be_chosen(several, capsys, tmp_path, monkeypatch):
+    translator = Translator.load(several)
+    for call in (
+        lambda: translator.translate("the cat"),
+        lambda: translator.translate(">>de<< the cat"),
+        lambda: translator.score("the cat", "die Katze"),
+    ):
+        with pytest.raises(HeadwayError, match="en-de, en-fr, de-en: choose a target"):
+            call()
+    (tmp_path / "text").write_text("the cat\n")
+    words = ["translate", str(several), "--input", str(tmp_path / "text")]
+    with pytest.raises(HeadwayError, match="--to de"):
+        dispatch([*words, "--output", str(tmp_path / "none")])
+    assert dispatch([*words, "--output", str(tmp_path / "out"), "--to", "fra"]) in (0, None)
+    assert (tmp_path / "out").read_text() == f"{translator.to('fr').translate('the cat')}\n"
+
+
+def test_pairs_that_were_not_trained_need_consent(several):
+    translator = Translator.load(several)
+    with pytest.raises(HeadwayError, match=r"de-fr: .* en-de, en-fr, de-en: --zero-shot"):
+        translator.to("fr", "de")
+    assert translator.to("fr", "de", zero_shot=True).languages == ("de", "fr")
+    with pytest.raises(HeadwayError, match="nl: no target language"):
+        translator.to("nl", zero_shot=True)
+    assert translator.to("fr").languages == ("en", "fr")
+    assert translator.to("fr").to("en").languages == ("de", "en")
+
+
+def test_long_lines_keep_the_symbol_in_each_segment(several):
+    german = Translator.load(several).to("de")
+    search = dataclasses.replace(GREEDY, max_tokens=9)
+    segments = german.split(" ".join(sentences(5, 4)), search)
+    assert len(segments) > 3
+    symbol = german.tokenizer.encode_source([""])[0][0]
+    assert all(segment.ids[0] == symbol and len(segment.ids) <= 9 for segment in segments)
+
+
+def test_the_symbol_is_no_word_of_an_alignment(several):
+    german = Translator.load(several).to("de")
+    [[best]] = german.stream(["the green cat"], GREEDY, align=True)
+    assert best.alignment is not None
+    assert {source for source, _ in best.alignment} <= {0, 1, 2}
+
+
+def test_a_saved_model_keeps_its_pairs(several, tmp_path):
+    translator = Translator.load(several)
+    translator.to("fr").save_pretrained(tmp_path / "copy")
+    copy = Translator.load(tmp_path / "copy")
+    assert copy.pairs == PAIRS
+    assert copy.to("de").translate("the dog") == translator.to("de").translate("the dog")
+
+
+def test_one_target_language_needs_no_choice(several, tmp_path):
+    model = load_model(several)
+    pairs = (("de", "en"), ("fr", "en"))
+    save_model(tmp_path, model.network, model.tokenizer, model.config, pairs[0], "#\n", pairs)
+    translator = Translator.load(tmp_path)
+    assert translator.translate("die Katze") == Translator.load(several).to("en").translate(
+        "die Katze"
+    )
+
+
+def test_a_model_of_one_pair_allows_its_own_only(translator):
+    assert translator.to("de").translate("the cat") == translator.translate("the cat")
+    assert translator.to("deu", "eng").languages == translator.languages
+    with pytest.raises(HeadwayError, match="en-fr: this model translates only en-de"):
+        translator.to("fr")
+
+
+def test_a_backward_model_is_of_the_chosen_direction(several, tmp_path):
+    (tmp_path / "text").write_text("the cat\n")
+    words = [
+        "translate",
+        str(several),
+        "--input",
+        str(tmp_path / "text"),
+        "--backward",
+        str(several),
+    ]
+    dispatch([*words, "--output", str(tmp_path / "out"), "--to", "de"])
+    assert (tmp_path / "out").read_text().count("\n") == 1
+    with pytest.raises(HeadwayError, match="a backward model must translate from fr to en"):
+        dispatch([*words, "--output", str(tmp_path / "none"), "--to", "fr"])
+
+
+def test_an_imported_model_knows_targets_and_no_pairs():
+    known = KnownLanguages(("en", "roa"), (), ("fra", "pt_BR", "cmn_Hans"))
+    assert known.find("fr") == Direction(("en", "fr"), "fra")
+    assert known.find("fra", "en") == Direction(("en", "fr"), "fra")
+    assert known.find("pt-br").symbol == "pt_BR"
+    with pytest.raises(HeadwayError, match="which has into fra, pt_BR, cmn_Hans"):
+        known.find("de")

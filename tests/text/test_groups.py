@@ -1,0 +1,204 @@
+"""Text of several pairs of languages is prepared group by group, with symbols of the target languages."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.config import TextConfig
+from headway.errors import HeadwayError
+from headway.text.language_pairs import find_code, parse_pair
+from headway.text.prepare import prepare
+from headway.text.prepared import PreparedData
+from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import EOS
+from support.groups import files, write_languages
+
+CONFIG = TextConfig(vocab_size=341)
+FILES = ("source.ids", "source.ends", "target.ids", "target.ends")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_languages(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture(scope="module")
+def data(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> PreparedData:
+    pairs = ("en-de", "en-fr", "de-en")
+    place = tmp_path_factory.mktemp("data") / "data"
+    return prepare(files(texts, "train", *pairs), files(texts, "valid", *pairs), place, CONFIG)
+
+
+def test_each_source_begins_with_the_symbol_of_its_target(data: PreparedData) -> None:
+    assert [group.languages for group in data.groups] == [("de", "en"), ("en", "de"), ("en", "fr")]
+    assert set(data.tokenizer.target_languages) == {"de", "en", "fr"}
+    for corpus, counts in (
+        (data.train, [group.training_pairs for group in data.groups]),
+        (data.valid, [group.validation_pairs for group in data.groups]),
+    ):
+        expected = np.repeat([group.languages[1] for group in data.groups], counts)
+        assert len(corpus) == len(expected)
+        symbols = data.tokenizer.source_subwords(
+            [int(corpus.pair(n)[0][0]) for n in range(len(corpus))]
+        )
+        assert symbols == [f">>{code}<<" for code in expected]
+
+
+def test_text_does_not_produce_a_symbol(data: PreparedData) -> None:
+    symbols = [2, 3, 4]
+    text = ">>fr<< 1 2 >>de<<"
+    chosen = data.tokenizer.to("de")
+    assert chosen.named_language(text) == ""
+    [ids] = chosen.encode_source([text])
+    assert chosen.source_subwords(ids[:1]) == [">>de<<"]
+    assert not set(ids[1:]) & set(symbols)
+    assert chosen.decode_source(ids) == text
+    assert not set(data.tokenizer.encode_target([text])[0]) & set(symbols)
+
+
+def test_the_order_of_the_groups_does_not_matter(
+    texts: Path, data: PreparedData, tmp_path: Path
+) -> None:
+    pairs = ("de-en", "en-fr", "en-de")
+    other = prepare(
+        files(texts, "train", *pairs),
+        files(texts, "valid", *pairs[::-1]),
+        tmp_path / "data",
+        CONFIG,
+    )
+    names = [path.relative_to(other.directory) for path in other.directory.rglob("*")]
+    assert len(names) > 10
+    for name in names:
+        if (other.directory / name).is_file():
+            assert (other.directory / name).read_bytes() == (data.directory / name).read_bytes()
+
+
+def test_a_group_alone_equals_one_pair_whose_text_has_the_symbol(
+    texts: Path, tmp_path: Path
+) -> None:
+    train, valid = files(texts, "train", "en-de"), files(texts, "valid", "en-de")
+    group = prepare(train, valid, tmp_path / "group", CONFIG)
+    for name in ("train", "valid"):
+        lines = (texts / f"{name}.en").read_text().splitlines()
+        (tmp_path / f"{name}.en").write_text("".join(f">>de<<{line}\n" for line in lines))
+    single = prepare(
+        [tmp_path / "train.en", texts / "train.de"], [tmp_path / "valid.en", texts / "valid.de"],
+        tmp_path / "single", CONFIG, tokenizer=Tokenizer.load(group.directory),
+    )  # fmt: skip
+    for part in ("train", "valid"):
+        for name in FILES:
+            ours, others = (each.directory / part / name for each in (group, single))
+            assert ours.read_bytes() == others.read_bytes(), (part, name)
+
+
+def test_no_pair_of_validation_text_is_in_any_group(texts: Path, tmp_path: Path) -> None:
+    pairs = ("en-de", "de-en", "en-fr", "fr-de")
+    data = prepare(files(texts, "train", *pairs), 7, tmp_path / "data", CONFIG)
+    assert [group.validation_pairs for group in data.groups] == [7] * 4
+    held_out = {*data.valid_source, *data.valid_target}
+    tokenizer = data.tokenizer
+    for row in range(len(data.train)):
+        source, target = (ids.tolist() for ids in data.train.pair(row))
+        assert not {tokenizer.decode_source(source), tokenizer.decode(target)} & held_out
+    report = json.loads((data.directory / "report.json").read_text())
+    assert set(report["groups"]) == set(pairs)
+    assert sum(each["read"] for each in report["groups"].values()) == report["read"] == 1200
+
+
+def test_validation_text_in_files_is_dropped_from_the_other_direction(
+    texts: Path, tmp_path: Path
+) -> None:
+    for code in ("en", "de"):
+        valid = (texts / f"valid.{code}").read_text()
+        (tmp_path / f"train.{code}").write_text((texts / f"train.{code}").read_text() + valid)
+    train = files(tmp_path, "train", "en-de", "de-en")
+    valid = {**files(texts, "valid", "en-de"), "de-en": 5}
+    data = prepare(train, valid, tmp_path / "data", CONFIG)
+    held_out = set((texts / "valid.en").read_text().splitlines())
+    decoded = [
+        data.tokenizer.decode_source(data.train.pair(n)[0].tolist()) for n in range(len(data.train))
+    ]
+    targets = [
+        data.tokenizer.decode(data.train.pair(n)[1].tolist()) for n in range(len(data.train))
+    ]
+    assert not held_out & {*decoded, *targets}
+
+
+def test_separate_vocabularies_have_symbols_of_sources_only(texts: Path, tmp_path: Path) -> None:
+    pairs = ("de-fr", "fr-de")
+    config = TextConfig(vocab_size=310, joint_vocab=False)
+    data = prepare(files(texts, "train", *pairs), 5, tmp_path / "data", config)
+    source, target = (Tokenizer(model) for model in data.tokenizer.models)
+    assert (source.target_languages, target.target_languages) == (["de", "fr"], [])
+
+
+def test_a_table_of_many_languages_gives_its_columns(texts: Path, tmp_path: Path) -> None:
+    columns = [(texts / f"train.{code}").read_text().splitlines() for code in ("en", "de", "fr")]
+    rows = ["\t".join(row) for row in zip(*columns, strict=True)]
+    (tmp_path / "all.tsv").write_text("\n".join(["en\tde\tfr", *rows]) + "\n")
+    train = {pair: [str(tmp_path / "all.tsv")] for pair in ("en-de", "fr-en")}
+    data = prepare(train, 5, tmp_path / "data", CONFIG)
+    plain = prepare(files(texts, "train", "en-de", "fr-en"), 5, tmp_path / "plain", CONFIG)
+    assert data.fingerprint == plain.fingerprint
+
+
+def test_mistakes_name_the_group(texts: Path, tmp_path: Path) -> None:
+    train = files(texts, "train", "en-de", "en-fr")
+    for changed, valid, languages, words in (
+        (train, files(texts, "valid", "en-de"), None, "--valid en-fr"),
+        (train, files(texts, "valid", "en-de", "en-fr", "fr-en"), None, "--train fr-en"),
+        (train, list(train["en-de"]), None, "give languages to other text too"),
+        (train, 5, ("en", "de"), "--languages"),
+        ({"english": train["en-de"]}, 5, None, "not a pair"),
+        ({"en-de": train["en-de"], "en_de-x": []}, 5, None, "0 files"),
+        ({"en-fr": train["en-fr"][:1]}, 5, None, "two files"),
+    ):
+        with pytest.raises(HeadwayError, match=words):
+            prepare(changed, valid, tmp_path / "data", CONFIG, languages)
+    tokenizer = Tokenizer.learn([("a b c", "d e f")] * 9, TextConfig(vocab_size=266))
+    with pytest.raises(HeadwayError, match="no symbol of de"):
+        prepare(train, 5, tmp_path / "data", CONFIG, tokenizer=tokenizer)
+
+
+def test_a_changed_group_is_another_fingerprint(data: PreparedData, tmp_path: Path) -> None:
+    facts = json.loads((data.directory / "data.json").read_text())
+    for change in ({"training_pairs": 1}, {"languages": ["en", "fr"]}):
+        changed = json.loads(json.dumps(facts))
+        changed["groups"][0] |= change
+        place = tmp_path / next(iter(change))
+        place.mkdir()
+        for path in data.directory.iterdir():
+            if path.name != "data.json":
+                (place / path.name).symlink_to(path)
+        (place / "data.json").write_text(json.dumps(changed))
+        with pytest.raises(HeadwayError, match="different preparations"):
+            PreparedData.open(place)
+
+
+@pytest.mark.parametrize(
+    ("word", "pair"),
+    [
+        ("en-de", ("en", "de")), ("pt-BR-en", ("pt-BR", "en")), ("en-zh-Hant", ("en", "zh-Hant")),
+        ("a.en", None), ("english", None), ("en-pt_BR", ("en", "pt_BR")),
+    ],
+)  # fmt: skip
+def test_a_pair_is_read_from_its_name(word: str, pair: tuple[str, str] | None) -> None:
+    assert parse_pair(word) == pair
+
+
+def test_a_language_has_two_letters_or_three() -> None:
+    assert find_code("fr", ["deu", "fra"]) == "fra"
+    assert find_code("fra", ["fr_BE", "fr"]) == "fr"
+    assert find_code("pt-br", ["por", "pt_BR"]) == "pt_BR"
+    assert find_code("zh", ["cmn_Hans"]) == "cmn_Hans"
+    assert find_code("pt-BR", ["por"]) is None
+    with pytest.raises(HeadwayError, match="read as"):
+        parse_pair("en-pt-br")
+
+
+def test_a_source_ends_as_before(data: PreparedData) -> None:
+    assert data.tokenizer.to("fra").encode_source([""]) == [
+        [data.tokenizer.encode_source([">>fr<<"])[0][0], EOS]
+    ]

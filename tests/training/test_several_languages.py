@@ -1,0 +1,109 @@
+"""A model of several pairs of languages: trained, resumed and divided among ranks as any other."""
+
+import json
+
+import pytest
+import torch
+
+from headway.cli.main import dispatch
+from headway.config import SearchConfig
+from headway.errors import HeadwayError
+from headway.inference import Translator
+from headway.training.loop import run_to_end
+from headway.training.run_directory import RunDirectory
+from headway.training.train import train
+from headway.training.trainer import StepReport
+from support.groups import files, options, write_languages
+from support.runs import SETTINGS, assert_equal_runs, command, metrics, opened
+
+PAIRS = ("en-de", "en-fr", "de-en")
+CHANGES = {"text__vocab_size": 341, "training__group_temperature": 3.0, "training__max_steps": 9}
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    return write_languages(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture(scope="module")
+def words(texts):
+    return options(texts, *PAIRS)
+
+
+@pytest.fixture(scope="module")
+def whole(words, tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "run"
+    threads = torch.get_num_threads()
+    assert dispatch(command(path, words, **CHANGES)) == 0
+    torch.set_num_threads(threads)
+    return path
+
+
+def test_files_of_a_run_name_its_pairs(whole):
+    for folder in (whole, whole / "best"):
+        stored = json.loads((folder / "config.json").read_text())
+        assert stored["languages"] == ["de", "en"]
+        assert stored["pairs"] == [["de", "en"], ["en", "de"], ["en", "fr"]]
+    validations = [line for line in metrics(whole) if line["event"] == "validation"]
+    for line in validations:
+        assert set(line["bleu_of_pairs"]) == set(PAIRS)
+        assert line["bleu"] == pytest.approx(sum(line["bleu_of_pairs"].values()) / 3)
+    card = (whole / "README.md").read_text()
+    assert "- en-fr: BLEU" in card
+    assert "from en to de, from en to fr" in card
+
+
+def test_a_resumed_run_equals_an_uninterrupted_one(words, whole, tmp_path):
+    path = tmp_path / "run"
+    run = opened(path, command(path, words, **CHANGES))
+    for event in run_to_end(run):
+        if isinstance(event, StepReport) and run.step == 4:
+            break
+    run.save()
+    run.directory.unlock()
+    assert dispatch(["train", str(path), *words, "--quiet"]) == 0
+    assert_equal_runs(path, whole)
+
+
+@pytest.mark.slow
+def test_two_ranks_equal_one(words, whole, tmp_path):
+    path = tmp_path / "run"
+    assert dispatch([*command(path, words, **CHANGES), "--ranks", "2"]) == 0
+    assert_equal_runs(path, whole)
+
+
+def test_another_order_of_groups_is_the_same_run(texts, whole, tmp_path):
+    path = tmp_path / "run"
+    assert dispatch(command(path, options(texts, *PAIRS[::-1]), **CHANGES)) == 0
+    assert_equal_runs(path, whole)
+    assert RunDirectory(path).record().identity == RunDirectory(whole).record().identity
+
+
+def test_other_text_of_a_group_is_refused_at_a_resume(texts, whole):
+    other = options(texts, *PAIRS[:2])
+    with pytest.raises(HeadwayError, match="another file than before"):
+        dispatch(["train", str(whole), *other, "--quiet"])
+
+
+def test_python_trains_the_same_model(texts, whole, tmp_path):
+    settings = SETTINGS | {name.replace("__", "."): value for name, value in CHANGES.items()}
+    settings = {name.replace("_", "-"): str(value) for name, value in settings.items()}
+    texts_of = [files(texts, name, *PAIRS) for name in ("train", "valid")]
+    translator = train(tmp_path / "run", *texts_of, settings=settings)
+    assert_equal_runs(tmp_path / "run", whole)
+    search = SearchConfig(beam=2)
+    french = Translator.load(whole).to("fr").translate(["1 2 3"], search)
+    assert translator.to("fr", "en").translate(["1 2 3"], search) == french
+
+
+def test_groups_need_their_languages(texts, tmp_path):
+    plain = [str(texts / f"train.{code}") for code in ("en", "de")]
+    for wrong, message in (
+        (["--train", *plain, "--train", *plain], "each of several texts"),
+        (["--train", "en-de", *plain, "--train", "en-de", *plain], "given twice"),
+        (["--train", "en-de", *plain, "--valid", *plain], "give languages to other text too"),
+    ):
+        valid = [] if "--valid" in wrong else ["--valid", "5"]
+        with pytest.raises(HeadwayError, match=message):
+            dispatch(["train", str(tmp_path / "run"), *wrong, *valid])
+    assert not (tmp_path / "run").exists()
