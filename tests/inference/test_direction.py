@@ -5,30 +5,20 @@ import dataclasses
 import pytest
 
 from headway.cli.main import dispatch
-from headway.config import SearchConfig, TextConfig
+from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, save_model
 from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.directory import load_model
-from headway.text.learning import learn_model
-from headway.text.tokenizer import Tokenizer
-from support.toy_models import sentences, small_config, translate_words, write_random_model
+from support.toy_models import PAIRS, sentences, write_several
 
-PAIRS = (("en", "de"), ("en", "fr"), ("de", "en"))
 GREEDY = SearchConfig(beam=1)
 
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory):
     """A model of three pairs of languages with random weights."""
-    lines = [side for text in sentences(400, 1) for side in (text, translate_words(text))]
-    model = learn_model(lines, TextConfig(vocab_size=341), ["de", "en", "fr"])
-    tokenizer = Tokenizer(model)
-    place = write_random_model(tmp_path_factory.mktemp("several"), tokenizer)
-    loaded = load_model(place)
-    config = small_config(tokenizer)
-    save_model(place, loaded.network, tokenizer, config, PAIRS[0], "# A model\n", PAIRS)
-    return place
+    return write_several(tmp_path_factory.mktemp("several"))
 
 
 def test_the_symbol_alone_decides_the_direction(several):

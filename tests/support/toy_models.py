@@ -5,9 +5,10 @@ from pathlib import Path
 
 import torch
 
-from headway.config import Config, ModelConfig
-from headway.inference import save_model
+from headway.config import Config, ModelConfig, TextConfig
+from headway.inference import load_model, save_model
 from headway.model import Transformer
+from headway.text.learning import learn_model
 from headway.text.tokenizer import Tokenizer
 
 SOURCE_WORDS = [
@@ -58,4 +59,18 @@ def write_random_model(
             if parameter.dim() > 1:
                 parameter.mul_(2.0)
     save_model(directory, model, tokenizer, config, pair, "# A model\n")
+    return directory
+
+
+PAIRS = (("en", "de"), ("en", "fr"), ("de", "en"))
+
+
+def write_several(directory: Path) -> Path:
+    """Write a model of three pairs of languages with random weights, whose vocabulary has symbols."""
+    lines = [side for text in sentences(400, 1) for side in (text, translate_words(text))]
+    model = learn_model(lines, TextConfig(vocab_size=341), ["de", "en", "fr"])
+    tokenizer = Tokenizer(model)
+    loaded = load_model(write_random_model(directory, tokenizer))
+    config = small_config(tokenizer)
+    save_model(directory, loaded.network, tokenizer, config, PAIRS[0], "# A model\n", PAIRS)
     return directory

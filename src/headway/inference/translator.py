@@ -136,7 +136,8 @@ class Translator:
         """Return a translator for one pair of languages, which shares the weights.
 
         A model of several pairs needs this, and a model of one pair allows its own. The source of a
-        translation then begins with the symbol of the target language, and no text names a language.
+        translation then begins with the symbol of the target language. A text for an imported model may
+        name another target language itself (``>>deu<<``).
 
         Args:
             target: A code of the target language, such as "fr" or "fra".
@@ -158,6 +159,19 @@ class Translator:
             )
         return chosen
 
+    def list_directions(self) -> "list[Translator]":
+        """Return a translator for each pair of languages; they share the weights.
+
+        An imported model also has the pair that its files name, for texts that name their target language.
+        """
+        known = self.known_languages
+        if known.pairs:
+            return [self.to(target, source) for source, target in known.pairs]
+        found: dict[Languages, Translator] = {}
+        for chosen in (*map(self.to, known.symbols), self):
+            found.setdefault(chosen.languages, chosen)
+        return list(found.values())
+
     @property
     def known_languages(self) -> KnownLanguages:
         """What the model translates, in all directions."""
@@ -166,7 +180,7 @@ class Translator:
     def _choose(self, direction: Direction) -> None:
         self.languages = direction.languages
         if direction.symbol:
-            self.tokenizer = self.tokenizer.to(direction.symbol)
+            self.tokenizer = self.tokenizer.to(direction.symbol, may_name=not self.pairs)
             self.token_search.tokenizer = self.tokenizer
 
     def check_direction(self) -> None:

@@ -42,7 +42,9 @@ class Models:
                     " give one model for each direction"
                 )
             self.pairs[translator.languages] = translator
-        self.versions = {pair: _version(t.directory) for pair, t in self.pairs.items()}
+        places = {translator.directory for translator in translators}
+        versions = {directory: _version(directory) for directory in places}
+        self.versions = {pair: versions[t.directory] for pair, t in self.pairs.items()}
         self.codes = list(dict.fromkeys(code for pair in self.pairs for code in pair))
         if pivot and pivot not in self.codes:
             known = ", ".join(self.codes)
@@ -119,7 +121,7 @@ def load_models(
     Raises:
         HeadwayError: If a file or package is missing or damaged; the message names it.
     """
-    translators = []
+    translators: list[Translator] = []
     for path in paths:
         for _ in range(3):
             before = file_versions([path])
@@ -130,12 +132,14 @@ def load_models(
         # A request starts from one translation, and never samples or chooses among candidates.
         search = replace(search, n_best=1, sample=False, mbr=False)
         translator = Translator(
-            model.transformer, model.tokenizer, search, device, model.languages, model.path
-        )
+            model.transformer, model.tokenizer, search, device, model.languages, model.path,
+            pairs=model.pairs,
+        )  # fmt: skip
+        directions = translator.list_directions()
         # The first translation packs the weights, and the first alignment may compile native code:
         # neither must delay a client.
-        list(translator.stream(["1"], replace(search, max_extra=20), align=True))
-        translators.append(translator)
+        list(directions[0].stream(["1"], replace(search, max_extra=20), align=True))
+        translators += directions
     models = Models(translators, pivot)
     models.detector.rank("a")  # loads the tables of the detector
     return models

@@ -34,18 +34,21 @@ class Tokenizer:
         self._source = Vocabulary(source, threads)
         self._target = self._source if target is None else Vocabulary(target, threads)
         self._language = ""
+        self._may_name = True  # whether a source may begin with the name of a target language
 
-    def to(self, language: str) -> "Tokenizer":
+    def to(self, language: str, *, may_name: bool = False) -> "Tokenizer":
         """Return a tokenizer of the same vocabulary whose sources begin with the symbol of a target language.
 
         Args:
             language: A code in `target_languages`, or another code of the same language.
+            may_name: Whether a source may name another one itself, such as ``>>deu<<``.
 
         Raises:
             HeadwayError: If the vocabulary has no symbol of the language.
         """
         chosen = copy(self)
         chosen._language = check_symbols([language], self)[0]
+        chosen._may_name = may_name
         return chosen
 
     @property
@@ -152,18 +155,18 @@ class Tokenizer:
             texts: Any text.
             drawn: Omit merges at random (BPE dropout); None: the usual subwords.
         """
-        return self._source.encode(texts, drawn, self._language or None)
+        return self._source.encode(texts, drawn, self._language, may_name=self._may_name)
 
     def encode_target(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
         """Tokenize target texts, as `encode_source` does source texts; no target names a language."""
-        return self._target.encode(texts, drawn, "")
+        return self._target.encode(texts, drawn, may_name=False)
 
     def named_language(self, text: str) -> str:
         """Return the target language that a source text begins with, such as ``>>deu<<``, or ''.
 
-        If `to` has chosen the language, a text names none.
+        A text names none if `to` has chosen the language for all.
         """
-        return "" if self._language else self._source.named_language(text)
+        return self._source.named_language(text) if self._may_name else ""
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of target ids up to the first ``</s>``; ``<pad>`` is skipped."""

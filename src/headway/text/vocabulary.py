@@ -79,31 +79,33 @@ class Vocabulary:
         return found
 
     def encode(
-        self, texts: Sequence[str], drawn: Draw | None = None, language: str | None = None
+        self,
+        texts: Sequence[str],
+        drawn: Draw | None = None,
+        language: str = "",
+        *,
+        may_name: bool = True,
     ) -> list[list[int]]:
         """Tokenize texts; the ids of each text end with ``</s>``.
 
         Args:
             texts: Any text.
             drawn: Omit merges at random (BPE dropout); None: the usual subwords.
-            language: A code in `languages`, whose symbol comes first; empty: no symbol; None: a text may
-                begin with the name of a symbol.
+            language: A code in `languages`, whose symbol comes first; empty: none does.
+            may_name: Whether a text may begin with the name of another symbol, which then comes first.
         """
         # Lone surrogates cannot be encoded in UTF-8: they become question marks.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        if language is None:
-            named = [self._after_language(text) for text in clean]
-        else:
-            symbol = [self.languages[language]] if language else []
-            named = [(symbol, text) for text in clean]
+        symbol = [self.languages[language]] if language else []
+        named = [self._after_language(text) if may_name else ([], text) for text in clean]
         rest = [text for _, text in named]
         encoded = [
             self._encode_spaces_apart(text) if SPACE in text else ids
             for text, ids in zip(rest, self._split(rest, drawn), strict=True)
         ]
         return [
-            [*language, *self._entries(text, ids), EOS]
-            for (language, text), ids in zip(named, encoded, strict=True)
+            [*(own or symbol), *self._entries(text, ids), EOS]
+            for (own, text), ids in zip(named, encoded, strict=True)
         ]
 
     def decode(self, ids: Sequence[int]) -> str:
