@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
     from headway.errors import HeadwayError
+    from headway.inference.document_translation import translate_file
     from headway.inference.sentence_encoder import SentenceEncoder
     from headway.inference.text_classifier import TextClassifier
     from headway.inference.text_generator import TextGenerator
@@ -41,12 +42,14 @@ __all__ = [
     "Translator",
     "compile_native",
     "train",
+    "translate_file",
     "watch",
 ]
 
 _MODULES = {
     "headway.config": ("Config", "ModelConfig", "SearchConfig", "TextConfig", "TrainingConfig"),
     "headway.errors": ("HeadwayError",),
+    "headway.inference.document_translation": ("translate_file",),
     "headway.inference.sentence_encoder": ("SentenceEncoder",),
     "headway.inference.text_classifier": ("TextClassifier",),
     "headway.inference.text_generator": ("TextGenerator",),

@@ -8,7 +8,6 @@ from headway.cli.arguments import usage_error
 from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
 
-WINDOW = 128  # sentences that are translated together, after which the progress is shown
 LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")
 
 
@@ -25,23 +24,21 @@ def check_document_options(args: argparse.Namespace) -> None:
 def translate_document(args: argparse.Namespace) -> None:
     """Translate ``--input`` to ``--output``, which appears when it is finished."""
     from headway.documents.opening import open_document
-    from headway.documents.paragraph import DocumentOptions, Translated
+    from headway.documents.paragraph import DocumentOptions
     from headway.files import replace_bytes
-    from headway.inference.text_translation import translate_texts
+    from headway.inference.document_translation import translate_document as translate_paragraphs
 
     data = Path(args.input).read_bytes()
     translator, search = load_translator(args)
     source, target = translator.languages
     options = DocumentOptions(source, target, tuple(args.columns or ()))
     document = open_document(data, args.input, options)
-    texts = [paragraph.text for paragraph in document.paragraphs]
     found = []
-    with LineProgress(len(texts), 0, "paragraphs") as progress:
-        for text, translation in zip(
-            texts, translate_texts(translator, texts, search, window=WINDOW), strict=True
-        ):
-            found.append(Translated(translation.text, translation.links))
-            progress.update(len(found), len(text.split()))
+    with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
+        translations = translate_paragraphs(translator, document, search)
+        for paragraph, translated in zip(document.paragraphs, translations, strict=True):
+            found.append(translated)
+            progress.update(len(found), len(paragraph.text.split()))
     replace_bytes(Path(args.output), document.write(found))
-    if not texts:
+    if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)

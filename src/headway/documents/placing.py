@@ -4,13 +4,20 @@ Every element comes back once. The links of words decide where; what has no link
 """
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
 from headway.documents.paragraph import Content, Element, Paragraph, Translated
+from headway.documents.points import (
+    find_missing_spaces,
+    find_point,
+    is_behind_word,
+    is_leading,
+    is_mark,
+    is_trailing,
+)
 from headway.text.word_links import Span, WordLinks
 
 Range = tuple[int, int]  # the first, and the one after the last
@@ -92,8 +99,12 @@ class _Placing(Generic[Content]):
             last = max(first, last)
             a, b = self._find_characters(element, first, last, (at, span[1]))
             out += [self.target[at:a]] if at < a else []
-            is_before, is_after = self._lacks_spaces(element, a)
-            out += [" "] if is_before else []
+            before = after = ""
+            if element.start == element.end:
+                before, after = find_missing_spaces(
+                    self.paragraph.text, element.start, self.target, a
+                )
+            out += [before] if before else []
             if element.is_kept:
                 inner = _keep_places(
                     self.paragraph.text, element.inner, (element.start, element.end)
@@ -102,7 +113,7 @@ class _Placing(Generic[Content]):
                 covered = _overlapped(self.links.source, (element.start, element.end))
                 inner = self.place(element.inner, pairs, covered, (first, last), (a, b))
             out.append(Placed(element, inner))
-            out += [" "] if is_after else []
+            out += [after] if after else []
             at, word = b, last
         return out + ([self.target[at : span[1]]] if at < span[1] else [])
 
@@ -140,32 +151,18 @@ class _Placing(Generic[Content]):
         It follows the source word that it is attached to, such as a footnote, or else precedes the
         translation of the next source word.
         """
-        if self._ends_word(element):
+        text = self.paragraph.text
+        if is_leading(text, element.start):
+            return 0
+        if is_trailing(text, element.start):
+            return last
+        if is_behind_word(text, element.start):
             word = bisect_left(self.links.source, element.start, key=lambda word: word[0]) - 1
             linked = _between(pairs, (word, word + 1))
             if linked:
                 return linked[-1][1] + 1
         next_pair = bisect_left(pairs, (following, 0))
         return pairs[next_pair][1] if next_pair < len(pairs) else last
-
-    def _ends_word(self, element: Element[Content]) -> bool:
-        """Return whether an element without text stands after the letters of a word."""
-        text, at = self.paragraph.text, element.start
-        if at != element.end or not at or text[at - 1].isspace():
-            return False
-        while at < len(text) and _is_mark(text[at]):
-            at += 1
-        return at == len(text) or text[at].isspace()
-
-    def _lacks_spaces(self, element: Element[Content], at: int) -> tuple[bool, bool]:
-        """Return whether an element without text needs a space before or after it, as in the source."""
-        if element.start != element.end:
-            return False, False
-        text, target = self.paragraph.text, self.target
-        before, after = text[: element.start][-1:], text[element.end :][:1]
-        is_before = before.isspace() and at > 0 and not target[at - 1].isspace()
-        is_after = after.isspace() and at < len(target) and not target[at].isspace()
-        return is_before, is_after
 
     def _find_characters(
         self, element: Element[Content], first: int, last: int, span: Range
@@ -174,24 +171,17 @@ class _Placing(Generic[Content]):
         words, target, text = self.links.target, self.target, self.paragraph.text
         if (kept := self._find_kept(element)) and span[0] <= kept[0] and kept[1] <= span[1]:
             return kept
-        if first >= last or first >= len(words):
-            at = words[first][0] if first < len(words) else len(target.rstrip())
-            if self._ends_word(element) and 0 < first <= len(words):
-                at = words[first - 1][1]
-                is_marked = _is_mark(text[element.end : element.end + 1] or " ")
-                while is_marked and at > 1 and _is_mark(target[at - 1]):
-                    at -= 1
-            elif target[max(0, at - 2) : at].isspace() and at > 1:
-                at -= text[element.end : element.end + 1].isspace()  # a space stays on each side
+        if element.start == element.end or first >= last or first >= len(words):
+            at = find_point(text, element.start, target, words, first)
             at = min(max(at, span[0]), span[1])
             return at, at
         a, b = words[first][0], words[last - 1][1]
         # Punctuation beside the element in the source stays outside of it.
-        if text[element.end : element.end + 1].strip() and _is_mark(text[element.end]):
-            while b - 1 > a and _is_mark(target[b - 1]):
+        if text[element.end : element.end + 1].strip() and is_mark(text[element.end]):
+            while b - 1 > a and is_mark(target[b - 1]):
                 b -= 1
-        if element.start and _is_mark(text[element.start - 1]):
-            while a + 1 < b and _is_mark(target[a]):
+        if element.start and is_mark(text[element.start - 1]):
+            while a + 1 < b and is_mark(target[a]):
                 a += 1
         a = min(max(a, span[0]), span[1])
         return a, min(max(b, a), span[1])
@@ -256,7 +246,3 @@ def _densest(inside: Sequence[int]) -> Range:
         if total > best[0]:
             best = (total, start, end)
     return best[1], best[2]
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character).startswith("P")

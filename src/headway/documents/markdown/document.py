@@ -82,15 +82,17 @@ def _read_passages(text: str) -> list[_Passage]:
     front = _FRONT_MATTER.match(text)
     skipped = front.end() if front else 0
     lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
+    # CommonMark knows no footnotes, and takes [^1]: note for the address of a link.
+    parsed = text.replace("[^", "\ue000\ue001")
     passages: list[_Passage] = []
     is_cell, at = False, 0
-    for token in make_parser().parse(text[skipped:]):
+    for token in make_parser().parse(parsed[skipped:]):
         if token.map and token.type == "html_block" and token.level == 0:
             start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
             passages.append(_Passage("html", start, HtmlPage(text[start:end]).nodes))
         elif token.map and token.type == "inline" and token.content:
             places = _find_places(
-                text, lines[slice(*token.map)], token.content, at if is_cell else -1
+                parsed, lines[slice(*token.map)], token.content, at if is_cell else -1
             )
             if places:
                 kind: Literal["text", "cell"] = "cell" if is_cell else "text"

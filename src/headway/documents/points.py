@@ -1,0 +1,74 @@
+"""Where elements without text stand, such as images, line breaks and footnotes."""
+
+import unicodedata
+from collections.abc import Sequence
+
+from headway.text.word_links import Span
+
+_MOST_MARKS = 8  # behind a footnote
+
+
+def is_mark(character: str) -> bool:
+    """Return whether a character is punctuation."""
+    return unicodedata.category(character).startswith("P")
+
+
+def is_leading(text: str, place: int) -> bool:
+    """Return whether only a space parts an element at the beginning of a text from the next word."""
+    return place == 0 and text[:1].isspace()
+
+
+def is_trailing(text: str, place: int) -> bool:
+    """Return whether only a space parts an element at the end of a text from the last word."""
+    return place == len(text) and text[-1:].isspace()
+
+
+def is_behind_word(text: str, place: int) -> bool:
+    """Return whether a place is behind the letters of a word, before its punctuation."""
+    if not place or text[place - 1].isspace():
+        return False
+    rest = text[place : place + _MOST_MARKS]
+    marks = next((n for n, character in enumerate(rest) if not is_mark(character)), len(rest))
+    return marks == len(rest) or rest[marks].isspace()
+
+
+def find_point(text: str, place: int, target: str, words: Sequence[Span], following: int) -> int:
+    """Return the character of a translation before which an element without text stands.
+
+    Args:
+        text: The text.
+        place: Where the element is in it.
+        target: The translation.
+        words: The words of the translation.
+        following: The number of the word that follows the element there.
+    """
+    if is_leading(text, place):
+        return 0
+    if is_trailing(text, place):
+        return len(target)
+    if is_behind_word(text, place) and 0 < following <= len(words):
+        at = words[following - 1][1]
+        if place < len(text) and is_mark(text[place]):
+            while at > 1 and is_mark(target[at - 1]):
+                at -= 1
+        return at
+    at = words[following][0] if following < len(words) else len(target.rstrip())
+    if at > 1 and target[at - 2 : at].isspace() and text[place : place + 1].isspace():
+        at -= 1  # a space stays on each side
+    return at
+
+
+def find_missing_spaces(text: str, place: int, target: str, at: int) -> tuple[str, str]:
+    """Return the spaces that an element without text has in the text, but not in its translation.
+
+    Args:
+        text: The text.
+        place: Where the element is in it.
+        target: The translation.
+        at: Where the element is put.
+    """
+    needs_before = place > 0 and text[place - 1].isspace()
+    needs_after = text[place : place + 1].isspace()
+    before = " " if needs_before and at > 0 and not target[at - 1].isspace() else ""
+    after = " " if needs_after and at < len(target) and not target[at].isspace() else ""
+    return before, after

@@ -1,0 +1,74 @@
+"""`headway translate --input report.md --output report.de.md`: a whole file, or nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from headway import Translator, translate_file
+from headway.cli.main import dispatch
+from headway.errors import HeadwayError, UsageError
+from support.toy_models import sentences
+
+PAGE = "# {0}\n\n{1} **{2}**\n\n```\n{3}\n```\n"
+
+
+def run(model: Path, source: Path, out: Path, *words: str) -> None:
+    names = ["--input", str(source), "--output", str(out), "--search.max-extra", "7"]
+    dispatch(["translate", str(model), *names, "--threads", "1", *words])
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "page.md"
+    path.write_text(PAGE.format(*sentences(4, 9)), encoding="utf-8")
+    return path
+
+
+def test_a_document_is_written_whole(
+    page: Path, model_directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = page.with_name("page.de.md")
+    run(model_directory, page, out)
+    assert "2 paragraphs" in capsys.readouterr().err
+    written = out.read_text(encoding="utf-8")
+    assert written.endswith(f"\n```\n{sentences(4, 9)[3]}\n```\n")
+    assert written.startswith("# ")
+    assert written.count("**") == 2
+    translator = Translator.load(model_directory)
+    heading = translator.translate(sentences(4, 9)[0])
+    assert heading != sentences(4, 9)[0]
+    again = page.with_name("again.md")
+    translate_file(translator, page, again)
+    assert sorted(path.name for path in page.parent.iterdir()) == [
+        "again.md", "page.de.md", "page.md",
+    ]  # fmt: skip
+
+
+def test_a_document_that_cannot_be_read_leaves_nothing(
+    page: Path, model_directory: Path, tmp_path: Path
+) -> None:
+    table, out = tmp_path / "table.csv", tmp_path / "out.csv"
+    table.write_text("id,text\n1,a dog\n")
+    with pytest.raises(HeadwayError, match=r"table\.csv: give --columns"):
+        run(model_directory, table, out)
+    run(model_directory, table, out, "--columns", "text")
+    assert out.read_text().startswith("id,text\n1,")
+    out.unlink()
+    with pytest.raises(HeadwayError, match=r"must end in \.csv"):
+        run(model_directory, table, page.with_name("out.md"), "--columns", "text")
+    for words in (["--scores"], ["--workers", "2"], ["--json"]):
+        with pytest.raises(HeadwayError, match=f"{words[0]} is for lines of text"):
+            run(model_directory, page, tmp_path / "out.md", *words)
+    with pytest.raises(UsageError, match="--columns needs --input"):
+        dispatch(["translate", str(model_directory), "--columns", "text"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.md", "table.csv"]
+
+
+def test_other_files_are_lines(model_directory: Path, tmp_path: Path) -> None:
+    source = "# a dog\n**the house**\n"
+    for name in ("a.txt", "a.en"):
+        (tmp_path / name).write_text(source)
+        run(model_directory, tmp_path / name, tmp_path / f"out{name}")
+    lines = Translator.load(model_directory).translate(source.splitlines())
+    assert len(lines) == 2
+    assert (tmp_path / "outa.txt").read_text() == (tmp_path / "outa.en").read_text()

@@ -1,0 +1,60 @@
+"""Elements of a paragraph in its translation, and sentences divided among subtitles."""
+
+from headway.documents.dividing import divide
+from headway.documents.paragraph import Element, Paragraph, Translated
+from headway.documents.placing import Placed, place
+from headway.text.word_links import WordLinks, word_spans
+
+
+def show(parts: list[str | Placed[str]]) -> str:
+    return "".join(
+        part if isinstance(part, str) else f"<{part.element.content}:{show(part.inner)}>"
+        for part in parts
+    )
+
+
+def linked(text: str, target: str, *pairs: tuple[int, int]) -> Translated:
+    return Translated(target, WordLinks(word_spans(text), word_spans(target), list(pairs)))
+
+
+def test_elements_of_an_unchanged_text_stay_at_their_characters() -> None:
+    text = "reload it"
+    paragraph = Paragraph(text, [Element(0, 2, "b", [Element(1, 1, "x")]), Element(8, 9, "i")])
+    assert show(place(paragraph, Translated(text))) == "<b:r<x:>e>load i<i:t>"
+
+
+def test_kept_text_stays_wherever_the_translation_has_it() -> None:
+    text = "run a b now and b"
+    code = [Element(4, 7, "c", is_kept=True), Element(16, 17, "d", is_kept=True)]
+    paragraph = Paragraph(text, code)
+    # The first one is found by its text; the second by its link, whose words it replaces.
+    found = linked(text, "JETZT a b UND X", (0, 0), (1, 1), (2, 2), (4, 3), (5, 4))
+    assert show(place(paragraph, found)) == "JETZT <c:a b> UND <d:b>"
+    # Equal texts are taken in their order, and none is lost.
+    both = Paragraph("b b", [Element(0, 1, "c", is_kept=True), Element(2, 3, "d", is_kept=True)])
+    assert show(place(both, linked("b b", "b or b", (0, 0), (1, 2)))) == "<c:b> or <d:b>"
+    assert show(place(both, linked("b b", ""))) == "<c:b><d:b>"
+
+
+def test_a_sentence_is_divided_where_its_links_say() -> None:
+    texts = ["A man in a shirt stands", "on a ladder."]
+    target = "Auf einer Leiter steht er, ein Mann im Hemd."
+    source = " ".join(texts)
+    straight = linked(source, target, *((n, n) for n in range(8)))
+    assert [part.text for part in divide(texts, straight)] == [
+        "Auf einer Leiter steht er,", "ein Mann im Hemd.",
+    ]  # fmt: skip
+    for part, text in zip(divide(texts, straight), texts, strict=True):
+        assert part.links is not None
+        assert all(text[a:b].strip() for a, b in part.links.source)
+        assert all(part.text[a:b].strip() for a, b in part.links.target)
+
+
+def test_divided_words_come_back_in_their_order_however_few_they_are() -> None:
+    for words in range(7):
+        target = " ".join("abcdefg"[:words])
+        for texts in (["x y", "z"], ["x", "y z", "u v w"], ["a b c d e f", "g"]):
+            parts = divide(texts, Translated(target))
+            assert len(parts) == len(texts)
+            assert " ".join(part.text for part in parts).split() == target.split()
+            assert words < len(texts) or all(part.text for part in parts)

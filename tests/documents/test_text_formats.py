@@ -1,0 +1,226 @@
+"""What is special in each text format, and the encodings of files."""
+
+import codecs
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from headway.documents.opening import open_document
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.errors import HeadwayError
+from headway.text.word_links import WordLinks
+from support.documents import make_file, marked
+
+GERMAN = DocumentOptions("en", "de", ("text",))
+
+
+def upper(paragraph: Paragraph[object]) -> Translated:
+    return Translated(paragraph.text.upper(), WordLinks.identity(paragraph.text))
+
+
+def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str:
+    document = open_document(source.encode(), name, options)
+    return document.write([upper(paragraph) for paragraph in document.paragraphs]).decode()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<html lang="en"><p lang=en>a<p lang="fr">b', '<html lang="de"><p lang="de">A<p lang="fr">B'),
+        ('<img alt=a title=\'b "c"\'>', '<img alt="A" title=\'B "C"\'>'),
+        ("<input type=submit value=go><input value=go>", '<input type=submit value="GO"><input value=go>'),
+        ("<meta name=Description content='a'><meta name=x content=a>",
+         "<meta name=Description content='A'><meta name=x content=a>"),
+        ("<code title=a>b</code><p translate=no title=a>b</p>",) * 2,
+        ("<p>a &nbsp; &eacute;<p>1 &lt; 2",) * 2 if False else ("<title>a</title>", "<title>A</title>"),
+    ],
+)  # fmt: skip
+def test_attributes_of_html(source: str, expected: str) -> None:
+    assert translated(source, "x.html") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a [ref] b\n\n[ref]: http://x\n", "A [REF][ref] B\n\n[ref]: http://x\n"),
+        ("a *b\nc* d  \ne", "A *B C* D  \nE"),
+        ("> a\n> b\n", "> A B\n"),
+        ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"),
+        ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
+        ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"),
+        ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
+        ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
+        ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
+        ("![a](b.png 'c') ![x*y*](d)", "![A](b.png 'c') ![x*y*](d)"),
+        ("```\na\n```\n    b\n",) * 2,
+    ],
+)
+def test_marks_of_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+def test_a_translation_does_not_become_markup_of_markdown() -> None:
+    for text in (
+        "1. a",
+        "- a",
+        "# a",
+        "a *b* `c` [d](e) <b>",
+        "a_ _b_",
+        "&amp; ~~x~~",
+        "a|b",
+        "===",
+    ):
+        document = open_document(b"x | y\n--|--\nx | y\n\nx\n", "x.md")
+        out = document.write([Translated(text) for _ in document.paragraphs])
+        again = open_document(out, "x.md")
+        assert [paragraph.text for paragraph in again.paragraphs] == [text] * 5
+        assert not any(paragraph.elements for paragraph in again.paragraphs)
+
+
+SRT = """1
+00:00:01,000 --> 00:00:02,000
+{\\an8}<i>A long sentence</i>
+runs on
+
+2
+00:00:02,100 --> 00:00:03,000
+and ends <b>here</b>.
+
+3
+00:00:04,000 --> 00:00:05,000
+- Who?
+- Me.
+"""
+
+
+def test_a_sentence_across_subtitles_is_one_text() -> None:
+    for source in (SRT, SRT.replace("\n", "\r\n"), SRT.rstrip()):
+        document = open_document(source.encode(), "x.srt")
+        texts = [paragraph.text for paragraph in document.paragraphs]
+        assert texts == ["A long sentence runs on and ends here.", "Who?", "Me."]
+        out = translated(source, "x.srt")
+        assert "<b>HERE</b>.\n" in out.replace("\r", "")
+        assert "- WHO?\n- ME." in out.replace("\r", "")
+        assert out.count("\n") == source.count("\n")
+        assert out.count("\r") == source.count("\r")
+
+
+def test_what_does_not_go_on_is_not_joined() -> None:
+    later = SRT.replace("00:00:02,100", "00:01:02,100").replace("00:00:03,000", "00:01:03,000")
+    capital = SRT.replace("and ends", "And ends")
+    for source in (later, capital):
+        assert len(open_document(source.encode(), "x.srt").paragraphs) == 4
+
+
+def test_character_references_are_those_of_webvtt() -> None:
+    source = "WEBVTT\n\nNOTE a --> b is no cue\n\n00:01.000 --> 00:02.000 line:0\n<v Al>a &lt; b &amp; c\n\nNOTE d\n"
+    source = source.replace(" --> b is", " b is")
+    assert translated(source, "x.vtt") == source.replace("a &lt; b &amp; c", "A &lt; B &amp; C")
+    with pytest.raises(HeadwayError, match="does not begin with WEBVTT"):
+        open_document(b"00:01.000 --> 00:02.000\na\n", "x.vtt")
+
+
+@pytest.mark.skipif(shutil.which("msgfmt") is None, reason="msgfmt is not installed")
+def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path: Path) -> None:
+    template = (
+        '#, fuzzy\nmsgid ""\nmsgstr ""\n"Language: \\n"\n"MIME-Version: 1.0\\n"\n"Content-Type: text/plain; charset=CHARSET\\n"\n'
+        '"Content-Transfer-Encoding: 8bit\\n"\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\n'
+        'msgid "one\\n"\nmsgid_plural "many\\n"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+    )  # fmt: skip
+    for target, count in (("de", 2), ("pl", 3), ("ja", 1), ("ar", 6), ("pt-BR", 2), ("zh_Hans", 1)):
+        options = DocumentOptions("en", target)
+        generated = [make_file(".po", seed).decode() for seed in range(5)]
+        for number, source in enumerate([template, *generated] if target == "de" else [template]):
+            out = tmp_path / f"{target}{number}.po"
+            out.write_text(translated(source, "x.po", options), encoding="utf-8")
+            done = subprocess.run(
+                ["msgfmt", "--check-format", "--check-header", "--check-domain", "-o", "/dev/null", str(out)],
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+        written = (tmp_path / f"{target}0.po").read_text()
+        assert written.count("msgstr[") == count
+        assert f"Language: {target.replace('-', '_')}\\n" in written
+        assert "fuzzy" not in written
+
+
+def test_translations_of_a_catalog_stay() -> None:
+    source = '#, fuzzy, c-format\n#| msgid "z"\nmsgid "a"\nmsgstr "b"\n\nmsgid "c"\nmsgstr "d"\n'
+    assert translated(source, "x.po") == '#, c-format\nmsgid "a"\nmsgstr "A"\n\nmsgid "c"\nmsgstr "d"\n'  # fmt: skip
+    everything = DocumentOptions("en", "de", is_complete=True)
+    assert 'msgid "c"\nmsgstr "C"' in translated(source, "x.po", everything)
+    obsolete = '#, fuzzy\n#~ msgid "a"\n#~ msgstr "b"\n\nmsgid "c"\nmsgstr "d"\n'
+    assert translated(obsolete, "x.po") == obsolete
+
+
+def test_targets_of_xliff_have_a_state_and_a_language() -> None:
+    for seed in range(20):
+        source = make_file(".xlf", seed)
+        options = DocumentOptions("en", "fr")
+        document = open_document(source, "x.xlf", options)
+        out = document.write([marked(paragraph) for paragraph in document.paragraphs])
+        before, after = (
+            ElementTree.fromstring(data.decode("utf-8-sig").encode()) for data in (source, out)
+        )
+        sources = [["".join(e.itertext()) for e in tree.iter() if e.tag.endswith("}source")] for tree in (before, after)]  # fmt: skip
+        assert sources[0] == sources[1]
+        languages = [v for e in after.iter() for k, v in e.items() if k in ("trgLang", "target-language")]  # fmt: skip
+        assert languages == ["fr"]
+        for unit in after.iter():
+            if not unit.tag.endswith(("}trans-unit", "}segment")):
+                continue
+            parts = {child.tag.rpartition("}")[2]: child for child in unit}
+            if "target" not in parts or parts["target"].text == "Fertig":
+                continue
+            assert "translated" in (unit.get("state"), parts["target"].get("state"))
+            tags = [sorted((e.tag, e.get("id")) for e in parts[name].iter()) for name in ("source", "target")]  # fmt: skip
+            assert tags[0][:-1] == tags[1][:-1] or len(tags[0]) == len(tags[1])
+
+
+def test_columns_are_named_or_numbered() -> None:
+    table = 'id;text\n1;a\n2;"b;\nc"\n'
+    assert translated(table, "x.csv") == 'id;text\n1;A\n2;"B;\nC"\n'
+    numbered = DocumentOptions("en", "de", ("2",))
+    assert translated("1,a\n2,b", "x.csv", numbered) == "1,A\n2,B"
+    for columns, message in (
+        ((), "give --columns.*the first row is: id, text"),
+        (("txt",), "no column 'txt'.*did you mean 'text'"),
+        (("3",), "must be from 1 to 2"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            open_document(table.encode(), "x.csv", DocumentOptions(columns=columns))
+
+
+def test_literals_of_json_are_written_as_before() -> None:
+    assert translated('{"a": "ä\\n", "b": [1, "c"]}', "x.json") == '{"a": "Ä\\n", "b": [1, "C"]}'
+    assert translated('{"a": "\\u00e4"}', "x.json") == '{"a": "\\u00c4"}'
+    for source, message in (('{"a": }', "no JSON: line 1"), ("[" * 100_000, "nested too deeply")):
+        with pytest.raises(HeadwayError, match=message):
+            open_document(source.encode(), "x.json")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-8"])
+def test_the_encoding_stays(encoding: str) -> None:
+    mark = "\ufeff".encode(encoding)
+    data = mark + "1\n00:00:01,000 --> 00:00:02,000\nstraße\n".encode(encoding)
+    document = open_document(data, "x.srt")
+    assert document.paragraphs[0].text == "straße"
+    assert document.write([upper(document.paragraphs[0])]) == data.decode("utf-16" if "16" in encoding else "utf-32" if "32" in encoding else "utf-8-sig").replace("straße", "STRASSE").join(["", ""]).encode(encoding).join([mark, b""])  # fmt: skip
+
+
+def test_an_encoding_that_lacks_a_character() -> None:
+    page = "<meta charset=iso-8859-2><p>zażółć</p>"
+    document = open_document(page.encode("iso-8859-2"), "x.html")
+    assert document.paragraphs[0].text == "zażółć"
+    assert document.write([Translated("日")]) == b"<meta charset=iso-8859-2><p>&#26085;</p>"
+    srt = "1\n00:00:01,000 --> 00:00:02,000\né\n"
+    document = open_document(srt.encode("cp1252"), "x.srt", DocumentOptions("fr"))
+    assert document.write([Translated("ł")]) == codecs.BOM_UTF8 + srt.replace("é", "ł").encode()
+    catalog = 'msgid ""\nmsgstr "charset=iso-8859-1\\n"\n\nmsgid "a"\nmsgstr ""\n'
+    with pytest.raises(HeadwayError, match="convert the catalog"):
+        open_document(catalog.encode(), "x.po").write([Translated("ł")])
+    with pytest.raises(HeadwayError, match="names the encoding 'x-y'"):
+        open_document(b"<meta charset=x-y>", "x.html")
