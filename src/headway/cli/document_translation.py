@@ -4,21 +4,25 @@ import argparse
 import sys
 from pathlib import Path
 
-from headway.cli.arguments import usage_error
 from headway.cli.progress import LineProgress
 from headway.cli.settings import load_translator
+from headway.errors import UsageError
 
 LINE_OPTIONS = ("workers", "part", "scores", "alignment", "json", "prefix")
 
 
 def check_document_options(args: argparse.Namespace) -> None:
-    """Check that no option for lines is given with a document, and that the output is of the same kind."""
+    """Check that no option for lines is given with a document, and that the output is of the same kind.
+
+    Raises:
+        UsageError: If not.
+    """
     for name in LINE_OPTIONS:
         if getattr(args, name):
-            usage_error(f"--{name} is for lines of text: {args.input} is a document")
+            raise UsageError(f"--{name} is for lines of text: {args.input} is a document")
     suffixes = [Path(name).suffix.lower() for name in (args.input, args.output)]
     if suffixes[0] != suffixes[1]:
-        usage_error(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
+        raise UsageError(f"--output {args.output}: must end in {suffixes[0]}, as --input does")
 
 
 def translate_document(args: argparse.Namespace) -> None:
