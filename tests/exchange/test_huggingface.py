@@ -17,6 +17,7 @@ from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.exchange.huggingface.reader import read
 from headway.exchange.huggingface.writer import find_refusals, write
+from headway.exchange.importing import import_model
 from headway.inference import Translator, load_model, save_model
 from headway.inference.batching import pad_right
 from headway.inference.directory import Model
@@ -492,3 +493,26 @@ def test_the_hostile_pickle_would_run_code_if_it_were_loaded(tmp_path: Path) -> 
         pickle.dumps(Trap(tmp_path / "canary"))
     )  # the tests above check that no import does this
     assert (tmp_path / "canary").exists()
+
+
+def test_an_imported_model_translates_to_the_languages_that_it_has_symbols_for(
+    directories: dict[str, Path], tmp_path: Path
+) -> None:
+    import_model(directories["opus"], tmp_path / "out", ("en", "gem"))
+    plain = Translator.load(tmp_path / "out")
+    assert plain.tokenizer.target_languages == ["deu", "nld"]
+    texts = sentences(9, 3)
+    for wanted, symbol in (("de", "deu"), ("nl", "nld"), ("nld", "nld")):
+        chosen = plain.to(wanted)
+        assert chosen.languages == ("en", wanted[:2])
+        named = [f">>{symbol}<<{text}" for text in texts]
+        assert chosen.translate(texts) == plain.translate(named)
+        # A text that names its language itself still does.
+        assert chosen.translate([f">>deu<<{text}" for text in texts]) == plain.to("de").translate(
+            texts
+        )
+    assert [each.languages for each in plain.list_directions()] == [
+        ("en", "de"), ("en", "nl"), ("en", "gem"),
+    ]  # fmt: skip
+    with pytest.raises(HeadwayError, match="which has into deu, nld"):
+        plain.to("fr")

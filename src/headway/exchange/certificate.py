@@ -115,10 +115,13 @@ def certify(
     search = SearchConfig(beam=1, precision="fp32", max_extra=model.config.search.max_extra)
     token_search = TokenSearch([model.transformer], model.tokenizer, model.path)
     longest = min(search.max_tokens, token_search.max_positions - 1)
-    sources = [
-        ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids
-        for ids in model.tokenizer.encode_source([line for line, _ in pairs])
+    # The lines take turns to have the symbol of each target language.
+    encoders = [*map(model.tokenizer.to, model.targets)] or [model.tokenizer]
+    encoded = [
+        encoders[number % len(encoders)].encode_source([line])[0]
+        for number, (line, _) in enumerate(pairs)
     ]
+    sources = [ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids for ids in encoded]
     limits = [token_search.max_target_length(source, search) for source in sources]
     hypotheses = token_search.search(sources, [[] for _ in sources], search)
     ours = [best.tokens for best, *_ in hypotheses]

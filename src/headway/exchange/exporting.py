@@ -12,6 +12,7 @@ from headway.exchange.formats import load_runner, load_writer
 from headway.exchange.output import create_atomically
 from headway.inference.directory import Model
 from headway.inference.front_matter import complete_card
+from headway.text.language_pairs import list_codes
 
 CERTIFICATE, CARD = "certificate.json", "README.md"
 LICENSE = re.compile(r"[\w.+-]+( (AND|OR|WITH) [\w.+-]+)*")  # roughly an SPDX expression
@@ -88,7 +89,7 @@ def make_card(model: Model, licence: str, facts: str) -> str:
     """Return the model's own card, with a license in its head and the facts of an export at its end."""
     own = model.path / CARD
     text = own.read_text(encoding="utf-8") if own.is_file() else ""
-    return f"{complete_card(text, model.languages, licence).rstrip()}\n\n{facts}\n"
+    return f"{complete_card(text, list_codes(model.pairs) or model.languages, licence).rstrip()}\n\n{facts}\n"
 
 
 def export_facts(

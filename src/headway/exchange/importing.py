@@ -47,7 +47,10 @@ def import_model(
             raise HeadwayError(
                 f"{name or path}: names no languages: headway import with --languages SOURCE TARGET"
             )
-        model = replace(model, languages=languages)
+        pairs = model.pairs
+        if len(pairs) == 1:  # of which the model may not name the source
+            pairs = ((languages[0], pairs[0][1]),)
+        model = replace(model, languages=languages, pairs=pairs)
         save_model(
             temporary,
             model.transformer,
@@ -55,6 +58,7 @@ def import_model(
             model.config,
             languages,
             make_card(path, format_name, languages, name or path.name),
+            pairs,
         )
     return format_name, model
 

@@ -18,7 +18,7 @@ from headway.files import replace_text
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
 from headway.text.class_labels import load_tokenizer
-from headway.text.language_pairs import Languages
+from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer, check_symbols
 
 FORMAT = 1
@@ -50,6 +50,22 @@ class Model:
     languages: Languages
     path: Path
     pairs: tuple[Languages, ...] = ()
+
+    @property
+    def targets(self) -> list[str]:
+        """The target languages of a model of several pairs, each once."""
+        return list(dict.fromkeys(target for _, target in self.pairs))
+
+    def choose(self, pair: Languages) -> "Model":
+        """Return the model for one of its pairs, so that its text needs no symbol.
+
+        Raises:
+            HeadwayError: If it was not trained on this pair.
+        """
+        if pair not in self.pairs:
+            trained = list_pairs(self.pairs or [self.languages])
+            raise HeadwayError(f"{self.path}: {name_pair(pair)} was not trained, but {trained}")
+        return replace(self, languages=pair, pairs=(pair,))
 
     @property
     def transformer(self) -> Transformer:

@@ -42,7 +42,7 @@ def save_translator(
         longest = min(TextConfig().max_tokens, model.config.max_positions)
         settings = Config(model=model.config, text=TextConfig(max_tokens=longest))
     settings = replace(settings, model=model.config, search=search)
-    codes = list_codes(pairs) if pairs else languages
+    codes = list_codes(pairs) or languages
     card = f"\n# {describe_pairs(pairs or [languages])}\n"
     if source_directory and (source_directory / CARD).is_file():
         card = (source_directory / CARD).read_text("utf-8", "replace")

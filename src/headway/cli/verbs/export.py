@@ -9,7 +9,8 @@ from headway.errors import HeadwayError
 
 EXAMPLE = (
     "headway export runs/mine --to ctranslate2 mine-ct2 --precision int8\n"
-    "headway export runs/mine --to argos en_de.argosmodel --lines a.en"
+    "headway export runs/mine --to argos en_de.argosmodel --lines a.en\n"
+    "headway export runs/several --to argos en_fr.argosmodel --pair en-fr"
 )
 
 
@@ -19,6 +20,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="file or directory to create")
     parser.add_argument(
         "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface, onnx or argos"
+    )
+    parser.add_argument(
+        "--pair",
+        metavar="CODE-CODE",
+        help="export one pair of languages of a model of several, such as en-fr",
     )
     parser.add_argument(
         "--precision",
@@ -63,9 +69,15 @@ def run(args: argparse.Namespace) -> int:
     from headway.exchange.certificate import MAX_LINES
     from headway.exchange.exporting import CERTIFICATE, export_model
     from headway.inference import load_model
+    from headway.text.groups import require_pair
 
+    model = load_model(args.model)
+    if args.pair:
+        model = model.choose(require_pair(args.pair))
+    elif references and len(model.targets) > 1:
+        usage_error("--reference needs --pair: give the languages of --lines and --reference")
     export = export_model(
-        load_model(args.model),
+        model,
         args.to,
         args.out,
         args.precision,

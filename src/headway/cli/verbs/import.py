@@ -42,6 +42,10 @@ def run(args: argparse.Namespace) -> None:
     path = download(args.path, print_notice) if by_name else args.path
     name = model_name(args.path) if by_name else ""
     format_name, model = import_model(path, args.out, languages, name)
+    targets = model.tokenizer.target_languages
+    if len(targets) > 1:
+        listed = ", ".join(targets[:12]) + ", ..." * (len(targets) > 12)
+        print(f"{args.out}: target languages, for --to: {listed}", file=sys.stderr)
     print(
         f"{args.out}: from {format_name}, {parameter_count(model.transformer):,} parameters,"
         f" {' to '.join(model.languages)}; headway info {args.out} says more",

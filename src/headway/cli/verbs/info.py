@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     facts = {
         "model": str(model.path),
         "kind": shape.kind,
-        **kind_facts(shape, model.tokenizer, model.languages),
+        **kind_facts(shape, model.tokenizer, model.languages, model.pairs),
         "parameters": parameter_count(network),
         "parameters in embeddings": sum(p.numel() for n, p in named if "embedding" in n),
         **shape_and_departures(config),
@@ -115,7 +115,10 @@ def shape_and_departures(config: "Config") -> dict[str, object]:
 
 
 def kind_facts(
-    shape: "ModelConfig", tokenizer: "Tokenizer", languages: tuple[str, str]
+    shape: "ModelConfig",
+    tokenizer: "Tokenizer",
+    languages: tuple[str, str],
+    pairs: tuple[tuple[str, str], ...] = (),
 ) -> dict[str, object]:
     """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
     from headway.text.class_labels import LabelTokenizer
@@ -128,8 +131,13 @@ def kind_facts(
         }
     if shape.kind == "language-model":
         return {"vocabulary": shape.target_vocab_size, "layers": shape.num_decoder_layers}
+    named: dict[str, object] = {"languages": list(languages)}
+    if pairs:
+        named = {"pairs of languages": tuple("-".join(pair) for pair in pairs)}
+    elif tokenizer.target_languages:
+        named["target languages"] = tuple(tokenizer.target_languages)
     return {
-        "languages": list(languages),
+        **named,
         "vocabulary": [shape.source_vocab_size, shape.target_vocab_size],
         "joint vocabulary": tokenizer.joint,
         "layers": [shape.num_encoder_layers, shape.num_decoder_layers],

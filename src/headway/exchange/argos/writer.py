@@ -11,6 +11,7 @@ from headway.exchange.argos.splitter import write_splitter
 from headway.exchange.ctranslate2 import writer as ctranslate2
 from headway.exchange.ctranslate2.writer import PRECISIONS, find_refusals
 from headway.inference.directory import Model
+from headway.text.language_pairs import list_pairs
 from headway.text.languages import name_of
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
@@ -34,6 +35,11 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     if not model.tokenizer.joint:
         raise HeadwayError(
             "argos cannot express two vocabularies: a package has one sentencepiece model"
+        )
+    if len(model.targets) > 1:
+        raise HeadwayError(
+            f"a package of argos translates one pair of languages: give --pair, one of"
+            f" {list_pairs(model.pairs)}"
         )
     source, target = model.languages
     with tempfile.TemporaryDirectory() as temporary:

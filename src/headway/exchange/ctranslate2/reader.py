@@ -21,10 +21,11 @@ from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object
 from headway.exchange.order import ADDED, Order
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config
+from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config, read_language_pairs
+from headway.text.language_pairs import Languages
 from headway.text.sentencepiece_file import SentencePieceFile
-from headway.text.tokenizer import Tokenizer
-from headway.text.vocabulary import PAD
+from headway.text.tokenizer import Tokenizer, check_symbols
+from headway.text.vocabulary import PAD, is_language
 
 SETTINGS_FILE = "headway.json"  # our own exports keep Headway's settings in it
 JOINT = ("tokenizer.model", "sentencepiece.model", "spm.model")
@@ -80,18 +81,39 @@ def read(
         config = _restore_settings(config, original)
     transformer = build_transformer(config.model, weights, file)
     languages = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
-    return Model(transformer, tokenizer, config, languages, path or directory)
+    pairs = _find_pairs(directory, settings, tokenizer, languages)
+    check_symbols([target for _, target in pairs], tokenizer)
+    return Model(transformer, tokenizer, config, languages, path or directory, pairs)
 
 
 def _read_settings(file: Path) -> dict[str, Any]:
     values = read_json_object(file, MAX_CONFIG_BYTES)
-    if values.get("add_source_bos") or not values.get("add_source_eos"):
+    adds_other_bos = values.get("add_source_bos") and not _find_symbol(values)
+    if adds_other_bos or not values.get("add_source_eos"):
         raise HeadwayError(
-            f"{file}: Headway's sources end in </s> and start with nothing; here add_source_eos ="
+            f"{file}: Headway's sources end in </s> and start with nothing but a language; here add_source_eos ="
             f" {bool(values.get('add_source_eos'))}, add_source_bos ="
             f" {bool(values.get('add_source_bos'))}"
         )
     return values
+
+
+def _find_symbol(settings: dict[str, Any]) -> str:
+    """Return the symbol of the target language that CTranslate2 puts before each source, or ''."""
+    symbol = settings.get("bos_token") if settings.get("add_source_bos") else ""
+    return symbol if isinstance(symbol, str) and is_language(symbol) else ""
+
+
+def _find_pairs(
+    directory: Path, settings: dict[str, Any], tokenizer: Tokenizer, languages: Languages
+) -> tuple[Languages, ...]:
+    """Return the pairs of languages of a model of several, or whose sources need a symbol."""
+    if (directory / SETTINGS_FILE).is_file():
+        return read_language_pairs(directory, SETTINGS_FILE)
+    if not (symbol := _find_symbol(settings)):
+        return ()
+    [target] = check_symbols([symbol.removeprefix(">>").removesuffix("<<")], tokenizer)
+    return ((languages[0], target),)
 
 
 def _restore_settings(config: Config, original: Config) -> Config:

@@ -7,6 +7,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.exchange.ctranslate2.entries import read_entries
+from headway.exchange.json_file import read_json_object
 from headway.exchange.optional_package import import_package
 from headway.text.tokenizer import Tokenizer
 
@@ -26,6 +27,7 @@ class Runner:
     def __init__(self, path: Path) -> None:
         program = import_package("ctranslate2")
         self.source, self.target = (read_entries(path, side) for side in ("source", "target"))
+        self.has_symbol = read_json_object(path / "config.json").get("add_source_bos") is True
         self.ids = {entry: i for i, entry in enumerate(self.target)}
         try:
             self.translator = program.Translator(
@@ -63,5 +65,5 @@ class Runner:
         return [list(result.log_probs) for result in results]
 
     def _to_entries(self, sources: Sequence[Sequence[int]]) -> list[list[str]]:
-        """Name the tokens of sources; CTranslate2 adds ``</s>`` itself."""
-        return [[self.source[i] for i in source[:-1]] for source in sources]
+        """Name the tokens of sources; CTranslate2 adds ``</s>``, and the symbol of an only target."""
+        return [[self.source[i] for i in source[self.has_symbol : -1]] for source in sources]

@@ -13,6 +13,7 @@ from headway.exchange.output import add_files
 from headway.exchange.refusals import find_other_attention
 from headway.inference.directory import Model, write_config
 from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import language_symbol
 
 __all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
 
@@ -49,6 +50,9 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     spec.register_target_vocabulary(target)
     spec.config.unk_token, spec.config.eos_token = "<unk>", "</s>"
     spec.config.bos_token = spec.config.decoder_start_token = target[-1]
+    if len(model.targets) == 1:  # CTranslate2 puts the symbol before each source
+        spec.config.bos_token = language_symbol(model.targets[0])
+        spec.config.add_source_bos = True
     spec.config.add_source_eos = True
     spec.config.layer_norm_epsilon = model.config.model.norm_epsilon
     spec.validate()
@@ -56,7 +60,7 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     out.mkdir()
     spec.save(str(out))
     model.tokenizer.save(out)
-    write_config(out, model.config, model.languages, name=SETTINGS_FILE)
+    write_config(out, model.config, model.languages, SETTINGS_FILE, model.pairs)
     return _notes(model, precision)
 
 
@@ -81,6 +85,16 @@ def _notes(model: Model, precision: str) -> list[str]:
         f"longest output: Headway allows source tokens + {model.config.search.max_extra}, CTranslate2"
         " max_decoding_length = 256",
     ]
+    if len(model.targets) > 1:
+        symbols = " ".join(map(language_symbol, model.targets))
+        notes.append(
+            f"target language: its symbol is the first token of a source, and no text ({symbols}):"
+            f" tokens = ['{language_symbol(model.targets[0])}', *source.encode(...)]"
+        )
+    elif model.targets:
+        notes.append(
+            f"target language: CTranslate2 adds the symbol of {model.targets[0]} to sources"
+        )
     positions = model.config.model.max_positions
     if model.config.model.positions != "learned":
         positions = max(MIN_POSITIONS, positions)

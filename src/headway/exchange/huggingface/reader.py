@@ -6,7 +6,12 @@ from headway.config import Config, TextConfig
 from headway.errors import HeadwayError
 from headway.exchange.huggingface.entries import make_tokenizer, read_orders
 from headway.exchange.huggingface.from_marian import expected_shapes, find_tables, from_marian
-from headway.exchange.huggingface.settings import MarianSettings, find_languages, read_search
+from headway.exchange.huggingface.settings import (
+    MarianSettings,
+    find_languages,
+    find_pairs,
+    read_search,
+)
 from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object, read_optional_json_object
 from headway.exchange.weights_file import read_weights
@@ -57,4 +62,5 @@ def read(path: Path) -> Model:
     )
     config = Config(text=text, model=shape, search=read_search(path, settings))
     transformer = build_transformer(shape, own, weights_file)
-    return Model(transformer, tokenizer, config, find_languages(path, settings, about), path)
+    pairs = find_pairs(path, about, tokenizer)
+    return Model(transformer, tokenizer, config, find_languages(path, settings, about), path, pairs)

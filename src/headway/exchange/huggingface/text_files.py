@@ -9,8 +9,10 @@ from headway.exchange.huggingface.to_marian import is_shared, is_tied
 from headway.exchange.placeholders import IMPOSSIBLE_LOGIT
 from headway.inference.directory import Model
 from headway.text.tokenizer import Tokenizer
+from headway.text.vocabulary import language_symbol
 
 MIN_POSITIONS = 1024
+LANGUAGE_PAIRS = "headway_pairs"  # the key of the trained pairs in tokenizer_config.json
 TYPICAL_LENGTH = 20  # tokens, at which the length penalties are matched
 
 
@@ -69,6 +71,12 @@ def notes(model: Model) -> list[str]:
         "text: transformers reads </s>, <pad> and >>xx<< in a text as control symbols, and U+2581 as"
         " a space",
     ]
+    if model.targets:
+        symbols = " ".join(map(language_symbol, model.targets))
+        found.append(
+            f"target language: a text begins with its symbol ({symbols}), without a space:"
+            f" tokenizer(['{language_symbol(model.targets[0])}...'])"
+        )
     if tokenizer.source_vocab_size != tokenizer.target_vocab_size:
         fewer = "source" if tokenizer.source_vocab_size < tokenizer.target_vocab_size else "target"
         found.append(
@@ -145,7 +153,9 @@ def _generation(model: Model, size: int) -> dict[str, object]:
 def _tokenizer(model: Model, entries: tuple[list[str], list[str]]) -> dict[str, object]:
     shape = model.config.model
     source, target = model.languages
+    pairs = {LANGUAGE_PAIRS: [list(pair) for pair in model.pairs]} if model.pairs else {}
     return {
+        **pairs,
         "tokenizer_class": "MarianTokenizer",
         "source_lang": source,
         "target_lang": target,
