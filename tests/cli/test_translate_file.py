@@ -293,3 +293,21 @@ def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
             dispatch(
                 ["translate", str(model_directory), "--input", str(source), "--output", str(out)]
             )
+
+
+def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
+    model_directory: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terms, out = tmp_path / "terms.tsv", tmp_path / "text.de"
+    terms.write_text("cat\tKater\ndog\t\tkeep\n", encoding="utf-8")
+    run(model_directory, source, out, "--glossary", str(terms))
+    pairs = zip(read_lines(source), read_lines(out), strict=True)
+    for line, translation in pairs:
+        assert translation.split().count("dog") == line.split().count("dog")
+        assert ("Kater" in translation) >= ("cat" in line.split())
+    terms.write_text("cat\tKater\ndog\n", encoding="utf-8")
+    with pytest.raises(HeadwayError, match=r"terms\.tsv:2: 'dog' has no target"):
+        run(model_directory, source, tmp_path / "other", "--glossary", str(terms))
+    with pytest.raises(SystemExit):
+        run(model_directory, source, out, "--glossary", str(terms), "--search.sample", "true")
+    assert "samples cannot follow a glossary" in capsys.readouterr().err

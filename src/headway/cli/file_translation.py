@@ -123,6 +123,7 @@ def _identity(
     translator: "Translator", search: "SearchConfig", plan: FilePlan, args: argparse.Namespace
 ) -> dict[str, str]:
     """Return everything that decides the bytes of the output, by the name that a message uses."""
+    from headway.files import hash_file
     from headway.inference.directory import hash_model
 
     form = {name: getattr(args, name) for name in ("scores", "alignment", "json", "prefix")}
@@ -130,6 +131,7 @@ def _identity(
         "model": " ".join(hash_model(Path(model)) for model in args.models),
         **({"backward model": hash_model(Path(args.backward))} if args.backward else {}),
         **({"languages": "-".join(translator.languages)} if args.to else {}),
+        **({"glossary": hash_file(Path(args.glossary))} if args.glossary else {}),
         "input": plan.text.sha256,
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,

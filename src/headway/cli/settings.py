@@ -77,5 +77,13 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
 
     translator = open_translator(args)
     search = override_search(translator, args.overrides)
+    if getattr(args, "glossary", None):
+        from headway.text.glossary_file import read_glossary
+
+        if search.sample:
+            usage_error(
+                "--search.sample and --glossary: samples cannot follow a glossary; drop one"
+            )
+        translator = translator.with_glossary(read_glossary(args.glossary, translator.languages))
     report_native_code("decoding", translator.device)
     return translator, search

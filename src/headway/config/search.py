@@ -61,6 +61,9 @@ class SearchConfig:
     split_sentences: Annotated[
         bool, "translate each sentence of a line alone: for models trained on sentences"
     ] = False
+    keep: Annotated[
+        bool, "keep placeholders, addresses, code, tags and numbers with units as they are"
+    ] = True
     batch_tokens: Annotated[
         int,
         "padded source tokens translated at once; a GPU takes 15 times as many",

@@ -63,11 +63,13 @@ class Hypothesis(NamedTuple):
         score: ``log_probability`` divided by the length penalty, unless something else has ranked the
             hypotheses.
         log_probability: Natural logarithm, summed over the tokens.
+        reading: Which reading of the source it translates; see `headway.inference.readings`.
     """
 
     tokens: list[int]
     score: float
     log_probability: float
+    reading: int = 0
 
 
 def length_penalty(length: int, alpha: float) -> float:

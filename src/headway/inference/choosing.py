@@ -17,7 +17,7 @@ from headway.errors import UsageError
 from headway.inference.beam_search import Hypothesis, length_penalty
 from headway.inference.chrf import pairwise_chrf
 from headway.inference.directory import load_model
-from headway.inference.splitting import Segment
+from headway.inference.splitting import Segment, choose_readings, list_readings
 from headway.inference.token_search import TokenSearch
 from headway.kernels.devices import resolve_device
 from headway.text.tokenizer import Tokenizer
@@ -67,15 +67,26 @@ def search_and_choose(
     Raises:
         UsageError: If both ways to choose are asked for.
     """
-    sources = [segment.ids for segment in segments]
-    if not search.mbr and backward is None:
-        return forward.search(sources, prefixes, search)
     if search.mbr and backward is not None:
         raise UsageError("search.mbr and a backward model both choose: use one of them")
-    found = forward.search(sources, prefixes, widen_search(search))
+    is_chosen = search.mbr or backward is not None
+    wide = widen_search(search) if is_chosen else search
+    rows = list_readings(segments, wide)
+    found = forward.search(
+        [row.ids for row in rows], [prefixes[row.segment] for row in rows], wide,
+        [row.constraints for row in rows],
+    )  # fmt: skip
+    found = choose_readings(rows, found)
+    if not is_chosen:
+        return found
     if backward is None:
         return [rank_by_risk(each, forward.tokenizer, search.n_best) for each in found]
-    texts = [segment.text.strip() for segment in segments]
+    texts = [
+        segment.readings[n_best[0].reading].text.strip()
+        if segment.readings
+        else segment.text.strip()
+        for segment, n_best in zip(segments, found, strict=True)
+    ]
     texts = [text.removeprefix(forward.tokenizer.named_language(text)) for text in texts]
     return rank_by_backward_model(texts, found, forward.tokenizer, backward, search)
 

@@ -5,6 +5,11 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from headway.config import SearchConfig
+from headway.inference.beam_search import Hypothesis
+from headway.inference.constraints import Constraint
+from headway.inference.readings import Reading
+
 
 class Segment(NamedTuple):
     """A text that the model translates at once: a line, or a part of a long line.
@@ -12,10 +17,55 @@ class Segment(NamedTuple):
     Attributes:
         text: Raw text. White space at its end shows how the next segment was attached.
         ids: Source token ids of the text without white space around it, ``</s>`` last.
+        readings: What the model reads instead, if the translation must contain something.
     """
 
     text: str
     ids: list[int]
+    readings: tuple[Reading, ...] = ()
+
+
+class ReadingRow(NamedTuple):
+    """A row of a search: a reading of a segment, or its text.
+
+    Attributes:
+        segment: Number of the segment.
+        ids: Source token ids.
+        constraints: What the translation must contain.
+    """
+
+    segment: int
+    ids: list[int]
+    constraints: tuple[Constraint, ...] = ()
+
+
+def list_readings(segments: Sequence[Segment], search: SearchConfig) -> list[ReadingRow]:
+    """Return what the search translates for segments: their readings one after the other.
+
+    Samples are drawn for the first reading only, because nothing compares samples.
+    """
+    return [
+        row
+        for number, segment in enumerate(segments)
+        for row in [
+            ReadingRow(number, reading.ids, reading.constraints)
+            for reading in segment.readings[: 1 if search.sample else None]
+        ]
+        or [ReadingRow(number, segment.ids)]
+    ]
+
+
+def choose_readings(
+    rows: Sequence[ReadingRow], found: Sequence[list[Hypothesis]]
+) -> list[list[Hypothesis]]:
+    """Return for each segment the hypotheses of the reading whose best one has the highest score."""
+    best: dict[int, list[Hypothesis]] = {}
+    reading = 0
+    for row, n_best in zip(rows, found, strict=True):
+        reading = reading + 1 if row.segment in best else 0
+        if reading == 0 or (n_best and n_best[0].score > best[row.segment][0].score):
+            best[row.segment] = [h._replace(reading=reading) for h in n_best] if reading else n_best
+    return [best[number] for number in range(len(best))]
 
 
 Encode = Callable[[str], list[int]]

@@ -22,8 +22,10 @@ from headway.inference.engine import Engine, make_engine
 from headway.inference.ensemble import EnsembleEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.fixed_engine import FixedEngine
+from headway.inference.readings import StandIn
 from headway.inference.scoring import score_by_steps
 from headway.inference.shortlist import Shortlist
+from headway.inference.stand_ins import find_stand_ins
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 
@@ -46,6 +48,7 @@ class TokenSearch:
     ) -> None:
         self.models, self.tokenizer, self.directory = models, tokenizer, directory
         self._engines: dict[str, Engine] = {}
+        self._stand_ins: dict[str, list[StandIn]] = {}
 
     @property
     def max_positions(self) -> int:
@@ -65,6 +68,12 @@ class TokenSearch:
                 else engines[0]
             )
         return self._engines[precision]
+
+    def stand_ins(self, precision: str) -> list[StandIn]:
+        """Return the words that the models read in the place of placeholders and the like."""
+        if precision not in self._stand_ins:
+            self._stand_ins[precision] = find_stand_ins(self.engine(precision), self.tokenizer)
+        return self._stand_ins[precision]
 
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
         """Return how many tokens a batch may have, and how many each source counts besides its own.

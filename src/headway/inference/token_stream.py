@@ -1,6 +1,7 @@
 """A translation that is shown while it is made: greedy search, a token at a time."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -17,7 +18,8 @@ _INCOMPLETE = "\N{REPLACEMENT CHARACTER}"  # the bytes of an unfinished characte
 def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
     """Yield the greedy translation of a segment as it is made.
 
-    The texts joined are what a search with a beam of 1 finds. A text that was yielded is final: text
+    The texts joined are what a search with a beam of 1 finds. A segment that keeps placeholders or has
+    terms of a glossary is yielded as a whole. A text that was yielded is final: text
     that later tokens may still change, such as half of a character, is held back.
 
     Args:
@@ -25,6 +27,10 @@ def stream_tokens(translator: Translator, segment: Segment) -> Iterator[str]:
         segment: From `Translator.split`.
     """
     search, tokenizer = translator.default_search, translator.tokenizer
+    if segment.readings:  # the whole must be known before kept text can take its place
+        best = translator.search_batch([segment], replace(search, beam=1, n_best=1, sample=False))
+        yield translator.join([segment], best)[0].text
+        return
     limit = translator.token_search.max_target_length(segment.ids, search)
     engine = translator.token_search.engine(search.precision)
     decoding = engine.start([segment.ids], 1, limit)

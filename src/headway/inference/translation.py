@@ -37,15 +37,24 @@ def join_segments(
     tokenizer: Tokenizer,
     segments: Sequence[Segment],
     found: Sequence[Sequence[Hypothesis]],
+    written: Sequence[Sequence[str]],
     links: Sequence[Sequence[WordPairs]] | None,
 ) -> list[Translation]:
-    """Join the hypotheses of segments to translations of a line; see `Translator.join`."""
+    """Join the hypotheses of segments to translations of a line; see `Translator.join`.
+
+    Args:
+        tokenizer: Of the model.
+        segments: Of the line.
+        found: For each segment its n best hypotheses.
+        written: The text of each.
+        links: The alignment of each, or None.
+    """
     translations = []
     # Each segment starts with the target language that the line names.
     named = tokenizer.named_language(segments[0].text) if segments else ""
     sources = [segment.text.removeprefix(named) for segment in segments]
     for rank, hypotheses in enumerate(zip(*found, strict=False)):
-        texts = [tokenizer.decode(h.tokens) for h in hypotheses]
+        texts = [of[rank] for of in written]
         translations.append(
             Translation(
                 # The model may spell line ends: a line must stay one line.

@@ -2,24 +2,34 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import overload
 
 from headway.config import Config, SearchConfig
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.inference.alignment import align_words
 from headway.inference.beam_search import Hypothesis
 from headway.inference.choosing import load_backward_model, search_and_choose
 from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.ensemble import load_ensemble
+from headway.inference.kept_places import restore_kept
+from headway.inference.readings import MarkedText, Reading
 from headway.inference.saving import save_translator
 from headway.inference.scoring import score_pairs
-from headway.inference.splitting import Segment, split_line, split_sentences
+from headway.inference.splitting import (
+    Segment,
+    choose_readings,
+    list_readings,
+    split_line,
+    split_sentences,
+)
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, WordPairs, join_segments
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
+from headway.text.glossary import Glossary
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 
@@ -70,6 +80,7 @@ class Translator:
         self.pairs = tuple(pairs)
         self.directory = directory
         self.backward = backward
+        self.glossary: Glossary | None = None
         self.config: Config | None = None  # the settings of the training, if they are known
         self.token_search = TokenSearch(self.models, tokenizer, directory)
         if len({target for _, target in self.pairs}) == 1:
@@ -131,6 +142,12 @@ class Translator:
             directory, self.model, self.tokenizer, self.default_search, self.languages,
             self.config, self.directory, licence, self.pairs,
         )  # fmt: skip
+
+    def with_glossary(self, glossary: Glossary | None) -> "Translator":
+        """Return a translator that translates terms as a glossary says, which shares the weights."""
+        chosen = copy(self)
+        chosen.glossary = glossary
+        return chosen
 
     def to(self, target: str, source: str = "", *, zero_shot: bool = False) -> "Translator":
         """Return a translator for one pair of languages, which shares the weights.
@@ -196,13 +213,33 @@ class Translator:
             )
 
     @overload
-    def translate(self, text: str, search: SearchConfig | None = None) -> str: ...
-    @overload
-    def translate(self, text: list[str], search: SearchConfig | None = None) -> list[str]: ...
     def translate(
-        self, text: str | list[str], search: SearchConfig | None = None
+        self, text: str, search: SearchConfig | None = None, *, glossary: Glossary | None = None
+    ) -> str: ...
+    @overload
+    def translate(
+        self,
+        text: list[str],
+        search: SearchConfig | None = None,
+        *,
+        glossary: Glossary | None = None,
+    ) -> list[str]: ...
+    def translate(
+        self,
+        text: str | list[str],
+        search: SearchConfig | None = None,
+        *,
+        glossary: Glossary | None = None,
     ) -> str | list[str]:
-        """Translate a text or a list of texts; a blank text stays as it is."""
+        """Translate a text or a list of texts; a blank text stays as it is.
+
+        Args:
+            text: Raw text.
+            search: Search settings; None: the default.
+            glossary: How terms are translated; None: that of the translator.
+        """
+        if glossary is not None:
+            return self.with_glossary(glossary).translate(text, search)
         if isinstance(text, str):
             return self.translate([text], search)[0]
         return [found[0].text for found in self.stream(text, search)]
@@ -225,12 +262,17 @@ class Translator:
             align: Also align the words of source and translation.
             window: Lines that are translated together.
 
+        Raises:
+            UsageError: If samples are asked for of a translator with a glossary.
+
         Yields:
             For each line its n best translations, or its n samples.
         """
         search = search or self.default_search
         if window < 1:
             raise HeadwayError(f"window = {window}: must be at least 1")
+        if self.glossary is not None and search.sample:
+            raise UsageError("search.sample: samples cannot follow a glossary; drop one of them")
         source = iter(lines)
         while taken := list(islice(source, window)):
             yield from self._translate_window(taken, search, prefix, align)
@@ -289,20 +331,28 @@ class Translator:
         stripped = line.strip()
         if not stripped:
             return []
+        marked = MarkedText(stripped, self.tokenizer, keep=search.keep, glossary=self.glossary)
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
         named = self.tokenizer.named_language(stripped)
         longest = max(1, longest - bool(named))
         language = self.languages[0]
-        texts = split_sentences(stripped, language) if search.split_sentences else [stripped]
+        encode = self._encode if not marked.marks else partial(self._encode_marked, marked)
+        texts = split_sentences(marked.text, language) if search.split_sentences else [marked.text]
         segments = [
-            segment
-            for text in texts
-            for segment in split_line(text, language, self._encode, longest)
+            segment for text in texts for segment in split_line(text, language, encode, longest)
         ]
         if named:
             texts = [named + segment.text for segment in segments[1:]]
-            segments[1:] = [Segment(text, self._encode(text.strip())) for text in texts]
-        return segments
+            segments[1:] = [Segment(text, encode(text.strip())) for text in texts]
+        if not marked.marks:
+            return segments
+        return [
+            Segment(
+                marked.restore(text), ids,
+                marked.readings(text.removeprefix(named), partial(self.token_search.stand_ins, search.precision), named),
+            )
+            for text, ids, _ in segments
+        ]  # fmt: skip
 
     def search_batch(
         self,
@@ -321,11 +371,15 @@ class Translator:
         Returns:
             For each segment its n best hypotheses, or its n samples.
         """
-        sources = [segment.ids for segment in segments]
-        prefixes: list[list[int]] = [[] for _ in segments]
-        return self.token_search.search_batch(
-            sources, prefixes, search or self.default_search, is_wanted
-        )
+        search = search or self.default_search
+        rows = list_readings(segments, search)
+        prefixes: list[list[int]] = [[] for _ in rows]
+        found = self.token_search.search_batch(
+            [row.ids for row in rows], prefixes, search,
+            None if is_wanted is None else lambda row: is_wanted(rows[row].segment),
+            [row.constraints for row in rows],
+        )  # fmt: skip
+        return choose_readings(rows, found)
 
     def prepare(self, search: SearchConfig) -> bool:
         """Make the engines for a search; return whether all can run several batches at once."""
@@ -343,9 +397,14 @@ class Translator:
 
         If the segment starts with the name of a target language, that name is not a word.
         """
-        return align_words(
-            self.models, self.tokenizer, segment.text, segment.ids, hypothesis.tokens
-        )
+        if not segment.readings:
+            return align_words(
+                self.models, self.tokenizer, segment.text, segment.ids, hypothesis.tokens
+            )
+        reading = segment.readings[hypothesis.reading]
+        links = self._align_reading(reading, hypothesis)
+        restored = restore_kept(self.tokenizer, reading, hypothesis.tokens, links)
+        return [(reading.words[source], restored.words[target]) for source, target in links]
 
     def join(
         self,
@@ -360,7 +419,29 @@ class Translator:
             found: For each segment its n best hypotheses.
             links: From `align`, for each hypothesis; None: the translations have no alignment.
         """
-        return join_segments(self.tokenizer, segments, found, links)
+        texts = [
+            [self._decode(segment, hypothesis) for hypothesis in n_best]
+            for segment, n_best in zip(segments, found, strict=True)
+        ]
+        return join_segments(self.tokenizer, segments, found, texts, links)
+
+    def _decode(self, segment: Segment, hypothesis: Hypothesis) -> str:
+        """Return the text of a hypothesis, with what the segment keeps."""
+        if not segment.readings:
+            return self.tokenizer.decode(hypothesis.tokens)
+        reading = segment.readings[hypothesis.reading]
+        links = self._align_reading(reading, hypothesis) if reading.tags else []
+        return restore_kept(self.tokenizer, reading, hypothesis.tokens, links).text
+
+    def _align_reading(self, reading: Reading, hypothesis: Hypothesis) -> WordPairs:
+        """Link the words of a reading to the words of its translation."""
+        named = self.tokenizer.decode_source(reading.ids[:1])
+        text = named + reading.text if self.tokenizer.named_language(named) else reading.text
+        return align_words(self.models, self.tokenizer, text, reading.ids, hypothesis.tokens)
+
+    def _encode_marked(self, marked: MarkedText, text: str) -> list[int]:
+        """Return the token ids of a part of a marked text, with the marks' source."""
+        return self._encode(marked.restore(text))
 
     def _encode(self, text: str) -> list[int]:
         return self.tokenizer.encode_source([text])[0]

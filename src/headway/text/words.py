@@ -18,3 +18,13 @@ def is_word_character(text: str) -> bool:
         "\u0e00" <= text < "\u0f00" or "\u1000" <= text < "\u10a0" or "\u1780" <= text < "\u1800"
     )
     return not is_thai_lao_burmese_or_khmer and unicodedata.east_asian_width(text) not in "WF"
+
+
+def is_inside_word(text: str, at: int) -> bool:
+    """Return whether a word goes on from the character before a place to the one after it."""
+    return 0 < at < len(text) and is_word_character(text[at - 1]) and is_word_character(text[at])
+
+
+def is_byte(subword: str) -> bool:
+    """Return whether an entry of a vocabulary is a byte of a character that has no subword."""
+    return subword.startswith("<0x") and len(subword) == 6

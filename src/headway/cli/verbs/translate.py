@@ -66,6 +66,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="columns of a .csv or .tsv --input to translate: names, or numbers from 1",
     )
+    parser.add_argument(
+        "--glossary",
+        metavar="FILE",
+        help="translate its terms as it says: .tsv or .csv (source, target, flags) or .tbx",
+    )
     add_direction(parser)
     add_backward(parser)
     add_machine(parser)

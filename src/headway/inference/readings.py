@@ -1,0 +1,253 @@
+"""Readings of a segment: what the model reads in the place of text that the translation keeps.
+
+A model has seldom seen ``{name}`` or an address, and translates the words around it badly. So it reads a
+word that it copies well, a stand-in. A constraint makes the translation contain the stand-in exactly as
+often as the source, and then the kept text takes its place. Which stand-in fits depends on the sentence
+("{count} files", "{name} writes"): a segment has several readings, and the translation that the model
+finds likeliest is taken. Tags stand for no word, so the model does not read them.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
+from typing import NamedTuple
+
+from headway.inference.constraints import Constraint
+from headway.text.glossary import Glossary
+from headway.text.kept_text import find_kept_text
+from headway.text.tokenizer import Tokenizer
+from headway.text.words import is_byte
+
+READINGS = 3  # of a segment with stand-ins
+WORD = re.compile(r"\S+")
+
+
+class StandIn(NamedTuple):
+    """A word that the model copies.
+
+    Attributes:
+        word: The word.
+        tokens: Its target token ids.
+    """
+
+    word: str
+    tokens: tuple[int, ...]
+
+
+class Mark(NamedTuple):
+    """What a private-use character stands for in a marked text.
+
+    Attributes:
+        source: The text of the source.
+        kind: name: kept, the model reads a stand-in; tag: kept, the model reads nothing; term: the model
+            reads the source.
+        renderings: Of a term: each of them meets its constraint. Of a name: the text that is kept.
+    """
+
+    source: str
+    kind: str
+    renderings: tuple[str, ...]
+
+
+class KeptName(NamedTuple):
+    """Kept text and the tokens of the stand-in whose place it takes."""
+
+    text: str
+    tokens: tuple[int, ...]
+
+
+class KeptTag(NamedTuple):
+    """A tag that the model does not read.
+
+    Attributes:
+        text: The tag.
+        word: How many words of the reading begin before it.
+        is_attached: Whether a word ends at it.
+        is_followed: Whether something follows it without a space.
+    """
+
+    text: str
+    word: int
+    is_attached: bool
+    is_followed: bool
+
+
+class Reading(NamedTuple):
+    """A form of a segment that the model can translate.
+
+    Attributes:
+        text: What the model reads.
+        ids: Its token ids, ``</s>`` last.
+        constraints: What the translation must contain.
+        names: In the order of the source.
+        tags: In the order of the source.
+        words: For each word of ``text`` the number of its word in the segment.
+    """
+
+    text: str
+    ids: list[int]
+    constraints: tuple[Constraint, ...]
+    names: tuple[KeptName, ...]
+    tags: tuple[KeptTag, ...]
+    words: tuple[int, ...]
+
+
+class MarkedText:
+    """A text in which each part that a translation keeps or prescribes is one private-use character.
+
+    Args:
+        text: Raw text.
+        tokenizer: Of the model.
+        keep: Whether placeholders, addresses, code, tags and numbers with units are kept.
+        glossary: None: there is none.
+
+    Attributes:
+        text: The marked text, which can be split like any text.
+    """
+
+    def __init__(
+        self, text: str, tokenizer: Tokenizer, *, keep: bool, glossary: Glossary | None
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.marks: dict[str, Mark] = {}
+        found = [(k.start, k.end, k) for k in find_kept_text(text)] if keep else []
+        self.text = text
+        parts, at = [], 0
+        spans = []
+        for start, end, kept in found:
+            source = text[start:end]
+            if kept.kind == "literal":
+                mark = self._mark_term(source, _spacings(source), False)
+                spans.append((start, end, mark))
+            else:
+                spans.append((start, end, Mark(source, kept.kind, (source,))))
+        if glossary is not None:
+            terms = glossary.find(text, [(start, end) for start, end, _ in found])
+            spans += [
+                (t.start, t.end, self._mark_term(text[t.start : t.end], t.renderings, t.is_kept))
+                for t in terms
+            ]
+        if not spans:
+            return
+        first = _free_characters(text, len(spans))
+        for number, (start, end, mark) in enumerate(sorted(spans)):
+            character = chr(first + number)
+            self.marks[character] = mark
+            parts += [text[at:start], character]
+            at = end
+        self.text = "".join([*parts, text[at:]])
+
+    def _mark_term(self, source: str, renderings: tuple[str, ...], is_kept: bool) -> Mark:
+        """Return the mark of a term; a rendering that the vocabulary cannot spell is kept text."""
+        ids = self.tokenizer.encode_target(renderings)
+        spelled = [r for r, i in zip(renderings, ids, strict=True) if self._is_spelled(i)]
+        if is_kept or not spelled:
+            return Mark(source, "name", renderings[:1])
+        return Mark(source, "term", tuple(spelled))
+
+    def _is_spelled(self, ids: Sequence[int]) -> bool:
+        """Return whether tokens are subwords, and neither unknown characters nor bytes."""
+        subwords = self.tokenizer.target_subwords(ids)
+        return self.tokenizer.unk not in ids and not any(is_byte(subword) for subword in subwords)
+
+    def restore(self, marked: str) -> str:
+        """Return the source of a part of the marked text."""
+        return "".join(
+            self.marks[character].source if character in self.marks else character
+            for character in marked
+        )
+
+    def read(self, marked: str, stand_ins: Sequence[StandIn], language: str = "") -> Reading:
+        """Return what the model reads for a part of the marked text.
+
+        Args:
+            marked: The part, without the name of a target language.
+            stand_ins: The stand-ins to take, in this order; after the last comes the first again.
+            language: The name of the target language that the model reads first, such as ``>>deu<<``.
+        """
+        chosen = cycle(stand_ins)
+        text, original = "", ""
+        places: dict[int, int] = {}  # characters of the text that are in the original
+        constraints: list[Constraint] = []
+        names: list[KeptName] = []
+        tags: list[KeptTag] = []
+        for at, character in enumerate(marked):
+            mark = self.marks.get(character)
+            source = written = character if mark is None else mark.source
+            if mark is not None and mark.kind == "tag":
+                written = ""
+                is_attached = bool(text) and not text[-1].isspace()
+                is_followed = bool(marked[at + 1 : at + 2].strip())
+                tags.append(KeptTag(source, len(text.split()), is_attached, is_followed))
+            elif mark is not None and mark.kind == "term":
+                constraints.append(Constraint(self._alternatives(mark.renderings)))
+            elif mark is not None:
+                # A model that copies nothing reads the text itself.
+                kept = self._alternatives(mark.renderings)[0]
+                written, tokens = next(chosen, StandIn(source, kept))
+                constraints.append(Constraint((tokens,), is_exact=True))
+                names.append(KeptName(mark.renderings[0], tokens))
+            common = len(written) if written == source else min(1, len(written))
+            places |= {len(text) + i: len(original) + i for i in range(common)}
+            text += written
+            original += source
+        return Reading(
+            text, self.tokenizer.encode_source([language + text.strip()])[0], tuple(constraints),
+            tuple(names), tuple(tags), tuple(_map_words(text, original, places)),
+        )  # fmt: skip
+
+    def readings(
+        self, marked: str, stand_ins: Callable[[], Sequence[StandIn]], language: str = ""
+    ) -> tuple[Reading, ...]:
+        """Return the readings of a part of the marked text; none: the model reads the text itself.
+
+        Args:
+            marked: The part, without the name of a target language.
+            stand_ins: Returns those of the model; called if there is text to replace.
+            language: See `read`.
+        """
+        kinds = {self.marks[character].kind for character in marked if character in self.marks}
+        if "name" not in kinds:
+            return (self.read(marked, (), language),) if kinds else ()
+        present = {word.casefold() for word in re.findall(r"\w+", marked)}
+        free = [each for each in stand_ins() if each.word.casefold() not in present]
+        return tuple(
+            self.read(marked, [*free[first:], *free[:first]], language)
+            for first in range(max(1, min(READINGS, len(free))))
+        )
+
+    def _alternatives(self, renderings: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """Return the token ids of renderings, as they are written after a space and after a bracket."""
+        bracket, *ids = self.tokenizer.encode_target(["(", *renderings])
+        inner = self.tokenizer.encode_target([f"({rendering}" for rendering in renderings])
+        found = {tuple(each[:-1]): None for each in ids}
+        cut = len(bracket) - 1
+        found |= {tuple(each[cut:-1]): None for each in inner if each[:cut] == bracket[:-1]}
+        return tuple(each for each in found if each)
+
+
+def _spacings(literal: str) -> tuple[str, ...]:
+    """Return a number with its unit, as it is and with and without a space between them."""
+    number = re.match(r".*\d", literal)
+    assert number is not None
+    unit = literal[number.end() :].strip()
+    written = literal, f"{number[0]} {unit}", f"{number[0]}\u00a0{unit}", f"{number[0]}{unit}"
+    return tuple(dict.fromkeys(written))
+
+
+def _free_characters(text: str, count: int) -> int:
+    """Return the first of ``count`` private-use characters that a text does not contain."""
+    used = {ord(character) for character in text if ord(character) >= 0xF0000}
+    first = 0xF0000
+    while any(first <= code < first + count for code in used):
+        first += count
+    return first
+
+
+def _map_words(text: str, original: str, places: Mapping[int, int]) -> list[int]:
+    """Return for each word of a text the number of its word in the original."""
+    found, at = [], 0
+    for word in WORD.finditer(text):
+        at = next((places[i] for i in range(*word.span()) if i in places), at)
+        found.append(max(0, len(original[: at + 1].split()) - 1))
+    return found

@@ -1,0 +1,157 @@
+"""Glossaries: terms of a source text, and the words that translate them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from headway.errors import HeadwayError
+from headway.text.words import is_inside_word
+
+
+class TermMatch(NamedTuple):
+    """A term in a text.
+
+    Attributes:
+        start: Its first character.
+        end: The character after it.
+        renderings: Each of them translates it.
+        is_kept: Whether it is not translated; then the text itself is the only rendering.
+    """
+
+    start: int
+    end: int
+    renderings: tuple[str, ...]
+    is_kept: bool
+
+
+@dataclass(frozen=True)
+class Term:
+    """An entry of a glossary.
+
+    Attributes:
+        source: The term; ``*`` stands for the rest of a word. Spaces stand for any white space.
+        renderings: Each of them translates it.
+        is_case_sensitive: Whether the text must have the capitals of ``source``.
+        is_kept: Whether it is not translated.
+        is_regex: Whether ``source`` is a regular expression.
+
+    Raises:
+        HeadwayError: If there is no source or no rendering, or the regular expression is none.
+    """
+
+    source: str
+    renderings: tuple[str, ...]
+    is_case_sensitive: bool = False
+    is_kept: bool = False
+    is_regex: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.source.strip(" *"):
+            raise HeadwayError("no source term")
+        if not self.is_kept and not any(self.renderings):
+            raise HeadwayError(
+                f"'{self.source}' has no target; write one, or the flag keep if it is not translated"
+            )
+        try:
+            matches_nothing = self.pattern.match("") is not None
+        except re.error as error:
+            raise HeadwayError(f"'{self.source}' is not a regular expression: {error}") from None
+        if matches_nothing:
+            raise HeadwayError(f"'{self.source}' matches a text without characters")
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches the term at a place; word boundaries are not checked."""
+        flags = re.NOFLAG if self.is_case_sensitive else re.IGNORECASE
+        if self.is_regex:
+            return re.compile(self.source, flags)
+        parts = [
+            r"\s+".join(map(re.escape, part.split(" "))) for part in self.source.strip().split("*")
+        ]
+        return re.compile(r"\w*".join(parts), flags)
+
+    @property
+    def beginning(self) -> str:
+        """The first two characters of every match, or fewer if they differ; in lower case."""
+        return "" if self.is_regex else re.split(r"[*\s]", self.source.strip())[0][:2].lower()
+
+    def match(self, text: str, start: int) -> TermMatch | None:
+        """Return the term if it stands in a text as whole words from ``start`` on."""
+        found = self.pattern.match(text, start)
+        if found is None or not found[0] or is_inside_word(text, found.end()):
+            return None
+        if self.is_kept:
+            return TermMatch(start, found.end(), (found[0],), True)
+        renderings = self.renderings
+        if found[0][0].isupper() and not self.source[0].isupper() and not self.is_case_sensitive:
+            # A term at the beginning of a sentence.
+            capitalized = [r[:1].upper() + r[1:] for r in renderings]
+            renderings = tuple(dict.fromkeys((*renderings, *capitalized)))
+        return TermMatch(start, found.end(), renderings, False)
+
+
+class Glossary:
+    """Terms, of which the longest is taken where several match; of equal ones the first.
+
+    Args:
+        terms: In the order of a file.
+
+    Example:
+        >>> glossary = Glossary.of({"wall": ["Mauer", "Mauern"]})
+        >>> [(match.start, match.renderings) for match in glossary.find("Two walls and a wall.")]
+        [(16, ('Mauer', 'Mauern'))]
+    """
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        self.terms = list(terms)
+        self._by_beginning: dict[str, list[Term]] = {}
+        for term in terms:
+            self._by_beginning.setdefault(term.beginning, []).append(term)
+
+    @classmethod
+    def of(cls, terms: Mapping[str, str | Sequence[str]]) -> "Glossary":
+        """Make a glossary of source terms and their renderings, a text or several."""
+        return cls(
+            [
+                Term(source, (target,) if isinstance(target, str) else tuple(target))
+                for source, target in terms.items()
+            ]
+        )
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def find(self, text: str, taken: Sequence[tuple[int, int]] = ()) -> list[TermMatch]:
+        """Return the terms of a text, from left to right; they do not overlap.
+
+        Args:
+            text: Any text.
+            taken: Ranges of characters, ascending, in which there are no terms.
+        """
+        found: list[TermMatch] = []
+        ranges = iter([*taken, (len(text), len(text))])
+        barrier = next(ranges)
+        at = 0
+        while at < len(text):
+            if at >= barrier[0]:
+                at, barrier = max(at, barrier[1]), next(ranges, (len(text), len(text)))
+                if at >= len(text):
+                    break
+                continue
+            match = None if is_inside_word(text, at) else self._longest(text, at, barrier[0])
+            if match is not None:
+                found.append(match)
+            at = at + 1 if match is None else match.end
+        return found
+
+    def _longest(self, text: str, start: int, end: int) -> TermMatch | None:
+        best: TermMatch | None = None
+        two = text[start : start + 2].lower()
+        for beginning in dict.fromkeys((two, two[:1], "")):
+            for term in self._by_beginning.get(beginning, ()):
+                match = term.match(text, start)
+                if match and match.end <= end and (best is None or match.end > best.end):
+                    best = match
+        return best

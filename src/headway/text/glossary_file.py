@@ -1,0 +1,194 @@
+"""Files of glossaries: tables (TSV, CSV) and TBX.
+
+A row of a table has a source term, its target and, if wanted, flags. Several renderings of a term are
+separated by ``|``. The flags are ``case`` (the capitals count), ``keep`` (the term is not translated) and
+``regex`` (the source is a regular expression). A line that starts with ``#`` is a comment, and a first row
+``source, target`` is a header.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+
+from headway.errors import HeadwayError, suggest
+from headway.text.glossary import Glossary, Term
+
+FLAGS = ("case", "keep", "regex")
+HEADER = ("source", "target", "flags")
+MAX_BYTES = 32 << 20
+MAX_TERMS = 200_000
+
+
+class Row(NamedTuple):
+    """A row of a file: the line of its number, and its cells."""
+
+    line: int
+    cells: Sequence[str]
+
+
+def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Glossary:
+    """Read a glossary.
+
+    Args:
+        path: ``.tsv`` or ``.txt``, ``.csv``, or ``.tbx`` or ``.xml``.
+        languages: Codes of source and target, which a TBX file needs.
+
+    Raises:
+        HeadwayError: If the file cannot be read; the message names the file and the line.
+    """
+    path = Path(path)
+    readers = {".tsv": "\t", ".txt": "\t", ".csv": ","}
+    suffix = path.suffix.lower()
+    if suffix not in (*readers, ".tbx", ".xml"):
+        raise HeadwayError(f"{path}: a glossary must be a .tsv, .csv or .tbx file")
+    content = _read_bytes(path)
+    if suffix not in readers:
+        return _make_glossary(path, _read_tbx(path, content, languages))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise HeadwayError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
+    return _make_glossary(path, _read_table(path, text, readers[suffix]))
+
+
+def read_rows(name: str, text: str) -> Glossary:
+    """Read a glossary in TSV that was sent as text; errors name ``name`` and the line."""
+    return _make_glossary(Path(name), _read_table(Path(name), text, "\t"))
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise HeadwayError(f"{path}: {error.strerror or error}") from None
+    if len(content) > MAX_BYTES:
+        raise HeadwayError(f"{path}: larger than any glossary ({MAX_BYTES >> 20} MB)")
+    return content
+
+
+def _make_glossary(path: Path, rows: Iterator[Row]) -> Glossary:
+    terms: list[Term] = []
+    for number, row in rows:
+        try:
+            terms.append(_make_term(row))
+        except HeadwayError as error:
+            raise HeadwayError(f"{path}:{number}: {error}") from None
+        if len(terms) > MAX_TERMS:
+            raise HeadwayError(f"{path}:{number}: more than {MAX_TERMS:,} terms")
+    return Glossary(terms)
+
+
+def _make_term(cells: Sequence[str]) -> Term:
+    if len(cells) > len(HEADER):
+        raise HeadwayError(
+            f"{len(cells)} columns; there must be a source, a target and, if wanted, flags"
+        )
+    source, target, flags = (*cells, "", "")[:3]
+    given = flags.replace(",", " ").split()
+    for flag in given:
+        if flag not in FLAGS:
+            raise HeadwayError(
+                f"'{flag}' is not a flag{suggest(flag, FLAGS)}; flags are case, keep, regex"
+            )
+    renderings = tuple(each.strip() for each in target.split("|") if each.strip())
+    return Term(
+        source.strip(), renderings, is_case_sensitive="case" in given, is_kept="keep" in given,
+        is_regex="regex" in given,
+    )  # fmt: skip
+
+
+def _read_table(path: Path, text: str, delimiter: str) -> Iterator[Row]:
+    lines = text.splitlines()
+    is_first = True
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            [cells] = csv.reader([line], strict=True) if delimiter == "," else [line.split("\t")]
+        except (csv.Error, ValueError) as error:
+            raise HeadwayError(f"{path}:{number}: not a row of a table: {error}") from None
+        header = tuple(cell.strip().lower() for cell in cells)
+        if is_first and header[:2] == HEADER[:2]:
+            is_first = False
+            continue
+        is_first = False
+        yield Row(number, cells)
+
+
+def _read_tbx(path: Path, content: bytes, languages: tuple[str, str]) -> Iterator[Row]:
+    """Yield the terms of a TBX file, version 2 or 3, as rows of a table."""
+    parser, reader = expat.ParserCreate(), _TbxReader(languages)
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda name, attributes: reader.start(
+        name, attributes, parser.CurrentLineNumber
+    )
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.characters
+
+    def refuse(name: str, *_declaration: object) -> None:
+        raise HeadwayError(
+            f"{path}:{parser.CurrentLineNumber}: declares the entity '{name[:40]}': write its text instead"
+        )
+
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        what = expat.ErrorString(error.code)
+        raise HeadwayError(f"{path}:{error.lineno}: not well-formed XML: {what}") from None
+    except (ValueError, LookupError) as error:
+        if isinstance(error, HeadwayError):
+            raise
+        raise HeadwayError(f"{path}: its encoding cannot be read: {error}") from None
+    if not reader.rows:
+        raise HeadwayError(
+            f"{path}: no terms in {languages[0] or '?'} and {languages[1] or '?'}; a TBX file names the"
+            " languages in xml:lang"
+        )
+    yield from reader.rows
+
+
+class _TbxReader:
+    """Collects the terms of each concept: all terms of the target render each term of the source."""
+
+    def __init__(self, languages: tuple[str, str]) -> None:
+        self.languages = languages
+        self.rows: list[Row] = []
+        self._terms: dict[str, list[str]] = {}
+        self._language, self._line = "", 0
+        self._term: list[str] | None = None
+
+    def start(self, name: str, attributes: dict[str, str], line: int) -> None:
+        if name in ("termEntry", "conceptEntry"):
+            self._terms, self._line = {}, line
+        elif name in ("langSet", "langSec"):
+            self._language = attributes.get("xml:lang", "")
+        elif name == "term":
+            self._term = []
+
+    def end(self, name: str) -> None:
+        if name == "term" and self._term is not None:
+            self._terms.setdefault(self._language, []).append("".join(self._term).strip())
+            self._term = None
+        elif name in ("termEntry", "conceptEntry"):
+            sources, targets = (self._find(language) for language in self.languages)
+            if targets:
+                self.rows += [Row(self._line, (source, "|".join(targets))) for source in sources]
+
+    def characters(self, text: str) -> None:
+        if self._term is not None:
+            self._term.append(text)
+
+    def _find(self, language: str) -> list[str]:
+        """Return the terms of a language; ``en`` also finds ``en-GB``."""
+        wanted = language.lower().partition("-")[0]
+        return [
+            term
+            for code, terms in self._terms.items()
+            if code.lower().replace("_", "-").partition("-")[0] == wanted
+            for term in terms
+        ]

@@ -1,0 +1,61 @@
+"""What a translation must keep as it is: placeholders, addresses, code, tags, and numbers with units."""
+
+import re
+from typing import Literal, NamedTuple
+
+Kind = Literal["name", "tag", "literal"]
+
+# Symbols that are the same in most languages; letters that are also words are left out.
+UNITS = (
+    "km/h|m/s|[kMGT]bit/s|[kMGT]bps|[cdkmµμn]?m[²³]?|[kmµμ]?g|[cdhm]?l|mL|ml|[mµμn]?s|min|[kMGT]?Hz|[kMG]?W|kWh|MWh|"
+    "[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°C|°F|[kKMGTP]i?B|dpi|px|pt|%|‰|€|£"
+)
+TAG = r"</?[A-Za-z][\w:.-]*(?:\s+[^<>]*)?/?>"
+PATTERNS: dict[Kind, tuple[str, ...]] = {
+    "tag": (TAG,),
+    "name": (
+        r"`[^`\n]+`",  # code
+        r"(?:https?|ftp)://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
+        r"\bwww\.[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
+        r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+        r"\{\{[^{}\n]*\}\}",
+        r"[$#%]?\{[^{}\s][^{}\n]*\}",
+        r"(?<![\d%])%\(\w+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",
+        r"(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcsp@](?![A-Za-z])",
+        r"(?<![\w%])%[A-Za-z_]\w*%",
+        r"\$[A-Za-z_]\w*",
+        r"(?<![\w/.~])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",
+        r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
+        r"\b[A-Za-z]:\\(?:[\w.-]+\\)*[\w.-]*\w",
+    ),
+    "literal": (rf"(?<![\w.,])[-+±]?\d+(?:[.,]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?!\w)",),
+}
+_ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
+
+_HINT = re.compile(r"[`@{%$/\\<\d]|www\.")  # what every pattern needs; most texts have none
+
+
+class KeptText(NamedTuple):
+    """A part of a text that its translation keeps.
+
+    Attributes:
+        start: Its first character.
+        end: The character after it.
+        kind: How it stands in a sentence. A name stands for words, a tag for none; a literal is
+            ordinary text that other languages write in the same way.
+    """
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def find_kept_text(text: str) -> list[KeptText]:
+    """Return what the translation of a text must keep, from left to right."""
+    if _HINT.search(text) is None:
+        return []
+    found = []
+    for match in _ANY.finditer(text):
+        kind: Kind = "tag" if match["tag"] else "name" if match["name"] else "literal"
+        found.append(KeptText(*match.span(), kind))
+    return found

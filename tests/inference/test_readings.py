@@ -1,0 +1,173 @@
+"""What must stay is in every translation exactly as often as in its source, whatever else is asked for."""
+
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headway.config import SearchConfig
+from headway.errors import UsageError
+from headway.inference import Translator
+from headway.inference.kept_places import restore_kept
+from headway.inference.readings import KeptTag, MarkedText, Reading, StandIn
+from headway.inference.token_stream import stream_tokens
+from headway.text.glossary import Glossary, Term
+from headway.text.tokenizer import Tokenizer
+from support.toy_models import sentences
+
+SEARCH = SearchConfig(max_extra=7)
+KEPT = [
+    "{name}", "{{a.b}}", "${x}", "$VAR", "%1$s", "%d", "https://example.org/a?b=c", "joe@example.org",
+    "`ls -l`", "/etc/hosts", "{name}",
+]  # fmt: skip
+TAGS = [("<b>", "</b>"), ('<x id="1"/>', ""), ("<g id='2'>", "</g>")]
+
+
+def strings(count: int, seed: int) -> list[str]:
+    """Sentences with placeholders and tags in random places."""
+    chooser, found = random.Random(seed), []
+    for sentence in sentences(count, seed):
+        words = sentence.split()
+        for kept in chooser.choices(KEPT, k=chooser.randrange(4)):
+            words.insert(chooser.randrange(len(words) + 1), kept)
+        if chooser.random() < 0.4:
+            before, after = chooser.choice(TAGS)
+            at = chooser.randrange(len(words))
+            words[at] = f"{before}{words[at]}{after}"
+        found.append(" ".join(words))
+    return found
+
+
+def kept_in(text: str) -> list[int]:
+    """How often each of the placeholders and tags occurs; a random model may invent others."""
+    return [text.count(each) for each in (*KEPT, *(tag for pair in TAGS for tag in pair if tag))]
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        SEARCH,
+        replace(SEARCH, beam=1),
+        replace(SEARCH, precision="int8", n_best=3),
+        replace(SEARCH, sample=True, n_best=2),
+        replace(SEARCH, mbr=True, candidates=5),
+        replace(SEARCH, max_tokens=6),
+    ],
+    ids=["beam", "greedy", "int8", "samples", "mbr", "split"],
+)
+def test_placeholders_and_tags_are_kept(translator: Translator, search: SearchConfig) -> None:
+    lines = strings(60, 3)
+    for line, found in zip(lines, translator.stream(lines, search, align=True), strict=True):
+        for translation in found:
+            assert kept_in(translation.text) == kept_in(line), (line, translation.text)
+            counts = len(line.split()), len(translation.text.split())
+            for pair in translation.alignment or []:
+                assert pair[0] < counts[0]
+                assert pair[1] < counts[1]
+
+
+def test_a_line_with_placeholders_does_not_depend_on_other_lines(translator: Translator) -> None:
+    glossary = Glossary.of({"cat": "Kater", "green house": ["Hund"]})
+    lines = strings(40, 4)
+    together = translator.translate(lines, SEARCH, glossary=glossary)
+    assert [translator.translate(line, SEARCH, glossary=glossary) for line in lines] == together
+
+
+def test_lines_that_have_nothing_to_keep_get_the_same_bits(translator: Translator) -> None:
+    lines = sentences(30, 6)
+    mixed = [line for pair in zip(lines, strings(30, 7), strict=True) for line in pair]
+    glossary = Glossary.of({"absent": "x"})
+    free = list(translator.stream(lines, replace(SEARCH, keep=False)))
+    assert list(translator.with_glossary(glossary).stream(mixed, SEARCH))[::2] == free
+
+
+def test_terms_are_rendered_as_whole_words(translator: Translator) -> None:
+    glossary = Glossary(
+        [
+            Term("cat", ("Kater", "Mieze")),
+            Term("green house", ("Gewächshaus",)),
+            Term("dog", (), is_kept=True),
+            Term("tree", ("梯子",)),
+            Term("hears", ("sieht",)),
+        ]
+    )
+    lines = [
+        "the cat runs under a green house",
+        "the dog sees the tree",
+        "a cat hears a cat",
+        "the a",
+    ]
+    for search in (SEARCH, replace(SEARCH, beam=1, precision="int8"), replace(SEARCH, n_best=4)):
+        for line, found in zip(
+            lines, translator.with_glossary(glossary).stream(lines, search), strict=True
+        ):
+            for translation in found:
+                words = re.findall(r"\w+", translation.text)
+                assert words.count("Kater") + words.count("Mieze") >= line.split().count("cat")
+                assert words.count("Gewächshaus") >= line.count("green house")
+                assert words.count("dog") == line.split().count("dog")
+                assert ("梯子" in translation.text) == ("tree" in line)
+                assert words.count("sieht") >= line.split().count("hears")
+
+
+def test_ensembles_plain_engines_and_shortlists_keep_terms(
+    translator: Translator, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    line, glossary = "the cat sees {name}", Glossary.of({"cat": "Kater"})
+    model = translator.model
+    for other in (
+        Translator(model, tokenizer, others=[model]),
+        Translator(model.to(model.source_embedding.weight.dtype), tokenizer),
+    ):
+        text = other.translate(line, SEARCH, glossary=glossary)
+        assert "Kater" in text
+        assert text.count("{name}") == 1
+
+
+def test_samples_cannot_follow_a_glossary(translator: Translator) -> None:
+    with pytest.raises(UsageError, match=r"search\.sample: samples cannot follow a glossary"):
+        translator.translate("a", replace(SEARCH, sample=True), glossary=Glossary.of({"a": "b"}))
+
+
+def test_a_streamed_translation_keeps_placeholders(translator: Translator) -> None:
+    for line in strings(20, 5):
+        for segment in translator.split(line):
+            parts = "".join(stream_tokens(translator, segment))
+            assert kept_in(parts) == kept_in(segment.text)
+
+
+def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
+
+    def place(source: str, links: list[tuple[int, int]]) -> str:
+        marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+        return restore_kept(tokenizer, marked.read(marked.text, ()), tokens, links).text
+
+    straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert place("the <b>cat sees</b> house.", straight) == "die <b>Katze sieht</b> Haus."
+    assert place("the cat sees <b>house</b>.", straight) == "die Katze sieht <b>Haus</b>."
+    assert (
+        place("<b>the <i>cat</i></b> sees house.", straight)
+        == "<b>die <i>Katze</i></b> sieht Haus."
+    )
+    assert place("the <x/> cat sees house.", straight) == "die <x/> Katze sieht Haus."
+    crossing = [(0, 0), (1, 1), (0, 2), (2, 3)]
+    text = place("<b>the</b> <i>cat sees</i> house.", crossing)
+    assert text.index("</b>") <= text.index("<i>") or text.index("</i>") < text.index("</b>")
+
+
+def test_a_reading_maps_its_words_to_those_of_the_segment(tokenizer: Tokenizer) -> None:
+    line = "the `a b` cat <x/> sees 5 km"
+    marked = MarkedText(line, tokenizer, keep=True, glossary=None)
+    reading = marked.read(marked.text, ())
+    assert isinstance(reading, Reading)
+    assert marked.restore(marked.text) == line
+    words, own = line.split(), reading.text.split()
+    assert [words[number] for number in reading.words] == own
+    assert reading.tags == (KeptTag("<x/>", 4, False, False),)
+    [stand_in] = [StandIn("Hund", (5,))]
+    reading = marked.read(marked.text, [stand_in])
+    assert reading.text == "the Hund cat  sees Hund"  # the vocabulary has no digits
+    assert reading.words == (0, 1, 3, 5, 6)

@@ -1,0 +1,127 @@
+"""A glossary finds its terms as whole words, the longest first, and its file names what is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.text.glossary import Glossary, Term
+from headway.text.glossary_file import read_glossary
+from headway.text.kept_text import find_kept_text
+
+
+def found(glossary: Glossary, text: str) -> list[str]:
+    return [text[match.start : match.end] for match in glossary.find(text)]
+
+
+def test_the_longest_term_is_taken_as_whole_words() -> None:
+    glossary = Glossary.of({"house": "Haus", "house door": "Haustür", "door": "Tür", "猫": "Katze"})
+    assert found(glossary, "The house  door, a house, an outhouse, houses, door.") == [
+        "house  door", "house", "door",
+    ]  # fmt: skip
+    assert found(glossary, "黒猫が好き") == ["猫"]
+
+
+def test_case_patterns_and_expressions() -> None:
+    terms = [
+        Term("US", ("USA",), is_case_sensitive=True),
+        Term("hous*", ("Haus",)),
+        Term(r"\d+ items?", ("Artikel",), is_regex=True),
+        Term("Acme", (), is_kept=True),
+    ]
+    glossary = Glossary(terms)
+    assert found(glossary, "US tells us of HOUSES and 12 items of ACME.") == [
+        "US", "HOUSES", "12 items", "ACME",
+    ]  # fmt: skip
+    [kept] = [match for match in glossary.find("by ACME") if match.is_kept]
+    assert kept.renderings == ("ACME",)
+
+
+def test_a_term_at_the_beginning_of_a_sentence_may_have_a_capital() -> None:
+    [match] = Glossary.of({"dog": ["hund", "rüde"]}).find("Dog!")
+    assert match.renderings == ("hund", "rüde", "Hund", "Rüde")
+
+
+def test_terms_do_not_reach_into_taken_ranges() -> None:
+    glossary = Glossary.of({"a b": "x", "b": "y"})
+    assert [match.start for match in glossary.find("a b b", [(2, 3)])] == [4]
+
+
+TABLE = (
+    "# comment\nsource{0}target{0}flags\n\nhouse{0}Haus|Gebäude\nAcme{0}{0}keep\nUS{0}USA{0}case\n"
+)
+TBX = """<?xml version='1.0'?><martif><text><body>
+<termEntry><langSet xml:lang="en-GB"><tig><term>house</term></tig></langSet>
+<langSet xml:lang="de"><tig><term>Haus</term></tig><tig><term>Gebäude</term></tig></langSet></termEntry>
+</body></text></martif>"""
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv"])
+def test_tables_are_read(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"terms.{suffix}"
+    file.write_text("\ufeff" + TABLE.format("\t" if suffix == "tsv" else ","), encoding="utf-8")
+    house, acme, us = read_glossary(file).terms
+    assert house == Term("house", ("Haus", "Gebäude"))
+    assert acme.is_kept
+    assert us.is_case_sensitive
+
+
+def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
+    new = (
+        TBX.replace("termEntry", "conceptEntry")
+        .replace("langSet", "langSec")
+        .replace("tig", "termSec")
+    )
+    for text in (TBX, new):
+        (tmp_path / "terms.tbx").write_text(text, encoding="utf-8")
+        assert read_glossary(tmp_path / "terms.tbx", ("en", "de")).terms == [
+            Term("house", ("Haus", "Gebäude"))
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.tsv", b"house\tHaus\ndog\n", "a.tsv:2: 'dog' has no target"),
+        ("a.tsv", b"a\tb\n\tHaus\n", "a.tsv:2: no source term"),
+        ("a.tsv", b"a\tb\tc\td\n", "a.tsv:1: 4 columns"),
+        ("a.tsv", b"a\tb\tkep\n", "a.tsv:1: 'kep' is not a flag \\(did you mean 'keep'"),
+        ("a.tsv", b"a(\tb\tregex\n", "a.tsv:1: 'a\\(' is not a regular expression"),
+        ("a.tsv", b"a*\tb\tregex\n", "a.tsv:1: 'a\\*' matches a text without characters"),
+        ("a.tsv", b"a\tb\nc\xff\td\n", "a.tsv:2: not UTF-8"),
+        ("a.csv", b'a,b\n"c,d\n', "a.csv:2: not a row of a table"),
+        ("a.tbx", b"<martif>\n<a></b></martif>", "a.tbx:2: not well-formed XML"),
+        ("a.tbx", b'<!DOCTYPE a [\n<!ENTITY b "c">]><a/>', "a.tbx:2: declares the entity 'b'"),
+        ("a.tbx", TBX.encode(), "a.tbx: no terms in fr and de"),
+        ("a.doc", b"", "a.doc: a glossary must be a .tsv, .csv or .tbx file"),
+        ("none.tsv", None, "none.tsv: No such file"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named(
+    tmp_path: Path, name: str, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(HeadwayError, match=message):
+        read_glossary(tmp_path / name, ("fr", "de"))
+
+
+def test_what_must_stay_is_found() -> None:
+    kept = [
+        "{name}", "{{a.b}}", "${x}", "$VAR", "%1$s", "%d", "%.2f", "%(count)s", "%name%", "%@",
+        "https://example.org/a?b=c&d", "www.example.org", "joe.doe@example.com", "`rm -rf /`",
+        "/etc/hosts", "~/notes.txt", "./run.sh", r"C:\temp\a.txt", '<x id="1"/>', "<b>", "</b>", "5 km/h",
+        "3.5kg", "50%", "1,000 MB", "-20 °C", "{0}", "{count, number}",
+    ]  # fmt: skip
+    for text in kept:
+        for sentence in (f"Look at {text} now.", f"{text}", f"({text})", f"See {text}."):
+            spans = [sentence[k.start : k.end] for k in find_kept_text(sentence)]
+            assert spans == [text], sentence
+
+
+def test_ordinary_text_is_not_kept() -> None:
+    for text in (
+        "A dog runs.", "and/or", "100% of", "it costs $5 or 3 < 4 > 2", "He said: \"I'm 5 minutes late\"",
+        "a 50 % discount", "In 1999, 3 men", "Mr. and Mrs. {", "C: is a drive", "5 pm",
+    ):  # fmt: skip
+        assert [k for k in find_kept_text(text) if k.kind != "literal"] == [], text
