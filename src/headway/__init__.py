@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headway.inference.translator import Translator
     from headway.kernels import compile_native
     from headway.model import Classifier, LanguageModel, Transformer, watch
+    from headway.text.glossary import Glossary
+    from headway.text.glossary_file import read_glossary
     from headway.text.tokenizer import Tokenizer
     from headway.training.train import train
     from headway.training.trainer import Trainer
@@ -26,6 +28,7 @@ __version__ = "0.2.0"
 __all__ = [
     "Classifier",
     "Config",
+    "Glossary",
     "HeadwayError",
     "LanguageModel",
     "ModelConfig",
@@ -41,6 +44,7 @@ __all__ = [
     "Translation",
     "Translator",
     "compile_native",
+    "read_glossary",
     "train",
     "translate_file",
     "watch",
@@ -57,6 +61,8 @@ _MODULES = {
     "headway.inference.translator": ("Translator",),
     "headway.kernels": ("compile_native",),
     "headway.model": ("Classifier", "LanguageModel", "Transformer", "watch"),
+    "headway.text.glossary": ("Glossary",),
+    "headway.text.glossary_file": ("read_glossary",),
     "headway.text.tokenizer": ("Tokenizer",),
     "headway.training.train": ("train",),
     "headway.training.trainer": ("Trainer",),

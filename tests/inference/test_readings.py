@@ -11,6 +11,7 @@ from headway.config import SearchConfig
 from headway.errors import UsageError
 from headway.inference import Translator
 from headway.inference.kept_places import restore_kept
+from headway.inference.passages import Passage
 from headway.inference.readings import KeptTag, MarkedText, Reading, StandIn
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
@@ -61,7 +62,10 @@ def test_placeholders_and_tags_are_kept(translator: Translator, search: SearchCo
     lines = strings(60, 3)
     for line, found in zip(lines, translator.stream(lines, search, align=True), strict=True):
         for translation in found:
-            assert kept_in(translation.text) == kept_in(line), (line, translation.text)
+            kept, expected = kept_in(translation.text), kept_in(line)
+            if search.sample:  # a sample of a random model may spell a placeholder by chance
+                kept = [min(pair) for pair in zip(kept, expected, strict=True)]
+            assert kept == expected, (line, translation.text)
             counts = len(line.split()), len(translation.text.split())
             for pair in translation.alignment or []:
                 assert pair[0] < counts[0]
@@ -171,3 +175,9 @@ def test_a_reading_maps_its_words_to_those_of_the_segment(tokenizer: Tokenizer) 
     reading = marked.read(marked.text, [stand_in])
     assert reading.text == "the Hund cat  sees Hund"  # the vocabulary has no digits
     assert reading.words == (0, 1, 3, 5, 6)
+
+
+def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
+    for line in ("{name}", " <br/> ", "{a}: {b}", "https://example.org/ (5 km)", "%d %%"):
+        assert translator.translate(line) == line
+        assert len(Passage.split(line, "en").sentences) == 0

@@ -5,6 +5,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -515,3 +516,34 @@ def test_settings_come_from_file_environment_and_line_and_mistakes_together(
         with pytest.raises(HeadwayError, match=problem):
             load_server(option, text, {})
     assert "server" not in Config().to_dict()  # a run's config.json has no server in it
+
+
+def test_a_request_brings_a_glossary_or_names_one(models: Models, tmp_path: Path) -> None:
+    (tmp_path / "animals.tsv").write_text("cat\tKater\n", encoding="utf-8")
+    (tmp_path / "other.tbx").write_text(
+        "<martif><text><body><termEntry><langSet xml:lang='fr'><tig><term>a</term></tig></langSet>"
+        "<langSet xml:lang='de'><tig><term>b</term></tig></langSet></termEntry></body></text></martif>",
+        encoding="utf-8",
+    )
+    named = f"animals = {tmp_path}/animals.tsv, other={tmp_path}/other.tbx"
+    with started(models, replace(LIMITS, glossaries=named)) as client:
+        text = {"q": "the cat sees {name}", "source": "en", "target": "de"}
+        for glossary in ("animals", "# mine\ncat\tKater\tcase"):
+            for form in ("text", "html"):
+                answer = ask(client, glossary=glossary, format=form, **text).json()
+                assert "Kater" in answer["translatedText"]
+                assert answer["translatedText"].count("{name}") == 1
+        for glossary, message in (
+            ("none", "none is not a glossary"),
+            ("other", "the glossary other has no terms from en to de"),
+            ("cat\t", "glossary:1: 'cat' has no target"),
+            ("ca.\tKater\tregex", "the flag regex is only for glossaries of the server"),
+        ):
+            answer = client.post("/translate", json={"glossary": glossary, **text})
+            assert answer.status_code == 400
+            assert message in answer.json()["error"]
+    (tmp_path / "animals.tsv").write_text("cat\n", encoding="utf-8")
+    with pytest.raises(HeadwayError, match=r"animals\.tsv:1: 'cat' has no target"):
+        started(models, replace(LIMITS, glossaries=named))
+    with pytest.raises(HeadwayError, match="must be NAME=FILE"):
+        started(models, replace(LIMITS, glossaries="animals"))

@@ -44,6 +44,9 @@ class ServerConfig:
     trusted_proxies: Annotated[
         str, "addresses whose X-Forwarded-For is believed, separated by commas"
     ] = ""
+    glossaries: Annotated[
+        str, "glossaries that requests may name: NAME=FILE, separated by commas"
+    ] = ""
     metrics_token: Annotated[str, "bearer token that /metrics requires; empty: none"] = ""
     watch_seconds: Annotated[
         float,

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headway.inference.splitting import split_sentences
-from headway.text.languages import UNSPACED, is_translatable
+from headway.text.kept_text import has_words
+from headway.text.languages import UNSPACED
 
 # A run of white space is matched once, from its beginning: the time is linear in its length.
 _LINE_BREAKS = re.compile(r"((?<!\s)\s*[\n\r]\s*)")
@@ -20,7 +21,7 @@ class Passage:
     """A text split into sentences: ``gaps[0] + sentences[0] + gaps[1] + ...`` is the text.
 
     Attributes:
-        gaps: White space, and what has no letters or digits; one more than sentences.
+        gaps: White space, and what has no words, such as marks and placeholders; one more than sentences.
         sentences: What is translated.
     """
 
@@ -44,7 +45,7 @@ class Passage:
             has_several = is_split and _SENTENCE_END.search(line)
             for part in split_sentences(line, language) if has_several else [line]:
                 sentence = part.strip()
-                if not is_translatable(sentence):
+                if not has_words(sentence):
                     gaps[-1] += part
                     continue
                 before, _, after = part.partition(sentence)

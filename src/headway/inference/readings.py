@@ -19,6 +19,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.words import is_byte
 
 READINGS = 3  # of a segment with stand-ins
+MOST_TERMS = 32  # of a segment; the time of a step grows with them
 WORD = re.compile(r"\S+")
 
 
@@ -180,7 +181,8 @@ class MarkedText:
                 is_followed = bool(marked[at + 1 : at + 2].strip())
                 tags.append(KeptTag(source, len(text.split()), is_attached, is_followed))
             elif mark is not None and mark.kind == "term":
-                constraints.append(Constraint(self._alternatives(mark.renderings)))
+                if len(constraints) - len(names) < MOST_TERMS:
+                    constraints.append(Constraint(self._alternatives(mark.renderings)))
             elif mark is not None:
                 # A model that copies nothing reads the text itself.
                 kept = self._alternatives(mark.renderings)[0]
@@ -210,7 +212,14 @@ class MarkedText:
         if "name" not in kinds:
             return (self.read(marked, (), language),) if kinds else ()
         present = {word.casefold() for word in re.findall(r"\w+", marked)}
-        free = [each for each in stand_ins() if each.word.casefold() not in present]
+        # A stand-in with a token of a term could only be written as a part of the term.
+        terms = [self.marks[c] for c in marked if c in self.marks and self.marks[c].kind == "term"]
+        taken = {t for term in terms for a in self._alternatives(term.renderings) for t in a}
+        free = [
+            each
+            for each in stand_ins()
+            if each.word.casefold() not in present and taken.isdisjoint(each.tokens)
+        ]
         return tuple(
             self.read(marked, [*free[first:], *free[:first]], language)
             for first in range(max(1, min(READINGS, len(free))))

@@ -9,7 +9,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import SPACE
 
 FOUND = 24  # stand-ins of a model
-EXAMINED = 2000  # words; the most frequent are first in a vocabulary
+EXAMINED = 1000  # words; the most frequent are first in a vocabulary
 AT_ONCE = 250
 COMMON = 0.5  # how much it counts against a word that it is common
 
@@ -29,7 +29,13 @@ def find_stand_ins(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
     candidates: list[tuple[StandIn, list[int]]] = []
     subwords = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
     words = dict.fromkeys(subword.removeprefix(SPACE) for subword in subwords)
-    likely = [w for w in words if w.isascii() and w.isalnum() and (w[0].isupper() or w.isdigit())]
+    likely = [
+        word
+        for word in words
+        if word.isascii()
+        and word.isalnum()
+        and (word.isdigit() or (word[0].isupper() and len(word) > 1))
+    ]
     for word in likely[:EXAMINED]:
         [source], [target] = tokenizer.encode_source([word]), tokenizer.encode_target([word])
         is_short = len(source) <= 4 and len(target) <= 3  # two tokens, </s>, perhaps a language

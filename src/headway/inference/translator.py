@@ -30,6 +30,7 @@ from headway.inference.translation import Translation, WordPairs, join_segments
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.text.glossary import Glossary
+from headway.text.kept_text import find_kept_text, has_words
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 
@@ -323,13 +324,13 @@ class Translator:
         starts with the name of a target language (``>>deu<<``), every segment starts with it.
 
         Args:
-            line: Raw text; a blank line has no segments.
+            line: Raw text; a blank line, and one that only has what is kept, has no segments.
             search: Search settings, which limit the tokens of a segment; None: the default.
         """
         self.check_direction()
         search = search or self.default_search
         stripped = line.strip()
-        if not stripped:
+        if not stripped or (search.keep and not has_words(stripped) and find_kept_text(stripped)):
             return []
         marked = MarkedText(stripped, self.tokenizer, keep=search.keep, glossary=self.glossary)
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))

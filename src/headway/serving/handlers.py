@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -10,6 +10,7 @@ from headway import __version__
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
+from headway.serving.glossaries import Glossaries
 from headway.serving.html_translation import translate_pages
 from headway.serving.messages import (
     Alignment,
@@ -46,12 +47,14 @@ class Context:
         queue: The queue of all requests.
         config: The server's settings.
         needs_key: Whether every POST needs an API key.
+        glossaries: Those that requests may name.
     """
 
     models: Models
     queue: TranslationQueue
     config: ServerConfig
     needs_key: bool = False
+    glossaries: Glossaries = field(default_factory=lambda: Glossaries({}, []))
 
     @property
     def translator(self) -> TextTranslator:
@@ -71,6 +74,8 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
     is_list = isinstance(request.q, list)
     texts = request.q if isinstance(request.q, list) else [request.q]
     route, detected = await _find_direction(request.source, request.target, texts, context)
+    if request.glossary is not None:
+        route = _add_glossary(route, request.glossary, context)
     if request.format == "html":
         found = await translate_pages(context.translator, route, texts)
     else:
@@ -92,6 +97,16 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
             [[round(score, 6) for _, score in t.alternatives] for t in found], is_list
         )
     return answer
+
+
+def _add_glossary(route: list[Translator], glossary: str, context: Context) -> list[Translator]:
+    """Return the models of a route with the glossary that a request asks for."""
+    if len(route) > 1:
+        raise Rejection(400, "Invalid request: a glossary needs one model between two languages")
+    return [
+        translator.with_glossary(context.glossaries.find(glossary, translator.languages))
+        for translator in route
+    ]
 
 
 def _for_each_list(values: list[list[V]], is_list: bool) -> list[V] | list[list[V]]:

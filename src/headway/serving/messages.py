@@ -21,6 +21,11 @@ class TranslateRequest:
     format: Literal["text", "html"] = "text"
     alternatives: Annotated[int, "alternatives_limit"] = 0
     scores: Annotated[bool, "", "Also return length-normalized log-probabilities."] = False
+    glossary: Annotated[
+        str | None,
+        "char_limit",
+        "The name of a glossary of the server, or rows of a source, a tab and a target.",
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,7 +138,7 @@ def load_models(
         directions = translator.list_directions()
         # The first translation packs the weights, and the first alignment may compile native code:
         # neither must delay a client.
-        list(directions[0].stream(["1"], replace(search, max_extra=20), align=True))
+        list(directions[0].stream(["1 {name}"], replace(search, max_extra=20), align=True))
         translators += directions
     models = Models(translators, pivot)
     models.detector.rank("a")  # loads the tables of the detector

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
+from headway.serving.glossaries import Glossaries
 from headway.serving.handlers import Context
 from headway.serving.keys import Keys
 from headway.serving.metrics import Metrics
@@ -20,6 +21,9 @@ class Server:
         config: Limits and times.
         keys: The valid API keys; None: everybody may send requests.
         workers: Threads that translate.
+
+    Raises:
+        HeadwayError: If a glossary of the settings has a mistake.
     """
 
     models: Models
@@ -28,6 +32,7 @@ class Server:
     workers: int = 1
 
     def __post_init__(self) -> None:
+        self.glossaries = Glossaries.load(self.config.glossaries, self.models.pairs)
         self.metrics = Metrics()
         self.queue = TranslationQueue(self.workers, self.config, self.metrics)
         self.admission = Admission(self.config, self.keys, self.queue, self.metrics)
@@ -45,4 +50,4 @@ class Server:
     @property
     def context(self) -> Context:
         """What the handlers of a request work with."""
-        return Context(self.models, self.queue, self.config, self.keys is not None)
+        return Context(self.models, self.queue, self.config, self.keys is not None, self.glossaries)

@@ -38,7 +38,8 @@ class Term:
         is_regex: Whether ``source`` is a regular expression.
 
     Raises:
-        HeadwayError: If there is no source or no rendering, or the regular expression is none.
+        HeadwayError: If there is no source or no rendering, a word has more than two ``*``, or the regular
+            expression is none.
     """
 
     source: str
@@ -54,6 +55,8 @@ class Term:
             raise HeadwayError(
                 f"'{self.source}' has no target; write one, or the flag keep if it is not translated"
             )
+        if any(word.count("*") > 2 for word in self.source.split()) and not self.is_regex:
+            raise HeadwayError(f"'{self.source}': a word may have two * at most")
         try:
             matches_nothing = self.pattern.match("") is not None
         except re.error as error:

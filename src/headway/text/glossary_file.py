@@ -21,8 +21,12 @@ MAX_BYTES = 32 << 20
 MAX_TERMS = 200_000
 
 
+class LanguageError(HeadwayError):
+    """A TBX file has no terms in the languages that are asked for."""
+
+
 class Row(NamedTuple):
-    """A row of a file: the line of its number, and its cells."""
+    """A row of a file: the number of its line, and its cells."""
 
     line: int
     cells: Sequence[str]
@@ -37,6 +41,7 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
 
     Raises:
         HeadwayError: If the file cannot be read; the message names the file and the line.
+        LanguageError: If a TBX file has no terms in the languages.
     """
     path = Path(path)
     readers = {".tsv": "\t", ".txt": "\t", ".csv": ","}
@@ -54,9 +59,20 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
     return _make_glossary(path, _read_table(path, text, readers[suffix]))
 
 
-def read_rows(name: str, text: str) -> Glossary:
-    """Read a glossary in TSV that was sent as text; errors name ``name`` and the line."""
-    return _make_glossary(Path(name), _read_table(Path(name), text, "\t"))
+def parse_glossary(name: str, text: str) -> Glossary:
+    """Parse the rows of a table with tabs, which a stranger has sent.
+
+    Args:
+        name: Stands for a file in messages.
+        text: The rows.
+
+    Raises:
+        HeadwayError: If a row is wrong, or has a regular expression, which may take any time.
+    """
+    glossary = _make_glossary(Path(name), _read_table(Path(name), text, "\t"))
+    if any(term.is_regex for term in glossary.terms):
+        raise HeadwayError(f"{name}: the flag regex is only for glossaries of the server")
+    return glossary
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -145,7 +161,7 @@ def _read_tbx(path: Path, content: bytes, languages: tuple[str, str]) -> Iterato
             raise
         raise HeadwayError(f"{path}: its encoding cannot be read: {error}") from None
     if not reader.rows:
-        raise HeadwayError(
+        raise LanguageError(
             f"{path}: no terms in {languages[0] or '?'} and {languages[1] or '?'}; a TBX file names the"
             " languages in xml:lang"
         )

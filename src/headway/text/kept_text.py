@@ -59,3 +59,12 @@ def find_kept_text(text: str) -> list[KeptText]:
         kind: Kind = "tag" if match["tag"] else "name" if match["name"] else "literal"
         found.append(KeptText(*match.span(), kind))
     return found
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has a letter or a digit besides what its translation keeps."""
+    rest, at = "", 0
+    for kept in find_kept_text(text):
+        rest += text[at : kept.start]
+        at = kept.end
+    return any(character.isalnum() for character in rest + text[at:])
