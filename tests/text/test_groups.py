@@ -202,3 +202,38 @@ def test_a_source_ends_as_before(data: PreparedData) -> None:
     assert data.tokenizer.to("fra").encode_source([""]) == [
         [data.tokenizer.encode_source([">>fr<<"])[0][0], EOS]
     ]
+
+
+def write_tmx(path: Path, rows: list[dict[str, str]]) -> None:
+    units = ""
+    for row in rows:
+        texts = (f'<tuv xml:lang="{code}"><seg>{text}</seg></tuv>' for code, text in row.items())
+        units += f"<tu>{''.join(texts)}</tu>\n"
+    path.write_text(f'<tmx version="1.4"><header/><body>\n{units}</body></tmx>\n')
+
+
+def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: Path) -> None:
+    columns = {
+        code: (texts / f"train.{code}").read_text().splitlines() for code in ("en", "de", "fr")
+    }
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    for number, row in enumerate(rows):
+        del row[("fr", "de", "en")[number % 3]]  # each pair is in a third of the units
+    write_tmx(tmp_path / "all.tmx", rows)
+    (tmp_path / "all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for code, other in (("en", "de"), ("fr", "en")):
+        for language in (code, other):
+            chosen = [row[language] for row in rows if {code, other} <= row.keys()]
+            (tmp_path / f"{code}{other}.{language}").write_text("\n".join(chosen) + "\n")
+    plain = {
+        f"{s}-{t}": [str(tmp_path / f"{s}{t}.{c}") for c in (s, t)]
+        for s, t in (("en", "de"), ("fr", "en"))
+    }
+    config = TextConfig(vocab_size=331)
+    expected = prepare(plain, 5, tmp_path / "plain", config)
+    for suffix in ("tmx", "jsonl"):
+        train = {pair: [str(tmp_path / f"all.{suffix}")] for pair in plain}
+        data = prepare(train, 5, tmp_path / suffix, config)
+        assert data.fingerprint == expected.fingerprint
+        with pytest.raises(HeadwayError, match=rf"all.{suffix}:.*(no text in 'nl'|no texts under)"):
+            prepare({"en-nl": train["en-de"]}, 5, tmp_path / "none", config)

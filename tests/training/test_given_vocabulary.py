@@ -13,6 +13,7 @@ from headway.exchange.exporting import export_model
 from headway.exchange.importing import import_model
 from headway.inference import Translator, load_model
 from headway.text.prepared import PreparedData
+from support.groups import options, write_languages
 from support.runs import command, write_corpus
 
 pytestmark = pytest.mark.slow
@@ -157,3 +158,19 @@ def test_text_that_sentencepiece_has_split_is_refused(plain: list[str], tmp_path
     path.write_text(path.read_text("utf-8").replace(" ", " \u2581"), encoding="utf-8")
     with pytest.raises(HeadwayError, match="--vocabulary FILE"):
         dispatch([*command(tmp_path / "run", plain), "--text.subwords", "none"])
+
+
+def test_a_given_vocabulary_gets_symbols_of_target_languages(tmp_path: Path) -> None:
+    texts = write_languages(tmp_path / "texts", train=150, valid=7)
+    corpus = ["--train", *(str(texts / f"train.{code}") for code in ("en", "de", "fr"))]
+    own_model(corpus, slice(0, 3), tmp_path / "own.model")
+    words = [*options(texts, "en-de", "en-fr"), "--vocabulary", str(tmp_path / "own.model")]
+    words = without_size(command(tmp_path / "run", words))
+    assert dispatch(words) == 0
+    assert dispatch(words) == 0  # the same command resumes the run
+    model = load_model(tmp_path / "run")
+    assert model.tokenizer.target_languages == ["de", "fr"]
+    prepared = ["prepare", str(tmp_path / "data"), *options(texts, "en-de", "en-fr")]
+    assert dispatch([*prepared, "--vocabulary", str(tmp_path / "own.model")]) in (0, None)
+    data = PreparedData.open(tmp_path / "data")
+    assert data.fingerprint == PreparedData.open(tmp_path / "run" / "data").fingerprint

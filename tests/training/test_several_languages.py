@@ -107,3 +107,22 @@ def test_groups_need_their_languages(texts, tmp_path):
         with pytest.raises(HeadwayError, match=message):
             dispatch(["train", str(tmp_path / "run"), *wrong, *valid])
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+def test_a_model_learns_to_obey_the_symbol(tmp_path):
+    texts = write_languages(tmp_path / "texts", train=1500)
+    words = command(
+        tmp_path / "run", options(texts, "en-de", "en-fr", "fr-en"),
+        text__vocab_size=341, model__d_model=64, model__d_ff=128, model__dropout=0.0,
+        training__max_steps=600, training__batch_tokens=1400, training__micro_batch_tokens=1400,
+        training__warmup_steps=60, training__rate_scale=0.4, training__validate_every=600,
+        training__checkpoint_every=600, training__average=1, training__label_smoothing=0.0, training__cool_steps=300,
+    )  # fmt: skip
+    assert dispatch(words) == 0
+    [report] = [line for line in metrics(tmp_path / "run") if line["event"] == "validation"]
+    assert min(report["bleu_of_pairs"].values()) > 60
+    translator = Translator.load(tmp_path / "run")
+    found = [translator.to(to).translate("3 7 1") for to in ("de", "fr")]
+    assert found == ["drei sieben eins", "trois sept un"]
+    assert translator.to("en").translate("trois sept un") == "3 7 1"

@@ -124,6 +124,11 @@ def list_files(text: Validation) -> list[str]:
     return _words(text)
 
 
+def list_targets(train: Text) -> list[str]:
+    """Return the target languages of groups, for which a vocabulary needs symbols; none without groups."""
+    return sorted({require_pair(name)[1] for name in train}) if isinstance(train, Mapping) else []
+
+
 def require_pair(name: str) -> Languages:
     """Return the languages of the name of a group.
 

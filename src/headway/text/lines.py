@@ -42,12 +42,14 @@ class Damaged(NamedTuple):
         line: The number of the line in the file, from 1.
         reason: What is wrong with the line.
         is_foreign: Whether it is text in another encoding than the file should have.
+        is_elsewhere: Whether it is text of other languages than the wanted ones.
     """
 
     file: str
     line: int
     reason: str
     is_foreign: bool = False
+    is_elsewhere: bool = False
 
     def error(self) -> HeadwayError:
         """Return an error that names the file, the line and the reason."""

@@ -104,6 +104,25 @@ def read_pairs(
     return _undamaged(pairs) if strict else pairs
 
 
+def skip_other_languages(pairs: Generator[Pair | Damaged]) -> Generator[Pair | Damaged]:
+    """Yield pairs without the units of a file of many languages that lack one of the wanted ones.
+
+    Raises:
+        HeadwayError: If no unit has both; it names the first unit and its languages.
+    """
+    first: Damaged | None = None
+    is_empty = True
+    with closing(pairs):
+        for pair in pairs:
+            if isinstance(pair, Damaged) and pair.is_elsewhere:
+                first = first or pair
+                continue
+            is_empty = False
+            yield pair
+    if is_empty and first:
+        raise first.error()
+
+
 def describe_layout(
     paths: Sequence[str | Path], languages: Languages | None, form: FileForm = UTF8
 ) -> str:
@@ -210,11 +229,23 @@ def _jsonl(
             yield line
         elif line.strip():
             sides = _sides(line, languages)
-            yield Damaged(path, number, sides) if isinstance(sides, str) else Pair(*sides, number)
+            if sides is None:
+                yield Damaged(path, number, _describe_wanted(languages), is_elsewhere=True)
+            else:
+                yield (
+                    Damaged(path, number, sides) if isinstance(sides, str) else Pair(*sides, number)
+                )
 
 
-def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str:
-    """Return the two sides of a line of JSON, or the reason why it has none."""
+def _describe_wanted(languages: Languages | None) -> str:
+    wanted = '"source" and "target"' + (' or "{}" and "{}"'.format(*languages) if languages else "")
+    return f"no texts under {wanted}" + (
+        "" if languages else ": give --languages if the keys are language codes"
+    )
+
+
+def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str | None:
+    """Return the two sides of a line of JSON, the reason why it has none, or None: it has other keys."""
     try:
         record = json.loads(line)
     except RecursionError:
@@ -232,10 +263,7 @@ def _sides(line: str, languages: Languages | None) -> tuple[str, str] | str:
             if SURROGATE.search(record[source] + record[target]):
                 return "not Unicode: it holds half of a surrogate pair"
             return one_line(record[source]), one_line(record[target])
-    wanted = '"source" and "target"' + (' or "{}" and "{}"'.format(*languages) if languages else "")
-    return f"no texts under {wanted}" + (
-        "" if languages else ": give --languages if the keys are language codes"
-    )
+    return None
 
 
 def _tmx(path: str, languages: Languages | None) -> Generator[Pair | Damaged]:
@@ -252,7 +280,8 @@ def _tmx(path: str, languages: Languages | None) -> Generator[Pair | Damaged]:
         if source is None or target is None:
             missing = languages[0] if source is None else languages[1]
             found = ", ".join(unit.texts) or "none"
-            yield Damaged(path, unit.line, f"no text in '{missing}'; languages here: {found}")
+            reason = f"no text in '{missing}'; languages here: {found}"
+            yield Damaged(path, unit.line, reason, is_elsewhere=True)
         else:
             yield Pair(one_line(source), one_line(target), unit.line)
 

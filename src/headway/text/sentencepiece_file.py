@@ -14,7 +14,7 @@ from typing import cast
 from headway.config.text import Subwords
 from headway.errors import HeadwayError
 from headway.text.sentencepiece_bounds import MAX_BYTES, find_excess
-from headway.text.vocabulary import EOS, UNK, is_language, is_sound
+from headway.text.vocabulary import EOS, UNK, is_language, is_sound, language_symbol
 
 
 class SentencePieceFile:
@@ -83,11 +83,14 @@ class SentencePieceFile:
             proto.pieces.add(piece=piece.piece, score=piece.score, type=piece.type)
         return bytes(proto.SerializeToString())
 
-    def to_vocabulary(self) -> bytes:
+    def to_vocabulary(self, languages: Sequence[str] = ()) -> bytes:
         """Return a model that splits text as this one does, into ids as Headway gives them.
 
         ``<unk>`` and ``</s>`` come first. Other control pieces are left out, because no text is split
-        into them, except languages such as ``>>deu<<``.
+        into them, except symbols of languages such as ``>>deu<<``.
+
+        Args:
+            languages: Codes of target languages; those without a symbol get one, at the end.
 
         Raises:
             HeadwayError: If text cannot be split as this model does.
@@ -111,6 +114,10 @@ class SentencePieceFile:
             is_text = piece.type not in (kinds.UNKNOWN, kinds.CONTROL)
             if is_text or (piece.type == kinds.CONTROL and is_language(piece.piece)):
                 proto.pieces.add(piece=piece.piece, score=piece.score, type=piece.type)
+        names = [piece.piece for piece in proto.pieces]
+        for symbol in map(language_symbol, languages):
+            if symbol not in names:
+                proto.pieces.add(piece=symbol, score=0.0, type=kinds.CONTROL)
         names = [piece.piece for piece in proto.pieces]
         if len(set(names)) < len(names):
             raise HeadwayError(

@@ -30,8 +30,12 @@ class GivenVocabulary:
     subwords: Subwords
 
     @classmethod
-    def read(cls, paths: Sequence[str | Path]) -> "GivenVocabulary":
+    def read(cls, paths: Sequence[str | Path], languages: Sequence[str] = ()) -> "GivenVocabulary":
         """Read one or two files.
+
+        Args:
+            paths: The files.
+            languages: Codes of target languages, for which the source side gets symbols.
 
         Raises:
             HeadwayError: If a file is no sentencepiece model, or Headway cannot use it.
@@ -44,7 +48,8 @@ class GivenVocabulary:
                     f"{path}: no such file: --vocabulary takes a sentencepiece model"
                 )
         files = [SentencePieceFile(Path(path)) for path in paths]
-        return cls(Tokenizer(*(file.to_vocabulary() for file in files)), files[-1].algorithm)
+        models = [file.to_vocabulary(() if at else languages) for at, file in enumerate(files)]
+        return cls(Tokenizer(*models), files[-1].algorithm)
 
     def merge_into(self, config: Config, overrides: Mapping[str, str]) -> Config:
         """Return settings that describe this vocabulary.

@@ -9,7 +9,7 @@ from headway.config import Config
 from headway.config.loading import check_file_bounds
 from headway.errors import HeadwayError, UsageError
 from headway.inference.directory import read_config
-from headway.text.groups import Text, Validation, make_groups
+from headway.text.groups import Text, Validation, list_targets, make_groups
 from headway.text.prepared import PreparedData
 from headway.text.readers import UTF8, FileForm
 from headway.training.fine_tuning import fine_tuning_regime, fine_tuning_steps
@@ -133,7 +133,7 @@ def new_settings(
                 request.preset or "base", files, request.overrides, shape=initial
             )
             if request.vocabulary:
-                given = GivenVocabulary.read(request.vocabulary)
+                given = GivenVocabulary.read(request.vocabulary, list_targets(request.train))
                 settings = given.merge_into(settings, request.overrides)
             return settings
         own = initial.training

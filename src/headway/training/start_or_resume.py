@@ -14,7 +14,7 @@ from headway.inference import shortlist
 from headway.inference.directory import load_model
 from headway.kernels.build import build_id
 from headway.kernels.cores import available_cores
-from headway.text.groups import list_files, make_groups
+from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
@@ -74,7 +74,7 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     settings = new_settings(request, model.config if model else None)
     tokenizer = model.tokenizer if model else None
     if request.vocabulary:
-        tokenizer = GivenVocabulary.read(request.vocabulary).tokenizer
+        tokenizer = GivenVocabulary.read(request.vocabulary, list_targets(request.train)).tokenizer
     if model and not request.other_languages:
         for group in make_groups(request.train, request.valid, languages=request.languages):
             check_languages(group.codes, model)
@@ -153,8 +153,10 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     differences += list_other_validation(record, request.valid, groups)
     place = request.data or record.data.directory or directory.data
     if request.vocabulary:
-        given = GivenVocabulary.read(request.vocabulary).tokenizer
-        if given.fingerprint != Tokenizer.load(place).fingerprint:
+        stored_tokenizer = Tokenizer.load(place)
+        languages = stored_tokenizer.target_languages
+        given = GivenVocabulary.read(request.vocabulary, languages).tokenizer
+        if given.fingerprint != stored_tokenizer.fingerprint:
             differences.append("--vocabulary has other subwords")
     if differences:
         raise HeadwayError(

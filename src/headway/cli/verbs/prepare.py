@@ -72,9 +72,10 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.arguments import usage_error
     from headway.cli.downloads import fetch_model
     from headway.cli.settings import settings_from
-    from headway.cli.text_groups import fetch_text, fetch_validation
+    from headway.cli.text_groups import fetch_text, fetch_validation, parse_text
     from headway.inference.directory import load_model
     from headway.kernels.cores import available_cores
+    from headway.text.groups import list_targets
     from headway.text.stages.preparation import Preparation
     from headway.training.fine_tuning import check_shape
     from headway.training.given_vocabulary import GivenVocabulary
@@ -90,7 +91,8 @@ def run(args: argparse.Namespace) -> None:
         check_shape(config, model)
         tokenizer = model.tokenizer
     elif given:
-        vocabulary = GivenVocabulary.read(given)
+        languages = list_targets(parse_text(args.train, "--train"))
+        vocabulary = GivenVocabulary.read(given, languages)
         config = vocabulary.merge_into(config, args.overrides)
         tokenizer = vocabulary.tokenizer
     codes = (args.languages[0], args.languages[1]) if args.languages else None

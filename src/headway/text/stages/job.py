@@ -14,7 +14,7 @@
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -29,7 +29,7 @@ from headway.text.cleaning import Report, digest_held_out
 from headway.text.groups import TextGroup
 from headway.text.learning import learn_model
 from headway.text.lines import Damaged
-from headway.text.readers import Pair, read_pairs
+from headway.text.readers import Pair, read_pairs, skip_other_languages
 from headway.text.stages import selection
 from headway.text.stages.assembly import TokenizedGroup, assemble, join_reports
 from headway.text.stages.clean_ranges import CleanRange, clean_range
@@ -162,7 +162,7 @@ class PreparationJob:
         limit = config.max_unreadable if config.drop_unreadable else 0
         counts: list[int] = []
         for group in plan.groups:
-            read = read_pairs(group.train, group.languages, strict=False, form=plan.form)
+            read = self._scan(group.train, group)
             pairs = require_readable(read, group.codes, plan.form, limit)
             first_range = sum(counts)
             count = 0
@@ -273,9 +273,13 @@ class PreparationJob:
             digests |= digest_held_out(Pair(pair.target, pair.source, pair.line) for pair in pairs)
         return digests
 
+    def _scan(self, paths: Sequence[str], group: TextGroup) -> Generator[Pair | Damaged]:
+        pairs = read_pairs(paths, group.languages, strict=False, form=self._plan.form)
+        return skip_other_languages(pairs) if self._plan.has_symbols else pairs
+
     def _read_all(self, paths: Sequence[str], group: TextGroup) -> Iterator[Pair]:
         """Read validation or test text, of which every line must be a pair."""
-        pairs = read_pairs(paths, group.languages, strict=False, form=self._plan.form)
+        pairs = self._scan(paths, group)
         for pair in require_readable(pairs, group.codes, self._plan.form, limit=0):
             assert not isinstance(pair, Damaged), "with limit 0, an unreadable line is an error"
             yield pair
