@@ -9,7 +9,7 @@ from headway.documents.paragraph import Translated
 from headway.documents.placing import place
 
 LINE = 42  # characters of a line that can be read in time, by most guidelines
-_MARKUP = re.compile(r"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{\\[^{}\r\n]*\}|\s*[\r\n]\s*")
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{\\[^{}\r\n]*\}|(?<!\s)\s*[\r\n]\s*")
 _NAME = re.compile(r"</?([a-zA-Z]+)")
 
 
@@ -47,7 +47,7 @@ def write_cue(block: Block, translated: Translated, has_references: bool) -> str
     if translated.text == block.text:
         return block.source
     line_ends = re.findall(r"\r\n|\n|\r", block.source)
-    lines = re.split(r"\s*[\r\n]\s*", block.source)
+    lines = re.split(r"(?<!\s)\s*[\r\n]\s*", block.source)
     longest = max(LINE, *(len(_MARKUP.sub("", line)) for line in lines))
     needed = -(-len(translated.text) // longest)
     text = _wrap(translated.text, max(len(lines), min(needed, 2)))

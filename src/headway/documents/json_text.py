@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.documents.text_file import read_text_file
+from headway.documents.text_file import check_count, read_text_file
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
@@ -36,6 +36,7 @@ class JsonDocument:
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
         self._file = read_text_file(data, options.source)
         text = self._file.text
+        check_count(len(re.findall(r"[\[{,]", text)), "values")
         try:
             json.loads(text)
         except RecursionError:

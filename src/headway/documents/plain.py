@@ -1,9 +1,12 @@
 """Plain text files: every line is a paragraph."""
 
+import re
 from collections.abc import Sequence
 
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.documents.text_file import read_text_file
+from headway.documents.text_file import check_count, read_text_file
+
+_LINE_END = re.compile(r"(\r\n|\n|\r)")
 
 
 class PlainDocument:
@@ -16,18 +19,17 @@ class PlainDocument:
 
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
         self._file = read_text_file(data, options.source)
-        self._lines = self._file.text.splitlines(keepends=True)
+        check_count(len(_LINE_END.findall(self._file.text)), "lines")
+        self._parts = _LINE_END.split(self._file.text)  # a line, its end, the next line, ...
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[None]]:
         """The lines, without their ends."""
-        return [Paragraph(line[: _content_end(line)]) for line in self._lines]
+        return [Paragraph(line) for line in self._parts[::2]]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its lines replaced."""
-        both = zip(self._lines, translations, strict=True)
-        return self._file.encode("".join(t.text + line[_content_end(line) :] for line, t in both))
-
-
-def _content_end(line: str) -> int:
-    return len(line.splitlines()[0])
+        ends = [*self._parts[1::2], ""]
+        return self._file.encode(
+            "".join(t.text + end for t, end in zip(translations, ends, strict=True))
+        )

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from headway.documents.text_file import check_count
 from headway.errors import HeadwayError
 
 _KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?)\s*(?=")')
@@ -79,6 +80,7 @@ def read_entries(text: str) -> list[Entry]:
     Raises:
         HeadwayError: If a line is no part of a catalog, or an entry has no text or no translation.
     """
+    check_count(text.count("\n"), "lines")
     entries = [Entry(1)]
     at = 0
     for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+\Z", text), start=1):

@@ -9,7 +9,7 @@ from headway.documents.cue_text import make_cue, write_cue
 from headway.documents.dividing import divide
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.documents.text_file import read_text_file
+from headway.documents.text_file import check_count, read_text_file
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
@@ -86,6 +86,7 @@ class SubtitleDocument:
 
 def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
     """Return the passages of all cues that have letters or digits."""
+    check_count(len(re.findall(r"[\r\n<{]", text)), "lines and tags")
     timings = list(_TIMING.finditer(text))
     cues = []
     for number, timing in enumerate(timings):
@@ -112,7 +113,7 @@ def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int
         if end is None and following < len(text):
             body = re.sub(r"(?:\A|\r?\n)[^\r\n]*\r?\n?\Z", "", body)
     elif following < len(text):  # the number of the next subtitle
-        body = re.sub(r"(?:\A|(?<=[\r\n]))[ \t]*\d*[ \t]*(?:\r\n|\n|\r)?\Z", "", body)
+        body = re.sub(r"(?:\A|(?<=[\r\n]))[ \t]*+(?:\d+[ \t]*+)?(?:\r\n|\n|\r)?\Z", "", body)
     return start, start + len(body.rstrip())
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.documents.text_file import read_text_file
+from headway.documents.text_file import check_count, read_text_file
 from headway.errors import HeadwayError, suggest
 from headway.text.languages import is_translatable
 
@@ -42,6 +42,7 @@ class TableDocument:
         self._file = read_text_file(data, options.source)
         text = self._file.text
         self._delimiter = delimiter or _recognize_delimiter(text[:_SAMPLE])
+        check_count(len(re.findall(rf"[\n\r{re.escape(self._delimiter)}]", text)), "cells")
         cells = list(_read_cells(text, self._delimiter))
         header = [cell.text.strip() for cell in cells if cell.row == 0]
         columns, first_row = _find_columns(options.columns, header)
@@ -81,7 +82,9 @@ def _recognize_delimiter(sample: str) -> str:
 
 def _find_columns(columns: Sequence[str], header: Sequence[str]) -> tuple[set[int], int]:
     """Return the places of the columns, and the first row to translate."""
-    shown = ", ".join(header[:_SHOWN]) + (", ..." if len(header) > _SHOWN else "")
+    shown = ", ".join(name[:30] for name in header[:_SHOWN]) + (
+        ", ..." if len(header) > _SHOWN else ""
+    )
     if not columns:
         raise HeadwayError(
             f"give --columns, as names in the first row or numbers from 1; the first row is: {shown}"
@@ -89,12 +92,14 @@ def _find_columns(columns: Sequence[str], header: Sequence[str]) -> tuple[set[in
     if all(column.isdecimal() and column not in header for column in columns):
         places = {int(column) - 1 for column in columns if len(column) < 9}
         if len(places) < len(columns) or not all(0 <= place < len(header) for place in places):
-            raise HeadwayError(f"--columns {' '.join(columns)}: must be from 1 to {len(header)}")
+            raise HeadwayError(
+                f"--columns {' '.join(columns)[:60]}: must be from 1 to {len(header)}"
+            )
         return places, 0
     for column in columns:
         if column not in header:
             hint = suggest(column, header)
-            raise HeadwayError(f"has no column {column!r}{hint}; the first row is: {shown}")
+            raise HeadwayError(f"has no column {column[:30]!r}{hint}; the first row is: {shown}")
     return {place for place, name in enumerate(header) if name in columns}, 1
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from headway.errors import HeadwayError
 from headway.text.encodings import likely_encoding, recognize_wide
 
-LARGEST = 16_000_000  # bytes of a text file
+LARGEST = 8_000_000  # bytes of a text file
+MOST_PARTS = 100_000  # lines, tags, cells or entries of a file
 _MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -79,6 +80,21 @@ def read_text_file(data: bytes, language: str, declared: str = "") -> TextFile:
         if b"\0" in data:
             raise
         return _decode_declared(data, likely_encoding([language]))
+
+
+def check_count(count: int, name: str, most: int = MOST_PARTS) -> None:
+    """Check that a file does not have more parts than can be kept in memory.
+
+    Args:
+        count: How many there are.
+        name: What is counted.
+        most: How many there may be.
+
+    Raises:
+        HeadwayError: If there are too many.
+    """
+    if count > most:
+        raise HeadwayError(f"has {count:,} {name}: split it into files below {most:,}")
 
 
 def _decode_declared(data: bytes, name: str) -> TextFile:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 from xml.parsers import expat
 
+from headway.documents.text_file import check_count
 from headway.errors import HeadwayError
 
-MOST_TAGS = 500_000
 _TOKEN = re.compile(
     r"(?P<other><!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>]*>)|<!\[CDATA\[(?P<data>.*?)\]\]>"
     r"""|<(?P<close>/?)(?P<name>[^\s<>/]+)(?:[^<>"'/]|"[^"]*"|'[^']*'|/(?!>))*+(?P<empty>/?)>""",
@@ -55,8 +55,7 @@ def tokenize_xml(source: str) -> list[XmlToken]:
     Raises:
         HeadwayError: If the document is not well-formed, declares entities, or has too many tags.
     """
-    if source.count("<") > MOST_TAGS:
-        raise HeadwayError(f"has more than {MOST_TAGS:,} tags: split it")
+    check_count(source.count("<"), "tags")
     _check_form(source)
     return list(_tokenize(source))
 

@@ -12,11 +12,11 @@ from headway.documents.html.page import write_block as write_html
 from headway.documents.markdown.inline import split_blocks, write_block
 from headway.documents.markdown.parser import make_parser
 from headway.documents.paragraph import DocumentOptions, Translated
-from headway.documents.text_file import read_text_file
-from headway.errors import HeadwayError
+from headway.documents.text_file import check_count, read_text_file
 from headway.text.word_links import Span
 
-LARGEST = 2_000_000  # characters; larger files are split first
+MOST_MARKS = 50_000  # the parser takes a second for as many
+_MARKS = re.compile(r"[\n\r\[\]*_`<&\\|$~]")
 _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -62,8 +62,7 @@ class MarkdownDocument:
 
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
         self._file = read_text_file(data, options.source)
-        if len(self._file.text) > LARGEST:
-            raise HeadwayError(f"has more than {LARGEST:,} characters: split it")
+        check_count(len(_MARKS.findall(self._file.text)), "lines and marks", MOST_MARKS)
         self._passages = _read_passages(self._file.text)
 
     @property
