@@ -9,6 +9,7 @@ from headway.documents.html.page import HtmlPage
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import check_count, read_text_file
 
+MOST_TAGS = 50_000
 _HEAD = 2048  # bytes in which a document names its encoding; the standard looks at 1,024
 _ENCODING = re.compile(
     rb"""<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""",
@@ -28,7 +29,7 @@ class HtmlDocument:
         declared = _ENCODING.search(data[:_HEAD])
         name = (declared[1] or declared[2]).decode() if declared else ""
         self._file = read_text_file(data, options.source, name)
-        check_count(self._file.text.count("<"), "tags")
+        check_count(self._file.text.count("<"), "tags", MOST_TAGS)
         self._language = options.target
         self._attributes = find_attributes(self._file.text)
         self._values = make_paragraphs(self._attributes)
