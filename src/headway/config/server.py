@@ -40,6 +40,11 @@ class ServerConfig:
     connections: Annotated[
         int, "open connections; further ones wait to be accepted", POSITIVE, LIMIT
     ] = 2_000
+    file_limit: Annotated[int, "bytes of a file; 0: no files", NOT_NEGATIVE, LIMIT] = 4_000_000
+    file_jobs: Annotated[int, "files translated at the same time", POSITIVE, LIMIT] = 2
+    file_deadline: Annotated[
+        float, "seconds from a request with a file to its answer", POSITIVE, LIMIT
+    ] = 600.0
     split_sentences: Annotated[bool, "translate each sentence of a line alone"] = True
     trusted_proxies: Annotated[
         str, "addresses whose X-Forwarded-For is believed, separated by commas"

@@ -45,17 +45,24 @@ class Admission:
         self.pending = 0  # requests that were admitted and have no answer yet
 
     @asynccontextmanager
-    async def admit(self, request: Request) -> AsyncIterator[dict[str, Any]]:
+    async def admit(
+        self, request: Request, has_file: bool = False
+    ) -> AsyncIterator[dict[str, Any]]:
         """Admit a request for the time until its answer, and yield its fields.
+
+        Args:
+            request: The request.
+            has_file: Whether it may have a file, and then more bytes and more time.
 
         Raises:
             Rejection: 400, 403, 408, 413, 415 or 429 for the request itself; 503 when the deadline
                 passes; 500 if a model fails.
         """
         self.pending += 1
+        deadline = self.config.file_deadline if has_file else self.config.deadline
         try:
-            async with asyncio.timeout(self.config.deadline):
-                fields = await read_fields(request, self.config)
+            async with asyncio.timeout(deadline):
+                fields = await read_fields(request, self.config, has_file)
                 client = request.client.host if request.client else "?"
                 if self.keys is not None:
                     client = self._check_key(self.keys, client, given_key(fields, request.headers))
@@ -63,7 +70,7 @@ class Admission:
                 self.rates.take(client, max(1, len(q)) if isinstance(q, list) else 1)
                 yield fields
         except TimeoutError:
-            message = f"This took more than {self.config.deadline:g} seconds"
+            message = f"This took more than {deadline:g} seconds"
             raise Rejection(503, message, {"Retry-After": "10"}) from None
         except HeadwayError as error:
             log.error("cannot translate: %s", error)

@@ -4,12 +4,17 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import PurePath
 from typing import NamedTuple, TypeVar
 
 from headway import __version__
 from headway.config import ServerConfig
+from headway.documents.opening import SUFFIXES, open_document
+from headway.documents.paragraph import DocumentOptions
 from headway.errors import HeadwayError
 from headway.inference import Translator
+from headway.serving.file_translation import translate_document
+from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
 from headway.serving.html_translation import translate_pages
 from headway.serving.messages import (
@@ -19,6 +24,8 @@ from headway.serving.messages import (
     AttentionRequest,
     DetectedLanguage,
     DetectRequest,
+    FileRequest,
+    FileTranslation,
     FrontendSettings,
     Health,
     Language,
@@ -48,6 +55,7 @@ class Context:
         config: The server's settings.
         needs_key: Whether every POST needs an API key.
         glossaries: Those that requests may name.
+        files: Translated files that wait to be fetched.
     """
 
     models: Models
@@ -55,6 +63,7 @@ class Context:
     config: ServerConfig
     needs_key: bool = False
     glossaries: Glossaries = field(default_factory=lambda: Glossaries({}, []))
+    files: FileStore = field(default_factory=lambda: FileStore(ServerConfig()))
 
     @property
     def translator(self) -> TextTranslator:
@@ -111,6 +120,27 @@ def _add_glossary(route: list[Translator], glossary: str, context: Context) -> l
 
 def _for_each_list(values: list[list[V]], is_list: bool) -> list[V] | list[list[V]]:
     return values if is_list else values[0]
+
+
+async def translate_file(request: FileRequest, context: Context) -> FileTranslation:
+    """Translate a file, such as a document, subtitles or a message catalog."""
+    if not context.config.file_limit:
+        raise Rejection(403, "Files translation are disabled on this server.")
+    models, upload = context.models, request.file
+    source = "" if request.source.lower() == "auto" else models.served_code(request.source)
+    target = models.served_code(request.target)
+    columns = tuple(name.strip() for name in (request.columns or "").split(",") if name.strip())
+    with context.files.reserve():
+        options = DocumentOptions(source, target, columns)
+        try:
+            name = PurePath(upload.name).name[-100:]
+            document = await asyncio.to_thread(open_document, upload.data, name, options)
+        except HeadwayError as error:
+            raise Rejection(400, f"Invalid request: {error}") from None
+        texts = [paragraph.text for paragraph in document.paragraphs]
+        route, _ = await _find_direction(request.source, request.target, texts, context)
+        data = await translate_document(context.translator, route, document)
+    return {"translatedFileUrl": f"download_file/{context.files.add(upload, target, data)}"}
 
 
 async def detect(request: DetectRequest, context: Context) -> list[DetectedLanguage]:
@@ -187,7 +217,7 @@ def frontend_settings(context: Context) -> FrontendSettings:
     return {
         "apiKeys": context.needs_key,
         "charLimit": context.config.char_limit,
-        "filesTranslation": False,
+        "filesTranslation": bool(context.config.file_limit),
         "frontendTimeout": 500,
         "keyRequired": context.needs_key,
         "language": {
@@ -195,7 +225,7 @@ def frontend_settings(context: Context) -> FrontendSettings:
             "target": {"code": target, "name": name_of(target)},
         },
         "suggestions": False,
-        "supportedFilesFormat": [],
+        "supportedFilesFormat": [*SUFFIXES] if context.config.file_limit else [],
     }
 
 

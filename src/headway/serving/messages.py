@@ -7,6 +7,8 @@ that limits the field; a second one describes it.
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from headway.serving.files import Upload
+
 Text = Annotated[str, "char_limit"]
 Texts = Annotated[str | list[str], "char_limit"]
 
@@ -63,6 +65,24 @@ class StreamRequest:
     q: Text
     source: str
     target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRequest:
+    """Fields of ``POST /translate_file``, as multipart/form-data."""
+
+    file: Upload
+    source: str
+    target: str
+    columns: Annotated[
+        str | None, "char_limit", "The columns of a table to translate, separated by commas."
+    ] = None
+
+
+class FileTranslation(TypedDict):
+    """The address of a translated file, where it is for half an hour."""
+
+    translatedFileUrl: str
 
 
 class Error(TypedDict):

@@ -8,6 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is
 
 from headway import __version__
 from headway.config import ServerConfig
+from headway.serving.files import Upload
 from headway.serving.messages import Error, Event
 
 Handler = Callable[..., Any]
@@ -65,10 +66,22 @@ class OpenAPI:
         schema = self._schema(Event if is_stream else hints["return"])
         media_type = "text/event-stream" if is_stream else JSON
         operation = self._operation(handler, media_type, schema, REJECTIONS)
-        content = {JSON: {"schema": self._request(request, is_form=False)}}
-        content |= {form: {"schema": self._request(request, is_form=True)} for form in FORMS}
+        if any(hint is Upload for hint in get_type_hints(request).values()):
+            content = {FORMS[1]: {"schema": self._request(request, is_form=True)}}
+        else:
+            content = {JSON: {"schema": self._request(request, is_form=False)}}
+            content |= {form: {"schema": self._request(request, is_form=True)} for form in FORMS}
         operation["requestBody"] = {"required": True, "content": content}
         self.paths[path] = {"post": operation}
+
+    def add_download(self, path: str, endpoint: Handler) -> None:
+        """Add ``GET path``, whose last part names a file."""
+        schema = {"type": "string", "format": "binary"}
+        operation = self._operation(
+            endpoint, "application/octet-stream", schema, {"404": "There is no such file any more."}
+        )
+        name = {"name": "name", "in": "path", "required": True, "schema": PLAIN[str]}
+        self.paths[path] = {"get": operation | {"parameters": [name]}}
 
     def add_disabled(self, path: str, summary: str) -> None:
         """Add ``POST path`` that always answers 403."""
@@ -131,6 +144,8 @@ class OpenAPI:
         kind = get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
         if name in ("source", "target"):
             return {"type": "string", "enum": ["auto"] * (name == "source") + self.codes}
+        if kind is Upload:
+            return {"type": "string", "format": "binary", "description": "The file."}
         schema = self._schema(kind)
         if kind is int:
             schema = {**schema, "minimum": 0, "maximum": limit}

@@ -16,6 +16,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from headway.config import ServerConfig
+from headway.serving.files import Upload
 from headway.serving.rejection import CLIENT_LEFT, Rejection
 from headway.text.lines import SURROGATE
 
@@ -27,30 +28,45 @@ _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
 
 
-async def read_fields(request: Request, config: ServerConfig) -> dict[str, Any]:
-    """Return a request's fields; only JSON has values other than text.
+async def read_fields(
+    request: Request, config: ServerConfig, has_file: bool = False
+) -> dict[str, Any]:
+    """Return a request's fields; only JSON has values other than text, and files.
+
+    Args:
+        request: The request.
+        config: Limits.
+        has_file: Whether the request may have a file, an `Upload`.
 
     Raises:
         Rejection: If the body is too large, too slow, or does not have the format that its type says.
     """
-    body = await read_body(request, config)
+    limit = config.body_limit + (config.file_limit if has_file else 0)
+    body = await read_body(request, limit, config.deadline if has_file else config.idle_seconds)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
         return _parse_json(body, config)
     pairs = _parse_form(request.scope["query_string"])
+    files: dict[str, Upload] = {}
     if kind == "application/x-www-form-urlencoded":
         pairs += _parse_form(body)
     elif kind == "multipart/form-data":
-        pairs += await _parse_multipart(request.headers, body)
+        strings, files = await _parse_multipart(request.headers, body, int(has_file))
+        pairs += strings
     # Line ends become one character, so that limits do not depend on the encoding.
     fields: dict[str, Any] = {}
     for name, value in pairs:
         fields.setdefault(name, value.replace("\r\n", "\n").replace("\r", "\n"))
-    return fields
+    return fields | files
 
 
-async def read_body(request: Request, config: ServerConfig) -> bytes:
+async def read_body(request: Request, limit: int, seconds: float) -> bytes:
     """Receive a body and count its bytes as they come.
+
+    Args:
+        request: The request.
+        limit: Bytes that the body may have.
+        seconds: Time in which it must arrive.
 
     Raises:
         Rejection: 413 as soon as the body is too large, 408 if it does not arrive in time, 415 if it
@@ -58,15 +74,15 @@ async def read_body(request: Request, config: ServerConfig) -> bytes:
     """
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise Rejection(415, "Compressed requests are not supported")
-    too_large = Rejection(413, f"The request is larger than {config.body_limit} bytes")
+    too_large = Rejection(413, f"The request is larger than {limit} bytes")
     announced = request.headers.get("content-length", "0").strip(" \t")
-    if not announced.isdecimal() or len(announced) > 18 or int(announced) > config.body_limit:
+    if not announced.isdecimal() or len(announced) > 18 or int(announced) > limit:
         raise too_large
     body = bytearray()
     try:
-        async with asyncio.timeout(config.idle_seconds):
+        async with asyncio.timeout(seconds):
             async for chunk in request.stream():
-                if len(body) + len(chunk) > config.body_limit:
+                if len(body) + len(chunk) > limit:
                     raise too_large
                 body += chunk
     except ClientDisconnect:
@@ -120,19 +136,27 @@ def _parse_form(data: bytes) -> list[tuple[str, str]]:
         raise Rejection(400, UNREADABLE) from None
 
 
-async def _parse_multipart(headers: Headers, body: bytes) -> list[tuple[str, str]]:
+async def _parse_multipart(
+    headers: Headers, body: bytes, max_files: int
+) -> tuple[list[tuple[str, str]], dict[str, Upload]]:
+    """Return the texts and the files of a form."""
+
     async def stream() -> AsyncGenerator[bytes, None]:
         yield body
 
     parser = MultiPartParser(
-        headers, stream(), max_files=0, max_fields=MAX_FIELDS, max_part_size=len(body) + 1
+        headers, stream(), max_files=max_files, max_fields=MAX_FIELDS, max_part_size=len(body) + 1
     )
+    parser.spool_max_size = len(body) + 1  # files stay in memory: texts are never written to a disk
     try:
         form = await parser.parse()
     except (MultiPartException, ValueError, LookupError):
         raise Rejection(400, UNREADABLE) from None
-    return [
-        (name, _replace_surrogates(value))
-        for name, value in form.multi_items()
-        if isinstance(value, str)
-    ]
+    strings, files = [], {}
+    for name, value in form.multi_items():
+        if isinstance(value, str):
+            strings.append((name, _replace_surrogates(value)))
+        else:
+            files[name] = Upload(value.filename or "", await value.read())
+    await form.close()
+    return strings, files

@@ -4,6 +4,7 @@ import hmac
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, get_type_hints
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,7 +12,7 @@ from starlette.routing import Route
 
 from headway.serving import handlers
 from headway.serving.answers import EventStream, json_response, run_while_connected
-from headway.serving.messages import StreamRequest
+from headway.serving.messages import FileRequest, FileTranslation, StreamRequest
 from headway.serving.openapi import Handler, OpenAPI
 from headway.serving.page import page_files
 from headway.serving.rejection import CLIENT_LEFT, Rejection
@@ -31,7 +32,6 @@ GETS: dict[str, Handler] = {
     "/health": handlers.health,
 }
 DISABLED = {
-    "/translate_file": "Files translation are disabled on this server.",
     "/suggest": "Suggestions are disabled on this server.",
 }
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -45,6 +45,8 @@ def make_routes(server: Server) -> list[Route]:
         *(_route(path, _reject(message), "POST") for path, message in DISABLED.items()),
         *(_route(path, _file(*file), "GET") for path, file in page_files().items()),
         _route("/stream", _stream(server), "POST"),
+        _route("/translate_file", _translate_file(server), "POST"),
+        _route("/download_file/{name}", _download(server), "GET"),
         _route("/spec", _spec(server), "GET"),
         _route("/metrics", _metrics(server), "GET"),
     ]
@@ -60,7 +62,8 @@ def describe(server: Server) -> dict[str, Any]:
         api.add_get(path, handler)
     api.add_get("/metrics", _metrics(server), METRICS_TYPE.partition(";")[0])
     api.add_get("/spec", describe)
-    api.add_disabled("/translate_file", "Files are not translated.")
+    api.add_post("/translate_file", handlers.translate_file)
+    api.add_download("/download_file/{name}", _download(server))
     api.add_disabled("/suggest", "Suggestions are not taken.")
     return api.to_dict()
 
@@ -79,6 +82,32 @@ def _post(server: Server, handler: Handler) -> Endpoint:
         return Response(status_code=CLIENT_LEFT) if task is None else json_response(task.result())
 
     return post
+
+
+def _translate_file(server: Server) -> Endpoint:
+    parser = RequestParser(FileRequest, server.config)
+
+    async def post(request: Request) -> Response:
+        async with server.admission.admit(request, has_file=True) as fields:
+            work = handlers.translate_file(parser.parse(fields), server.context)
+            task = await run_while_connected(work, request.receive)
+        if task is None:
+            return Response(status_code=CLIENT_LEFT)
+        url = f"{request.base_url}{task.result()['translatedFileUrl']}"
+        return json_response(FileTranslation(translatedFileUrl=url))
+
+    return post
+
+
+def _download(server: Server) -> Endpoint:
+    async def download(request: Request) -> Response:
+        """Return a translated file."""
+        file = server.files.find(request.path_params["name"])
+        disposition = f"attachment; filename*=UTF-8''{quote(file.name)}"
+        headers = {"Content-Disposition": disposition, "Cache-Control": "no-store"}
+        return Response(file.data, media_type="application/octet-stream", headers=headers)
+
+    return download
 
 
 def _stream(server: Server) -> Endpoint:

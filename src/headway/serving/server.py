@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
+from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
 from headway.serving.handlers import Context
 from headway.serving.keys import Keys
@@ -33,6 +34,7 @@ class Server:
 
     def __post_init__(self) -> None:
         self.glossaries = Glossaries.load(self.config.glossaries, self.models.pairs)
+        self.files = FileStore(self.config)
         self.metrics = Metrics()
         self.queue = TranslationQueue(self.workers, self.config, self.metrics)
         self.admission = Admission(self.config, self.keys, self.queue, self.metrics)
@@ -50,4 +52,6 @@ class Server:
     @property
     def context(self) -> Context:
         """What the handlers of a request work with."""
-        return Context(self.models, self.queue, self.config, self.keys is not None, self.glossaries)
+        return Context(
+            self.models, self.queue, self.config, self.keys is not None, self.glossaries, self.files
+        )

@@ -36,6 +36,7 @@ class TextTranslator:
         texts: Sequence[str],
         alternatives: int = 0,
         align: bool = False,
+        is_admitted: bool = False,
     ) -> list[TextTranslation]:
         """Translate texts through the models of a route; an empty route changes nothing.
 
@@ -44,6 +45,7 @@ class TextTranslator:
             texts: Texts of any length.
             alternatives: Further translations of each text, by the last model.
             align: Also link the words of text and translation.
+            is_admitted: The request has been admitted before, and is not rejected halfway.
         """
         found = [
             TextTranslation(text, links=WordLinks.identity(text) if align else None)
@@ -54,7 +56,9 @@ class TextTranslator:
             beam = max(translator.default_search.beam, n_best)
             search = replace(translator.default_search, n_best=n_best, beam=beam)
             sources = [translation.text for translation in found]
-            step = await self._translate_step(translator, search, sources, align, number > 0)
+            step = await self._translate_step(
+                translator, search, sources, align, is_admitted or number > 0
+            )
             for before, after in zip(found, step, strict=True):
                 if number and before.links and after.links:
                     after.links = before.links.then(after.links)

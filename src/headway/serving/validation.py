@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from headway.config import ServerConfig
+from headway.serving.files import Upload
 from headway.serving.rejection import Rejection, missing_field, too_long
 
 R = TypeVar("R")
@@ -35,7 +36,9 @@ class RequestParser(Generic[R]):
         values: dict[str, Any] = {}
         for name, hint, limit in self._fields:
             value = fields.get(name)
-            if hint is str:
+            if hint is Upload:
+                values[name] = _parse_file(name, value)
+            elif hint is str:
                 values[name] = _parse_text(name, value, limit)
             elif hint == str | None:
                 values[name] = _parse_text(name, value, limit) if value else None
@@ -57,6 +60,12 @@ def _parse_text(name: str, value: object, limit: int | None) -> str:
         raise Rejection(400, f"Invalid request: {name} parameter is not a string")
     if limit is not None and len(value) > limit:
         raise too_long(len(value), limit)
+    return value
+
+
+def _parse_file(name: str, value: object) -> Upload:
+    if not isinstance(value, Upload) or not value.name:
+        raise missing_field(name)
     return value
 
 

@@ -1,0 +1,98 @@
+"""Files of requests: those that clients send, and the translated ones until they are fetched."""
+
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from headway.config import ServerConfig
+from headway.serving.rejection import Rejection, overloaded
+
+KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetched
+KEPT_FILES = 20  # as large as a request may send; then the oldest go
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file of a request: its name as the client gives it, and its content."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class TranslatedFile:
+    """A file that waits to be fetched.
+
+    Attributes:
+        name: For the client, such as ``report.de.md``.
+        data: Its content.
+        made_at: Time in seconds.
+    """
+
+    name: str
+    data: bytes
+    made_at: float
+
+
+class FileStore:
+    """Keeps translated files in memory for a while, and limits how many are translated at once.
+
+    Args:
+        config: Limits.
+    """
+
+    def __init__(self, config: ServerConfig) -> None:
+        self.config = config
+        self.running = 0
+        self._files: dict[str, TranslatedFile] = {}
+
+    @contextmanager
+    def reserve(self) -> Iterator[None]:
+        """Take one of the places for files that are translated at the same time.
+
+        Raises:
+            Rejection: 429 if all are taken.
+        """
+        if self.running >= self.config.file_jobs:
+            raise overloaded(30)
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+
+    def add(self, upload: Upload, language: str, data: bytes) -> str:
+        """Keep a translated file; return the unguessable end of its address."""
+        self._remove_old(len(data))
+        path = PurePath(upload.name)
+        stem = re.sub(r"[^\w.-]+", "_", path.stem)[:60].strip(".") or "file"
+        suffix = re.sub(r"[^.\w]", "", path.suffix.lower())
+        name = f"{stem}.{language}{suffix}"
+        address = f"{secrets.token_urlsafe(24)}.{name}"
+        self._files[address] = TranslatedFile(name, data, time.monotonic())
+        return address
+
+    def find(self, address: str) -> TranslatedFile:
+        """Return a translated file.
+
+        Raises:
+            Rejection: 404 if there is none of this address, or no more.
+        """
+        self._remove_old(0)
+        if address not in self._files:
+            raise Rejection(404, "There is no such file: translated files are kept for 30 minutes")
+        return self._files[address]
+
+    def _remove_old(self, size: int) -> None:
+        """Drop the files that are too old, and the oldest ones if there is no room for another."""
+        size += sum(len(file.data) for file in self._files.values())
+        for address, file in list(self._files.items()):  # the oldest first
+            is_old = time.monotonic() - file.made_at > KEPT_SECONDS
+            if not is_old and size <= KEPT_FILES * self.config.file_limit:
+                break
+            size -= len(file.data)
+            del self._files[address]

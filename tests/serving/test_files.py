@@ -1,0 +1,109 @@
+"""Files that the server translates."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+
+from headway.config import ServerConfig
+from headway.serving.app import make_app
+from headway.serving.files import KEPT_FILES, KEPT_SECONDS, FileStore, Upload
+from headway.serving.models import Models, load_models
+from headway.serving.rejection import Rejection
+from headway.serving.server import Server
+
+PAGE = "<html lang=en><p title='the cat'>the <b>dog</b></p><code>the</code></html>"
+
+
+@pytest.fixture(scope="module")
+def models(model_directory: Path) -> Models:
+    return load_models([model_directory], overrides={"search.max-extra": "5"})
+
+
+def client_of(models: Models, **limits: Any) -> TestClient:
+    return TestClient(make_app(Server(models, ServerConfig(**limits))))
+
+
+def post(client: TestClient, name: str, data: bytes, **fields: str) -> Any:
+    values = {"source": "en", "target": "de", **fields}
+    return client.post("/translate_file", files={"file": (name, data)}, data=values)
+
+
+def test_a_file_is_translated_and_fetched(models: Models) -> None:
+    with client_of(models) as client:
+        answer = post(client, "../my page.html", PAGE.encode())
+        assert answer.status_code == 200, answer.text
+        [(name, url)] = answer.json().items()
+        assert name == "translatedFileUrl"
+        assert url.startswith("http://testserver/download_file/")
+        fetched = client.get(urlsplit(url).path)
+        assert fetched.headers["content-disposition"].endswith("''my_page.de.html")
+        assert "html" not in fetched.headers["content-type"]
+        page = fetched.text
+        assert page.startswith('<html lang="de"><p title=\'')
+        assert page.count("<b>") == page.count("</b>") == 1
+        assert page.endswith("<code>the</code></html>")
+        assert page != PAGE
+        word = client.post("/translate", data={"q": "the cat", "source": "en", "target": "de"})
+        assert f"title='{word.json()['translatedText']}'" in page
+        settings = client.get("/frontend/settings").json()
+        assert settings["filesTranslation"] is True
+        assert {".html", ".md", ".srt", ".po"} <= set(settings["supportedFilesFormat"])
+        paths = client.get("/spec").json()["paths"]
+        content = paths["/translate_file"]["post"]["requestBody"]["content"]
+        assert [*content] == ["multipart/form-data"]
+        assert "/download_file/{name}" in paths
+
+
+def test_a_table_needs_columns_and_other_mistakes_have_one_line(models: Models) -> None:
+    table = b"id,text\n1,the cat\n"
+    with client_of(models, file_limit=5_000, body_limit=1_000) as client:
+        answer = post(client, "a.csv", table, columns="text")
+        fetched = client.get(urlsplit(answer.json()["translatedFileUrl"]).path)
+        assert fetched.text.startswith("id,text\n1,")
+        for name, data, status, message in (
+            ("a.csv", table, 400, "a.csv: give --columns"),
+            ("a.exe", b"x", 400, "a.exe: is no document"),
+            ("a.json", b"{", 400, "a.json: is no JSON"),
+            ("a.html", b"x" * 9_000, 413, "larger than 6000 bytes"),
+        ):
+            answer = post(client, name, data)
+            assert (answer.status_code, [*answer.json()]) == (status, ["error"])
+            assert message in answer.json()["error"]
+            assert "\n" not in answer.json()["error"]
+        assert client.post("/translate_file", data={"source": "en"}).status_code == 400
+        assert post(client, "a.txt", b"x", target="xx").status_code == 400
+        assert client.get("/download_file/nothing.txt").status_code == 404
+    with client_of(models, file_limit=0) as client:
+        assert post(client, "a.txt", b"the cat").status_code == 403
+        assert client.get("/frontend/settings").json()["supportedFilesFormat"] == []
+
+
+def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = FileStore(ServerConfig(file_jobs=1, file_limit=10))
+    with store.reserve(), pytest.raises(Rejection) as raised, store.reserve():
+        pass
+    assert raised.value.status == 429
+    with store.reserve():
+        pass
+    upload = Upload("a.txt", b"")
+    addresses = [store.add(upload, "de", b"x" * 10) for _ in range(KEPT_FILES + 1)]
+    assert len(set(addresses)) == len(addresses)
+    assert store.find(addresses[-1]).name == "a.de.txt"
+    with pytest.raises(Rejection):
+        store.find(addresses[0])
+    clock = store.find(addresses[-1]).made_at + KEPT_SECONDS + 1
+    monkeypatch.setattr("headway.serving.files.time.monotonic", lambda: clock)
+    with pytest.raises(Rejection):
+        store.find(addresses[-1])
+
+
+def test_a_long_file_is_not_rejected_halfway_but_lets_others_pass(models: Models) -> None:
+    lines = b"the cat sees a dog\n" * 300
+    with client_of(models, queue_tokens=200, batch_tokens=100) as client:
+        answer = post(client, "a.txt", lines)
+        assert answer.status_code == 200, answer.text
+        fetched = client.get(urlsplit(answer.json()["translatedFileUrl"]).path)
+        assert fetched.text.count("\n") == 300
