@@ -30,9 +30,7 @@ def test_the_symbol_alone_decides_the_direction(several):
     for to, translations in found.items():
         tokenizer = translator.tokenizer.to(to)
         ids = tokenizer.encode_source(texts)
-        assert {each[0] for each in ids} == {
-            translator.tokenizer.encode_source([f">>{to}<<"])[0][0]
-        }
+        assert {each[0] for each in ids} == {tokenizer.encode_source([""])[0][0]}
         search = translator.token_search.search(ids, [[] for _ in ids], GREEDY)
         assert [tokenizer.decode(each[0].tokens).strip() for each in search] == translations
 
@@ -140,3 +138,11 @@ def test_an_imported_model_knows_targets_and_no_pairs():
     assert known.find("pt-br").symbol == "pt_BR"
     with pytest.raises(HeadwayError, match="which has into fra, pt_BR, cmn_Hans"):
         known.find("de")
+
+
+def test_nothing_but_a_choice_produces_a_symbol(several):
+    tokenizer = load_model(several).tokenizer
+    symbols = {tokenizer.to(to).encode_source([""])[0][0] for to in ("de", "en", "fr")}
+    assert len(symbols) == 3
+    for encode in (tokenizer.encode_source, tokenizer.encode_target):
+        assert not {i for ids in encode([">>de<<", ">>fr<< the cat"]) for i in ids} & symbols

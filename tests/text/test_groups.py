@@ -151,6 +151,7 @@ def test_mistakes_name_the_group(texts: Path, tmp_path: Path) -> None:
         (train, files(texts, "valid", "en-de", "en-fr", "fr-en"), None, "--train fr-en"),
         (train, list(train["en-de"]), None, "give languages to other text too"),
         (train, 5, ("en", "de"), "--languages"),
+        ({"fr-en": train["en-fr"]}, 5, None, "the text in fr first"),
         ({"english": train["en-de"]}, 5, None, "not a pair"),
         ({"en-de": train["en-de"], "en_de-x": []}, 5, None, "0 files"),
         ({"en-fr": train["en-fr"][:1]}, 5, None, "two files"),

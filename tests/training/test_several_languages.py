@@ -109,6 +109,22 @@ def test_groups_need_their_languages(texts, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_fine_tuning_goes_on_with_some_pairs(texts, whole, tmp_path):
+    few = {"text__vocab_size": 341, "training__max_steps": 2}
+    plain = [word for word in options(texts, "en-fr") if word != "en-fr"]
+    for text, message in (
+        (plain, "say which of them"),
+        (options(texts, "fr-de"), "and the text is from fr to de"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            dispatch([*command(tmp_path / "none", text, **few), "--init", str(whole)])
+    words = command(tmp_path / "run", options(texts, "en-fr"), **few)
+    assert dispatch([*words, "--init", str(whole)]) == 0
+    tuned = Translator.load(tmp_path / "run")
+    assert tuned.pairs == (("en", "fr"),)
+    assert tuned.tokenizer.target_languages == ["de", "en", "fr"]
+
+
 @pytest.mark.slow
 def test_a_model_learns_to_obey_the_symbol(tmp_path):
     texts = write_languages(tmp_path / "texts", train=1500)

@@ -184,6 +184,8 @@ def load_any_model(path: str | Path) -> Model:
         check_symbols([target for _, target in pairs], tokenizer)
     except HeadwayError as error:
         raise HeadwayError(f"{path / CONFIG}: pairs: {error}") from None
+    if pairs:
+        tokenizer = tokenizer.as_literal()
     shape = replace(shape, source_vocab_size=sizes[0], target_vocab_size=sizes[1])
     network = read_network(weights, shape)
     return Model(network, tokenizer, replace(settings, model=shape), languages, path, pairs)

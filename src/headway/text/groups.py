@@ -7,9 +7,9 @@ language: see `headway.text.vocabulary`.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from headway.errors import UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.text.file_languages import Files, check_file_languages, languages_from_names
-from headway.text.language_pairs import Languages, list_pairs, parse_pair
+from headway.text.language_pairs import Languages, list_pairs, name_pair, parse_pair
 from headway.text.readers import read_pairs
 
 Text = Files | Mapping[str, Files]  # of one pair of languages; or "en-de" -> text of this pair
@@ -105,6 +105,8 @@ def make_groups(
         if not isinstance(valid, int | Mapping) or not all(isinstance(t, Mapping) for t in tests):
             raise UsageError(f"--train has groups: give languages to other text too, as in {name}")
         chosen = valid if isinstance(valid, int) else valid[name]
+        for paths in (train[name], *([] if isinstance(chosen, int) else [chosen]), *own):
+            _check_order(paths, pair)
         groups.append(_make_group(train[name], chosen, [_words(text) for text in own], pair))
     for text in (valid, *tests):
         for name in text if isinstance(text, Mapping) else ():
@@ -139,6 +141,18 @@ def require_pair(name: str) -> Languages:
     if pair is None:
         raise UsageError(f"{name}: not a pair of languages such as en-de")
     return pair
+
+
+def _check_order(paths: Files, pair: Languages) -> None:
+    """Check that the names of two files do not show the languages in the other order."""
+    try:
+        shown = languages_from_names(paths) if len(paths) == 2 else pair
+    except HeadwayError:  # the names show no languages
+        return
+    if shown == pair[::-1] != pair:
+        raise UsageError(
+            f"{' '.join(_words(paths))}: give the text in {pair[0]} first, as {name_pair(pair)} says"
+        )
 
 
 def _make_group(

@@ -51,6 +51,12 @@ class Tokenizer:
         chosen._may_name = may_name
         return chosen
 
+    def as_literal(self) -> "Tokenizer":
+        """Return a tokenizer of the same vocabulary whose sources cannot name a target language."""
+        literal = copy(self)
+        literal._may_name = False
+        return literal
+
     @property
     def target_languages(self) -> list[str]:
         """The codes of the target languages that the vocabulary has symbols for."""

@@ -12,7 +12,7 @@ from torch import Tensor
 from headway.config import Config, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
-from headway.text.language_pairs import Languages
+from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.prepared import PreparedData
 from headway.training.given_vocabulary import LEARNED
 from headway.training.record import InitialModel
@@ -104,6 +104,24 @@ def check_languages(languages: Languages, model: Model) -> None:
             f"--init {model.path}: translates from {model.languages[0]} to {model.languages[1]}, and the"
             f" text is from {languages[0]} to {languages[1]}: give a model of these languages, or"
             " --other-languages to use its weights all the same"
+        )
+
+
+def check_groups(text: str, model: Model, *, has_symbols: bool) -> None:
+    """Check that text for a model of several pairs of languages has symbols of its target languages.
+
+    Args:
+        text: The text or the data, for the message.
+        model: The model.
+        has_symbols: Whether the text is given in groups.
+
+    Raises:
+        HeadwayError: If it has not.
+    """
+    if model.pairs and not has_symbols:
+        raise HeadwayError(
+            f"--init {model.path}: translates {list_pairs(model.pairs)}: say which of them {text} is:"
+            f" --train {name_pair(model.pairs[0])} FILE FILE"
         )
 
 

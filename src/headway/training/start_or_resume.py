@@ -21,6 +21,7 @@ from headway.text.readers import describe_layout
 from headway.text.tokenizer import Tokenizer
 from headway.training import parallel
 from headway.training.fine_tuning import (
+    check_groups,
     check_languages,
     check_shape,
     check_vocabulary,
@@ -75,6 +76,9 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     tokenizer = model.tokenizer if model else None
     if request.vocabulary:
         tokenizer = GivenVocabulary.read(request.vocabulary, list_targets(request.train)).tokenizer
+    if model:
+        has_symbols = isinstance(request.train, Mapping)
+        check_groups(" ".join(list_files(request.train)), model, has_symbols=has_symbols)
     if model and not request.other_languages:
         for group in make_groups(request.train, request.valid, languages=request.languages):
             check_languages(group.codes, model)
@@ -121,6 +125,7 @@ def open_run(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     data = PreparedData.open(request.data or directory.data)
     if model:
         check_vocabulary(data, model)
+        check_groups(str(data.directory), model, has_symbols=data.has_symbols)
         if not request.other_languages:
             for group in data.groups:
                 check_languages(group.languages, model)
