@@ -105,11 +105,12 @@ def make_groups(
         if not isinstance(valid, int | Mapping) or not all(isinstance(t, Mapping) for t in tests):
             raise UsageError(f"--train has groups: give languages to other text too, as in {name}")
         chosen = valid if isinstance(valid, int) else valid[name]
-        for paths in (train[name], *([] if isinstance(chosen, int) else [chosen]), *own):
-            _check_order(paths, pair)
-        groups.append(_make_group(train[name], chosen, [_words(text) for text in own], pair))
-    for text in (valid, *tests):
-        for name in text if isinstance(text, Mapping) else ():
+        group = _make_group(train[name], chosen, [_words(text) for text in own], pair)
+        for files in (group.train, group.valid_files, *group.tests):
+            _check_order(files, pair)
+        groups.append(group)
+    for other in (valid, *tests):
+        for name in other if isinstance(other, Mapping) else ():
             if name not in train:
                 raise UsageError(f"{name}: no training text of this pair: give --train {name}")
     if len({group.codes for group in groups}) < len(groups):
