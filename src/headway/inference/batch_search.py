@@ -53,7 +53,9 @@ def search_batch(
     started = engine.start(sources, beam, longest, choices)
     decoding: Decoding = started
     if automata is not None:
-        decoding = ConstrainedDecoding(started, automata, limits, beams=beam, eos=eos, pad=pad)
+        decoding = ConstrainedDecoding(
+            started, automata, limits, beams=beam, eos=eos, pad=pad, n_best=n_best
+        )
     return beam_search(
         decoding, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, pad=pad,
         prefixes=prefixes, is_wanted=is_wanted,

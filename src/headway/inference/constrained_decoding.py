@@ -38,6 +38,8 @@ class ConstrainedDecoding:
         beams: K.
         eos: Id of ``</s>``.
         pad: Id of ``<pad>``.
+        n_best: Hypotheses that the search returns for each sentence. When so many have ended, others are
+            given up that would be worse at the usual cost of their constraints. 0: none is given up.
     """
 
     def __init__(
@@ -49,7 +51,12 @@ class ConstrainedDecoding:
         beams: int,
         eos: int,
         pad: int,
+        n_best: int = 0,
     ) -> None:
+        self.n_best = n_best
+        self.ended: list[list[float]] = [
+            [] for _ in automata
+        ]  # sums of log-probabilities, best first
         self.decoding, self.beams, self.eos, self.pad = decoding, beams, eos, pad
         self.automata, self.limits = list(automata), list(limits)
         constrained = [automaton for automaton in automata if automaton is not None]
@@ -75,10 +82,8 @@ class ConstrainedDecoding:
         """Read tokens [N] and return the best next tokens that the constraints allow; see `Decoding`."""
         self._read(tokens)
         alphabet_NZ = self.alphabet_AZ.repeat(self.beams, 0)
-        # The forbidden tokens of a hypothesis must not fill the places of others.
-        found = self.decoding.candidates(
-            tokens, wanted + 1 + alphabet_NZ.shape[1], forced, alphabet_NZ
-        )
+        # One more than wanted, because </s> may be forbidden; the alphabet is in columns of its own.
+        found = self.decoding.candidates(tokens, wanted + 1, forced, alphabet_NZ)
         labels_NM, is_late_NM, tokens_NM, logits_NM = self._label(found, alphabet_NZ, forced)
         log_p_NM = logits_NM - found.log_z[:, None]
         chosen_NM = self._choose(log_p_NM, labels_NM, tokens_NM, is_late_NM)
@@ -101,6 +106,7 @@ class ConstrainedDecoding:
         """Drop the automata of all other sentences; `reorder` drops their states."""
         self.automata = [self.automata[sentence] for sentence in sentences]
         self.limits = [self.limits[sentence] for sentence in sentences]
+        self.ended = [self.ended[sentence] for sentence in sentences]
         self.alphabet_AZ = self.alphabet_AZ[sentences]
         self.decoding.keep(sentences)
 
@@ -199,4 +205,25 @@ class ConstrainedDecoding:
         chosen_AM = np.zeros(totals_AM.shape, dtype=bool)
         np.put_along_axis(chosen_AM, order_AM, is_first_AM | is_next_AM, 1)
         chosen_AM[[automaton is None for automaton in self.automata]] = True
+        if self.n_best:
+            self._give_up(chosen_AM, totals_AM, labels_AM)
+            self._record_ends(np.where(ends_AM & is_first_AM, total_AM, -np.inf))
         return chosen_AM.reshape(log_p_NM.shape)
+
+    def _give_up(
+        self,
+        chosen_AM: NDArray[np.bool_],
+        totals_AM: NDArray[np.float64],
+        labels_AM: NDArray[np.int64],
+    ) -> None:
+        """Drop candidates with unmet constraints that are probably worse than all that is wanted."""
+        worst_A1 = np.array([[e[-1] if len(e) == self.n_best else -np.inf] for e in self.ended])
+        unmet_AM = -(-labels_AM // STEPS)
+        chosen_AM &= (unmet_AM == 0) | (totals_AM - COST * unmet_AM > worst_A1)
+
+    def _record_ends(self, totals_AM: NDArray[np.float64]) -> None:
+        """Record the sums of hypotheses that end; the others have minus infinity."""
+        for row, column in np.argwhere(totals_AM > -np.inf).tolist():
+            if self.automata[row] is not None:
+                both = [*self.ended[row], float(totals_AM[row, column])]
+                self.ended[row] = sorted(both, reverse=True)[: self.n_best]

@@ -20,6 +20,8 @@ from headway.text.words import is_word_character
 FORBIDDEN = np.iinfo(np.int64).max  # the label of a token that may not come next
 STEPS = 1 << 16  # a label is `STEPS` * constraints not begun + tokens that complete the one begun
 
+CONTINUES, ENDS_INSIDE = 1, 2  # bits of a token in `Words.kinds`
+
 
 @dataclass(frozen=True)
 class Constraint:
@@ -51,8 +53,8 @@ class Words:
 
     @cached_property
     def kinds(self) -> list[int]:
-        """A number for each token, equal for tokens that do not differ in the attributes."""
-        kinds: list[int] = (2 * self.continues + self.ends_inside).tolist()
+        """The attributes of each token as bits: `CONTINUES` and `ENDS_INSIDE`."""
+        kinds: list[int] = (CONTINUES * self.continues + ENDS_INSIDE * self.ends_inside).tolist()
         return kinds
 
     @classmethod
@@ -147,6 +149,7 @@ class Automaton:
         ]
         self._next: dict[tuple[State, int], State | None] = {}
         self._labels: dict[State, Labels] = {}
+        self._label_of: dict[State, tuple[int, int]] = {}
 
     @cached_property
     def all_met(self) -> int:
@@ -170,6 +173,8 @@ class Automaton:
 
     def _begun(self, state: State) -> list[tuple[int, int]]:
         """Return the constraints that ``tail`` has begun, and the tokens that complete each."""
+        if not state.tail:
+            return []
         return [
             (number, len(alternative) - len(tail))
             for tail in (state.tail[start:] for start in self._starts(state))
@@ -185,6 +190,12 @@ class Automaton:
 
     def _label(self, state: State) -> tuple[int, int]:
         """Return the label of a state, and the fewest tokens that meet all constraints."""
+        key = State(state.met, state.tail, state.last, end=state.end)
+        if key not in self._label_of:
+            self._label_of[key] = self._compute_label(key)
+        return self._label_of[key]
+
+    def _compute_label(self, state: State) -> tuple[int, int]:
         unmet = [n for n in range(len(self.constraints)) if not state.met >> n & 1]
         begun = self._begun(state)
         left = min((left for _, left in begun), default=0)
@@ -206,19 +217,17 @@ class Automaton:
 
     def _advance(self, state: State, token: int) -> State | None:
         met, tail, last, first, end, is_inside = state
-        if state.has_just_met and is_inside and self.words.continues[token]:
-            met, last, first, end = (
-                met & ~(1 << last),
-                -1,
-                0,
-                0,
-            )  # the word that met it was not whole
+        kind = self.words.kinds[token]
+        if state.has_just_met and is_inside and kind & CONTINUES:  # the word was not whole
+            met, last, first, end = met & ~(1 << last), -1, 0, 0
+        if token not in self._tokens or not (tail or (token,) in self._prefixes):
+            return State(met, is_inside=bool(kind & ENDS_INSIDE))
         grown = (*tail, token)
         starts = [start for start in range(len(grown)) if self._is_start(grown, start, is_inside)]
         # Tokens that have met a constraint are free again only as a part of a longer alternative.
         own = [start for start in starts if last < 0 or start <= first or start >= end]
         kept = next((start for start in own if grown[start:] in self._prefixes), len(grown))
-        is_inside = bool(self.words.ends_inside[token])
+        is_inside = bool(kind & ENDS_INSIDE)
         for start in starts:
             numbers = self._numbers.get(grown[start:], [])
             before = met & ~(1 << last) if last >= 0 and start <= first else met
@@ -234,10 +243,11 @@ class Automaton:
 
     def _is_start(self, grown: tuple[int, ...], start: int, is_inside: bool) -> bool:
         """Return whether a word starts at a token, the first of which is known to be one."""
-        if not self.words.continues[grown[start]]:
+        kinds = self.words.kinds
+        if not kinds[grown[start]] & CONTINUES:
             return True
         if start:
-            return not self.words.ends_inside[grown[start - 1]]
+            return not kinds[grown[start - 1]] & ENDS_INSIDE
         return len(grown) > 1 or not is_inside
 
 

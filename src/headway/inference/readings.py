@@ -40,9 +40,9 @@ class Mark(NamedTuple):
 
     Attributes:
         source: The text of the source.
-        kind: name: kept, the model reads a stand-in; tag: kept, the model reads nothing; term: the model
-            reads the source.
-        renderings: Of a term: each of them meets its constraint. Of a name: the text that is kept.
+        kind: name: kept, the model reads a stand-in; tag: kept, the model reads nothing; literal: kept, the
+            model reads it or a stand-in; term: the model reads the source.
+        renderings: Of a term: each of them meets its constraint. Otherwise the text that is kept.
     """
 
     source: str
@@ -117,11 +117,9 @@ class MarkedText:
         spans = []
         for start, end, kept in found:
             source = text[start:end]
-            if kept.kind == "literal":
-                mark = self._mark_term(source, _spacings(source), False)
-                spans.append((start, end, mark))
-            else:
-                spans.append((start, end, Mark(source, kept.kind, (source,))))
+            [ids] = tokenizer.encode_target([source])
+            is_name = kept.kind == "literal" and not self._is_spelled(ids)
+            spans.append((start, end, Mark(source, "name" if is_name else kept.kind, (source,))))
         if glossary is not None:
             terms = glossary.find(text, [(start, end) for start, end, _ in found])
             spans += [
@@ -158,13 +156,21 @@ class MarkedText:
             for character in marked
         )
 
-    def read(self, marked: str, stand_ins: Sequence[StandIn], language: str = "") -> Reading:
+    def read(
+        self,
+        marked: str,
+        stand_ins: Sequence[StandIn],
+        language: str = "",
+        *,
+        reads_literals: bool = True,
+    ) -> Reading:
         """Return what the model reads for a part of the marked text.
 
         Args:
             marked: The part, without the name of a target language.
             stand_ins: The stand-ins to take, in this order; after the last comes the first again.
             language: The name of the target language that the model reads first, such as ``>>deu<<``.
+            reads_literals: Whether the model reads numbers with units, and not stand-ins for them.
         """
         chosen = cycle(stand_ins)
         text, original = "", ""
@@ -180,6 +186,8 @@ class MarkedText:
                 is_attached = bool(text) and not text[-1].isspace()
                 is_followed = bool(marked[at + 1 : at + 2].strip())
                 tags.append(KeptTag(source, len(text.split()), is_attached, is_followed))
+            elif mark is not None and mark.kind == "literal" and reads_literals:
+                constraints.append(Constraint(self._alternatives(mark.renderings)))
             elif mark is not None and mark.kind == "term":
                 if len(constraints) - len(names) < MOST_TERMS:
                     constraints.append(Constraint(self._alternatives(mark.renderings)))
@@ -208,21 +216,23 @@ class MarkedText:
             stand_ins: Returns those of the model; called if there is text to replace.
             language: See `read`.
         """
-        kinds = {self.marks[character].kind for character in marked if character in self.marks}
-        if "name" not in kinds:
+        kept = [self.marks[character] for character in marked if character in self.marks]
+        kinds = {mark.kind for mark in kept}
+        if kinds.isdisjoint(("name", "literal")):
             return (self.read(marked, (), language),) if kinds else ()
         present = {word.casefold() for word in re.findall(r"\w+", marked)}
         # A stand-in with a token of a term could only be written as a part of the term.
-        terms = [self.marks[c] for c in marked if c in self.marks and self.marks[c].kind == "term"]
+        terms = [mark for mark in kept if mark.kind in ("term", "literal")]
         taken = {t for term in terms for a in self._alternatives(term.renderings) for t in a}
         free = [
             each
             for each in stand_ins()
             if each.word.casefold() not in present and taken.isdisjoint(each.tokens)
         ]
+        count = READINGS if "name" in kinds else 2  # literals are read once, and replaced once
         return tuple(
-            self.read(marked, [*free[first:], *free[:first]], language)
-            for first in range(max(1, min(READINGS, len(free))))
+            self.read(marked, [*free[first:], *free[:first]], language, reads_literals=first == 0)
+            for first in range(max(1, min(count, len(free))))
         )
 
     def _alternatives(self, renderings: Sequence[str]) -> tuple[tuple[int, ...], ...]:
@@ -233,15 +243,6 @@ class MarkedText:
         cut = len(bracket) - 1
         found |= {tuple(each[cut:-1]): None for each in inner if each[:cut] == bracket[:-1]}
         return tuple(each for each in found if each)
-
-
-def _spacings(literal: str) -> tuple[str, ...]:
-    """Return a number with its unit, as it is and with and without a space between them."""
-    number = re.match(r".*\d", literal)
-    assert number is not None
-    unit = literal[number.end() :].strip()
-    written = literal, f"{number[0]} {unit}", f"{number[0]}\u00a0{unit}", f"{number[0]}{unit}"
-    return tuple(dict.fromkeys(written))
 
 
 def _free_characters(text: str, count: int) -> int:

@@ -1,0 +1,226 @@
+"""Translate strings with placeholders, and text with a glossary, by a trained model; print figures.
+
+    python tests/outside/terms.py CAMPAIGN MODEL SOURCE TARGET [--count 10000]
+
+placeholders   strings made of pairs of lines: kept how often, and BLEU of the text around
+glossary       terms from the references, random terms and none: success, BLEU and time
+
+SOURCE and TARGET are English and German lines that belong together, such as a test set. The strings and the
+terms are always the same. The exit code is 1 if a promise is broken. Nothing but headway is needed.
+"""
+
+import argparse
+import random
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import sacrebleu
+import torch
+
+from headway.inference import Translator
+from headway.text.glossary import Glossary
+from headway.text.lines import read_lines
+
+# Words of a source and their translations that a placeholder can replace.
+REPLACED = [
+    (r"\bA man\b", r"\bEin Mann\b"),
+    (r"\ba man\b", r"\b[Ee]in(?:en|em)? Mann\b"),
+    (r"\bA woman\b", r"\bEine Frau\b"),
+    (r"\ba woman\b", r"\b[Ee]iner? Frau\b"),
+    (r"\bA (?:little )?girl\b", r"\bEin (?:kleines )?Mädchen\b"),
+    (r"\b[Tt]wo\b", r"\b[Zz]wei\b"),
+    (r"\b[Tt]hree\b", r"\b[Dd]rei\b"),
+    (r"\b[Ff]our\b", r"\b[Vv]ier\b"),
+]
+PLACEHOLDERS = ["{name}", "{{user.name}}", "%1$s", "%s", "%d", "${count}", "$NAME", "{0}", "`x`"]
+# What may follow any sentence, in both languages.
+ADDED = [
+    " (https://example.org/a?b=1)", " – joe.doe@example.org", " ({time})", " [%(id)d]", " – /etc/hosts",
+    " <br/>", " (5 km/h)", " – 3.5 kg",
+]  # fmt: skip
+
+
+class Pair(NamedTuple):
+    """A source and its reference."""
+
+    source: str
+    target: str
+
+
+class Example(NamedTuple):
+    """A pair of lines, and the same pair with placeholders."""
+
+    plain: Pair
+    held: Pair
+    kept: list[str]
+    words: str  # what the placeholder replaces in the target
+
+
+def make_examples(pairs: Sequence[Pair], count: int, seed: int = 1) -> list[Example]:
+    """Return the same examples for the same pairs; each has one to three placeholders."""
+    chooser, found = random.Random(seed), []
+    usable = [
+        (pair, words)
+        for pair in pairs
+        for words in REPLACED
+        if len(re.findall(words[0], pair.source)) == len(re.findall(words[1], pair.target)) == 1
+    ]
+    while len(found) < count:
+        pair, words = usable[len(found)] if len(found) < len(usable) else chooser.choice(usable)
+        placeholder = chooser.choice(PLACEHOLDERS)
+        held = Pair(
+            placeholder.join(re.split(words[0], pair.source)),
+            placeholder.join(re.split(words[1], pair.target)),
+        )
+        kept = [placeholder]
+        if chooser.random() < 0.3:
+            added = chooser.choice(ADDED)
+            held = Pair(held.source + added, held.target + added)
+            kept.append(added.strip(" –()[]"))
+        found.append(Example(pair, held, kept, words[1]))
+    return found
+
+
+def bleu(found: Sequence[str], references: Sequence[str]) -> float:
+    """Return BLEU."""
+    return sacrebleu.corpus_bleu(list(found), [list(references)]).score
+
+
+def remove(text: str) -> str:
+    """Return a text without the placeholders of the examples."""
+    for word in sorted([*PLACEHOLDERS, *ADDED], key=len, reverse=True):
+        text = text.replace(word, " ").replace(word.strip(" –()[]"), " ")
+    return " ".join(text.split())
+
+
+def placeholder_campaign(translator: Translator, pairs: Sequence[Pair], count: int) -> list[str]:
+    """Every placeholder is kept, and the text around is as good as without."""
+    examples = make_examples(pairs, count)
+    found = translator.translate([example.held.source for example in examples])
+    plain = translator.translate([example.plain.source for example in examples])
+    broken = [
+        f"{example.held.source} -> {text}"
+        for example, text in zip(examples, found, strict=True)
+        if any(text.count(kept) != example.held.source.count(kept) for kept in example.kept)
+    ]
+    before = bleu(plain, [example.plain.target for example in examples])
+    after = bleu(found, [example.held.target for example in examples])
+    around = bleu(list(map(remove, found)), [remove(example.held.target) for example in examples])
+    without = bleu(
+        [re.sub(example.words, "", text) for text, example in zip(plain, examples, strict=True)],
+        [re.sub(example.words, "", example.plain.target) for example in examples],
+    )
+    print(f"strings {count}, kept {100 * (1 - len(broken) / count):.2f} %")
+    print(f"BLEU of the lines without placeholders {before:.2f}, with {after:.2f}")
+    print(
+        f"BLEU of the text around, without placeholders {without:.2f}, with {around:.2f}",
+        flush=True,
+    )
+    return broken + ([] if around >= without - 0.2 else ["BLEU is more than 0.2 lower"])
+
+
+def make_glossaries(pairs: Sequence[Pair], kind: str, seed: int = 1) -> list[Glossary | None]:
+    """Return a glossary for each line: one word of the source, and a word of its or any reference.
+
+    The word of the source does not matter: a glossary applies where it occurs.
+    """
+    chooser = random.Random(seed)
+
+    def words(text: str) -> list[str]:
+        return [word for word in re.findall(r"\w+", text) if len(word) > 3]
+
+    usual = sorted({word for pair in pairs for word in words(pair.target)})
+    found: list[Glossary | None] = []
+    for pair in pairs:
+        sources = [
+            w for w in words(pair.source) if len(re.findall(rf"\b{w}\b", pair.source, re.I)) == 1
+        ]
+        targets = words(pair.target) if kind == "right" else usual
+        if kind == "none" or not sources or not targets:
+            found.append(None)
+        else:
+            found.append(Glossary.of({chooser.choice(sources): [chooser.choice(targets)]}))
+    return found
+
+
+def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
+    """Terms are in the translations, which take little longer and stay as good without terms."""
+    broken = []
+    sources, references = ([pair[side] for pair in pairs] for side in (0, 1))
+    translator.translate(sources[:50])
+    started = time.process_time()
+    free = translate_segments(
+        translator, [s for source in sources for s in translator.split(source)]
+    )
+    usual = time.process_time() - started
+    print(f"no glossary: BLEU {bleu(free, references):.2f}, {usual:.1f} s", flush=True)
+    for kind, least in (("right", 0.98), ("random", 0.95), ("none", 1.0)):
+        glossaries = make_glossaries(pairs, kind)
+        started = time.process_time()
+        segments = [
+            segment
+            for source, glossary in zip(sources, glossaries, strict=True)
+            for segment in translator.with_glossary(glossary).split(source)
+        ]
+        found = translate_segments(translator, segments)
+        seconds = time.process_time() - started
+        wanted = [
+            (text, glossary.terms[0].renderings[0])
+            for text, glossary in zip(found, glossaries, strict=True)
+            if glossary is not None
+        ]
+        success = sum(bool(re.search(rf"\b{word}\b", text)) for text, word in wanted)
+        share = success / max(1, len(wanted)) if wanted else 1.0
+        print(
+            f"{kind}: {len(wanted)} terms, {100 * share:.1f} % in the translation, BLEU"
+            f" {bleu(found, references):.2f}, time {seconds / usual:.2f}",
+            flush=True,
+        )
+        if share < least:
+            broken.append(f"{kind}: less than {100 * least:.0f} %")
+        if seconds > 1.3 * usual:
+            broken.append(f"{kind}: more than 1.3 times the time")
+        if kind == "none" and found != free:
+            broken.append("none: other translations than without a glossary")
+    return broken
+
+
+def translate_segments(translator: Translator, segments: Sequence) -> list[str]:
+    """Translate segments in the batches of `Translator.stream`, each a line of its own."""
+    from headway.inference.choosing import search_and_choose
+
+    search = translator.default_search
+    prefixes: list[list[int]] = [[] for _ in segments]
+    found = search_and_choose(translator.token_search, None, segments, prefixes, search)
+    return [
+        translator.join([segment], [n_best])[0].text
+        for segment, n_best in zip(segments, found, strict=True)
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("campaign", choices=["placeholders", "glossary"])
+    parser.add_argument("model")
+    parser.add_argument("source", type=Path)
+    parser.add_argument("target", type=Path)
+    parser.add_argument("--count", type=int, default=10_000, help="strings, or lines of the text")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    translator = Translator.load(args.model)
+    pairs = [Pair(*pair) for pair in zip(*map(read_lines, (args.source, args.target)), strict=True)]
+    if args.campaign == "placeholders":
+        broken = placeholder_campaign(translator, pairs, args.count)
+    else:
+        broken = glossary_campaign(translator, pairs[: args.count])
+    for line in broken[:9]:
+        print(f"BROKEN {line}")
+    return bool(broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
