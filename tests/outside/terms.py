@@ -21,7 +21,7 @@ from typing import NamedTuple
 import sacrebleu
 import torch
 
-from headway.inference import Translator
+from headway.inference import Segment, Translator
 from headway.text.glossary import Glossary
 from headway.text.lines import read_lines
 
@@ -62,7 +62,8 @@ class Example(NamedTuple):
 
 def make_examples(pairs: Sequence[Pair], count: int, seed: int = 1) -> list[Example]:
     """Return the same examples for the same pairs; each has one to three placeholders."""
-    chooser, found = random.Random(seed), []
+    chooser = random.Random(seed)
+    found: list[Example] = []
     usable = [
         (pair, words)
         for pair in pairs
@@ -189,7 +190,7 @@ def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str
     return broken
 
 
-def translate_segments(translator: Translator, segments: Sequence) -> list[str]:
+def translate_segments(translator: Translator, segments: Sequence[Segment]) -> list[str]:
     """Translate segments in the batches of `Translator.stream`, each a line of its own."""
     from headway.inference.choosing import search_and_choose
 
