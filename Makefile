@@ -39,7 +39,7 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := crash best runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare bulk cluster
+PARTS := documents crash best runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare bulk cluster
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -54,6 +54,9 @@ test-outside: $(PARTS:%=outside-%)
 
 outside-crash: $(VENV)/.installed
 	$(BIN)/python tests/outside/crash.py --kills 200 --signals 100 --reads 1000
+
+outside-documents: $(VENV)/.installed
+	$(BIN)/python tests/outside/document_campaign.py
 
 outside-best: $(VENV)/.installed
 	$(BIN)/python tests/outside/best_campaign.py --kills 20

@@ -1,6 +1,5 @@
 """Tables in text files (.csv, .tsv): the cells of some columns are translated; quoting stays."""
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -11,7 +10,7 @@ from headway.documents.text_file import check_count, read_text_file
 from headway.errors import HeadwayError, suggest
 from headway.text.languages import is_translatable
 
-_SAMPLE = 65_536  # characters by which the delimiter is recognized
+_SAMPLE = 65_536  # characters in which the first row ends
 _SHOWN = 12  # names of columns in a message
 
 
@@ -41,7 +40,7 @@ class TableDocument:
     def __init__(self, data: bytes, options: DocumentOptions, delimiter: str = "") -> None:
         self._file = read_text_file(data, options.source)
         text = self._file.text
-        self._delimiter = delimiter or _recognize_delimiter(text[:_SAMPLE])
+        self._delimiter = delimiter or _recognize_delimiter(text)
         check_count(len(re.findall(rf"[\n\r{re.escape(self._delimiter)}]", text)), "cells")
         cells = list(_read_cells(text, self._delimiter))
         header = [cell.text.strip() for cell in cells if cell.row == 0]
@@ -73,16 +72,16 @@ class TableDocument:
         return text
 
 
-def _recognize_delimiter(sample: str) -> str:
-    try:
-        return csv.Sniffer().sniff(sample, ",;\t|").delimiter
-    except csv.Error:  # one column
-        return ","
+def _recognize_delimiter(text: str) -> str:
+    """Return the character that occurs most often in the first row, outside of quotes."""
+    first_row = re.match(r'(?:[^"\r\n]|"[^"]*+(?:"|\Z))*+', text[:_SAMPLE])
+    bare = re.sub(r'"[^"]*+"?', "", first_row[0] if first_row else "")
+    return max(",;\t|", key=bare.count)
 
 
 def _find_columns(columns: Sequence[str], header: Sequence[str]) -> tuple[set[int], int]:
     """Return the places of the columns, and the first row to translate."""
-    shown = ", ".join(name[:30] for name in header[:_SHOWN]) + (
+    shown = ", ".join(" ".join(name.split())[:30] for name in header[:_SHOWN]) + (
         ", ..." if len(header) > _SHOWN else ""
     )
     if not columns:
@@ -98,7 +97,7 @@ def _find_columns(columns: Sequence[str], header: Sequence[str]) -> tuple[set[in
         return places, 0
     for column in columns:
         if column not in header:
-            hint = suggest(column, header)
+            hint = suggest(column, [name for name in header if name.isprintable()])
             raise HeadwayError(f"has no column {column[:30]!r}{hint}; the first row is: {shown}")
     return {place for place, name in enumerate(header) if name in columns}, 1
 

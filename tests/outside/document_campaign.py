@@ -1,0 +1,46 @@
+"""Generated documents of all text formats, sound and damaged; print figures.
+
+    python tests/outside/document_campaign.py [--count 1000]
+
+Every file goes through an identity translator and through one that changes every word, and a damaged copy of
+it is read. The exit code is 1 if a promise is broken. Nothing but headway is needed.
+"""
+
+import argparse
+import resource
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.document_promises import changed, damaged, unchanged
+from support.documents import MAKERS
+
+
+def main() -> int:
+    """Check ``--count`` files in turn over the formats."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--start", type=int, default=0, help="the first seed")
+    args = parser.parse_args()
+    failed, slowest, suffixes = 0, 0.0, list(MAKERS)
+    for promise in (unchanged, changed, damaged):
+        broken = []
+        for number in range(args.count):
+            started = time.process_time()
+            found = promise(suffixes[number % len(suffixes)], args.start + number)
+            slowest = max(slowest, time.process_time() - started)
+            broken += [found] if found else []
+        print(f"{promise.__name__:<10} {args.count:>6} files, {len(broken)} broken", flush=True)
+        print("".join(f"  {line}\n" for line in broken[:10]), end="")
+        failed += len(broken)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"slowest file {slowest:.2f} s, most memory {memory:.0f} MB")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

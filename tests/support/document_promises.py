@@ -1,0 +1,90 @@
+"""What must hold for every document: each function returns what is broken, or an empty text."""
+
+import random
+import re
+from collections import Counter
+
+from headway.documents.opening import open_document
+from headway.documents.paragraph import DocumentOptions
+from headway.errors import HeadwayError
+from support.documents import expected_text, make_file, marked, same
+
+OPTIONS = DocumentOptions("en", "", ("title", "body"))
+ADDED = (".po", ".xlf")  # a translation is added to the text
+MARKUP = {
+    ".html": r"<[^<>]*>",
+    ".md": r"<[^<>\n]*>|\*+|~~|\]\([^)]*\)|\]\[\w+\]|^#+|`[^`]*`",
+    ".srt": r"<[^<>]*>|\{[^}]*\}|^\d.*-->.*$|^\d+$",
+    ".vtt": r"<[^<>]*>|^\d.*-->.*$",
+}
+ATTRIBUTES = r'\b(alt|title|placeholder|content)=("[^"]*"|\'[^\']*\'|\w+)'
+HOSTILE = ("<", "&#", '"', "\\", "\0", "\ufeff", "-->", "]]>", "<![CDATA[", "`", "|", "[", "\r", "{", "\ud800", "99999999999:")  # fmt: skip
+
+
+def unchanged(suffix: str, seed: int) -> str:
+    """Through an identity translator the file has the same bytes."""
+    data = make_file(suffix, seed)
+    document = open_document(data, f"x{suffix}", OPTIONS)
+    written = document.write([same(paragraph) for paragraph in document.paragraphs])
+    if suffix in ADDED:  # then nothing is left to do
+        again = open_document(written, f"x{suffix}", OPTIONS)
+        is_same = again.paragraphs == [] and again.write([]) == written
+    else:
+        is_same = written == data
+    return "" if is_same else f"{suffix} {seed}: other bytes through an identity translator"
+
+
+def changed(suffix: str, seed: int) -> str:
+    """Through a translator that changes every word, every text is changed once, and no markup."""
+    data = make_file(suffix, seed)
+    document = open_document(data, f"x{suffix}", OPTIONS)
+    written = document.write([marked(paragraph) for paragraph in document.paragraphs])
+    if suffix in MARKUP:
+        plain = [re.sub(ATTRIBUTES, r"\1", text.decode()) for text in (data, written)]
+        tags = [Counter(re.findall(MARKUP[suffix], text, re.MULTILINE)) for text in plain]
+        if tags[0] != tags[1]:
+            return f"{suffix} {seed}: other markup: {tags[0] - tags[1]} {tags[1] - tags[0]}"
+    if suffix in ADDED:
+        return ""
+    again = open_document(written, f"x{suffix}", OPTIONS)
+    expected = " ".join(expected_text(paragraph) for paragraph in document.paragraphs)
+    if " ".join(p.text for p in again.paragraphs).split() != expected.split():
+        return f"{suffix} {seed}: other text"
+    return ""
+
+
+def damage(data: bytes, chooser: random.Random) -> bytes:
+    """Return a file with one or a few mistakes in it."""
+    for _ in range(chooser.randint(1, 4)):
+        at, size = chooser.randrange(len(data) + 1), chooser.randrange(40)
+        kind = chooser.randrange(5)
+        if kind == 0:
+            data = data[:at]
+        elif kind == 1:
+            data = data[:at] + data[at + size :]
+        elif kind == 2:
+            data = data[:at] + chooser.randbytes(size % 4 + 1) + data[at + size % 4 + 1 :]
+        elif kind == 3:
+            data = data[:at] + data[at : at + size] * chooser.choice([2, 50]) + data[at:]
+        else:
+            mark = chooser.choice(HOSTILE).encode("utf-8", "surrogatepass")
+            data = data[:at] + mark * chooser.choice([1, 1, 300]) + data[at:]
+    return data
+
+
+def damaged(suffix: str, seed: int) -> str:
+    """A damaged file is refused with one line, or kept as any other."""
+    data = damage(make_file(suffix, seed), random.Random(seed))
+    try:
+        document = open_document(data, f"x{suffix}", OPTIONS)
+        paragraphs = document.paragraphs
+        written = document.write([same(paragraph) for paragraph in paragraphs])
+        document.write([marked(paragraph) for paragraph in paragraphs])
+    except HeadwayError as error:
+        is_line = "\n" not in str(error) and len(str(error)) < 500
+        return "" if is_line else f"{suffix} {seed}: the message is no line"
+    except Exception as error:
+        return f"{suffix} {seed}: {type(error).__name__}: {error}"
+    if suffix not in ADDED and written != data:
+        return f"{suffix} {seed}: other bytes of a damaged file"
+    return ""
