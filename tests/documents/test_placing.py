@@ -58,3 +58,10 @@ def test_divided_words_come_back_in_their_order_however_few_they_are() -> None:
             assert len(parts) == len(texts)
             assert " ".join(part.text for part in parts).split() == target.split()
             assert words < len(texts) or all(part.text for part in parts)
+
+
+def test_without_links_the_parts_have_the_proportions_of_their_texts() -> None:
+    parts = divide(["one two three four", "five"], Translated("AAA BBB CCCCC DDDD EEEE"))
+    assert [part.text for part in parts] == ["AAA BBB CCCCC DDDD", "EEEE"]
+    parts = divide(["one", "two three four five"], Translated("AAA BBB CCCCC DDDD EEEE"))
+    assert [part.text for part in parts] == ["AAA", "BBB CCCCC DDDD EEEE"]

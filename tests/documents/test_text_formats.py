@@ -35,7 +35,7 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
         ("<meta name=Description content='a'><meta name=x content=a>",
          "<meta name=Description content='A'><meta name=x content=a>"),
         ("<code title=a>b</code><p translate=no title=a>b</p>",) * 2,
-        ("<p>a &nbsp; &eacute;<p>1 &lt; 2",) * 2 if False else ("<title>a</title>", "<title>A</title>"),
+        ("<title>a</title>", "<title>A</title>"),
     ],
 )  # fmt: skip
 def test_attributes_of_html(source: str, expected: str) -> None:
@@ -152,6 +152,8 @@ def test_translations_of_a_catalog_stay() -> None:
     assert translated(source, "x.po") == '#, c-format\nmsgid "a"\nmsgstr "A"\n\nmsgid "c"\nmsgstr "d"\n'  # fmt: skip
     everything = DocumentOptions("en", "de", is_complete=True)
     assert 'msgid "c"\nmsgstr "C"' in translated(source, "x.po", everything)
+    document = open_document(b'msgid "a\\n"\nmsgstr ""\n', "x.po")
+    assert document.write([Translated("b")]).endswith(b'msgstr "b\\n"\n')
     obsolete = '#, fuzzy\n#~ msgid "a"\n#~ msgstr "b"\n\nmsgid "c"\nmsgstr "d"\n'
     assert translated(obsolete, "x.po") == obsolete
 
@@ -208,7 +210,8 @@ def test_the_encoding_stays(encoding: str) -> None:
     data = mark + "1\n00:00:01,000 --> 00:00:02,000\nstraße\n".encode(encoding)
     document = open_document(data, "x.srt")
     assert document.paragraphs[0].text == "straße"
-    assert document.write([upper(document.paragraphs[0])]) == data.decode("utf-16" if "16" in encoding else "utf-32" if "32" in encoding else "utf-8-sig").replace("straße", "STRASSE").join(["", ""]).encode(encoding).join([mark, b""])  # fmt: skip
+    written = document.write([upper(document.paragraphs[0])])
+    assert written == data.replace("straße".encode(encoding), "STRASSE".encode(encoding))
 
 
 def test_an_encoding_that_lacks_a_character() -> None:

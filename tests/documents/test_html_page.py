@@ -1,58 +1,17 @@
-"""Passages, word links, HTML and language detection, without a server."""
+"""HTML as text: every tag comes back once, around the translations of its words."""
 
-import asyncio
 import html
 import random
 import re
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
-from headway.config import ServerConfig
-from headway.documents.html.page import write_block
+from headway.documents.html.page import HtmlPage, write_block
 from headway.documents.html.parsing import parse_html, scan
 from headway.documents.paragraph import Translated
-from headway.inference.passages import Passage
-from headway.inference.text_translation import TextTranslation
-from headway.serving.html_translation import translate_pages
-from headway.serving.languages import LanguageDetector
-from headway.serving.metrics import Metrics
-from headway.serving.queue import TranslationQueue
-from headway.text.languages import name_of
 from headway.text.word_links import WordLinks, word_spans
-
-TEXTS = [
-    "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
-    "日本語。もう一つ。", "a.b.c. d", "\u2028x\u2029y\x0bz", "...\nA", "e.g. this", "1. a\n2. b",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("split", [True, False])
-def test_a_passage_is_its_text(text: str, split: bool) -> None:
-    passage = Passage.split(text, "en", split)
-    assert len(passage.gaps) == len(passage.sentences) + 1
-    both = zip(passage.sentences, passage.gaps[1:], strict=True)
-    assert passage.gaps[0] + "".join(core + glue for core, glue in both) == text
-    assert all(core == core.strip() and core for core in passage.sentences)
-    for core, start in zip(passage.sentences, passage.starts(), strict=True):
-        assert text[start : start + len(core)] == core
-    joined, starts = passage.join([sentence.upper() for sentence in passage.sentences], "ja")
-    assert joined == "".join(
-        [passage.gaps[0], *(c.upper() + g for c, g in zip(passage.sentences, passage.gaps[1:], strict=True))]
-    )  # fmt: skip
-    assert all(
-        joined[s : s + len(c)] == c.upper() for s, c in zip(starts, passage.sentences, strict=True)
-    )
-
-
-def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None:
-    passage = Passage.split("一つ。二つ。\n三つ。", "ja")
-    assert passage.sentences == ["一つ。", "二つ。", "三つ。"]
-    assert passage.join(["One.", "Two.", "Three."], "en")[0] == "One. Two.\nThree."
-    assert passage.join(["一.", "二.", "三."], "zh")[0] == "一.二.\n三."
 
 
 def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> WordLinks:
@@ -146,27 +105,17 @@ def test_numbers_of_characters_mean_what_they_do_in_html() -> None:
     assert translated(f"a&#{'1' * 5000};b&#{'0' * 5000}65;") == ["a\ufffdbA"]
 
 
-class Backwards:
-    """Translates by turning the words round: links are known."""
-
-    def __init__(self) -> None:
-        self.queue = TranslationQueue(1, ServerConfig(), Metrics())
-
-    async def translate(
-        self, route: Any, texts: Sequence[str], align: bool
-    ) -> list[TextTranslation]:
-        return [self.one(text) for text in texts]
-
-    def one(self, text: str) -> TextTranslation:
-        found = text.split()
-        target = " ".join(reversed(found))
-        pairs = [(i, len(found) - 1 - i) for i in range(len(found))]
-        return TextTranslation(target, links=linked(text, target, pairs))
+def reverse(text: str) -> Translated:
+    """Return a translation that turns the words round: links are known."""
+    found = text.split()
+    target = " ".join(reversed(found))
+    pairs = [(i, len(found) - 1 - i) for i in range(len(found))]
+    return Translated(target, linked(text, target, pairs))
 
 
-def page(interpreter: Any, source: str) -> str:
-    [found] = asyncio.run(translate_pages(interpreter, ["a model"], [source]))  # type: ignore[list-item]
-    return found.text
+def reverse_page(source: str) -> str:
+    page = HtmlPage(source)
+    return page.write([reverse(block.text) for block in page.paragraphs])
 
 
 def random_html(chooser: random.Random) -> str:
@@ -183,7 +132,7 @@ def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
     chooser = random.Random(4)
     for _ in range(1000):
         source = random_html(chooser)
-        found = page(Backwards(), source)
+        found = reverse_page(source)
         parts = [(kind, "".join(token.text for token in tokens)) for kind, tokens in scan(source)]
         tags = [text for kind, text in parts if kind != "text"]
         remaining = found
@@ -211,7 +160,7 @@ def test_well_formed_html_stays_well_formed() -> None:
 
     for _ in range(300):
         source = tree(3)
-        found = page(Backwards(), source)
+        found = reverse_page(source)
         stack = []
         for closing, name in re.findall(r"<(/?)(\w+)>", found):
             if closing:
@@ -234,7 +183,7 @@ def test_well_formed_html_stays_well_formed() -> None:
 )  # fmt: skip
 def test_hostile_html_takes_no_time(source: str) -> None:
     started = time.process_time()
-    page(Backwards(), source)
+    reverse_page(source)
     assert time.process_time() - started < 1.5
 
 
@@ -256,26 +205,3 @@ def test_words_with_few_links_or_all_take_no_time(source: str, link: tuple[int, 
     started = time.process_time()
     assert write_block(block, Translated("A " * 2000, links)).count("<") == source.count("<")
     assert time.process_time() - started < 1
-
-
-def test_links_go_through_a_third_language() -> None:
-    first = linked("a b", "x y z", [(0, 0), (1, 1), (1, 2)])
-    second = linked("x y z", "p q", [(0, 1), (2, 0), (1, 0)])
-    assert first.then(second).pairs == [(0, 1), (1, 0)]
-    # A dash is not a word to translate: it is a target word of the first text only.
-    first = linked("a b", "x — z", [(0, 0), (1, 2)])
-    second = WordLinks([(0, 1), (4, 5)], word_spans("p q"), [(0, 1), (1, 0)])
-    assert first.then(second).pairs == [(0, 1), (1, 0)]
-
-
-@pytest.mark.slow
-def test_only_served_languages_are_detected() -> None:
-    detector = LanguageDetector(["af", "en", "zh-Hans", "xx"])
-    assert detector.rank("Die kat sit op die mat en kyk na die huis")[0][0] == "af"
-    assert detector.rank("这是一座房子")[0][0] == "zh-Hans"
-    ranked = detector.rank("The cat sits on the mat")
-    assert ranked[0][0] == "en"
-    assert [code for code, _ in ranked if code == "xx"] == []
-    assert LanguageDetector(["xx"]).rank("the cat") == [("xx", 0.0)]
-    assert name_of("af") == "Afrikaans"
-    assert name_of("xx") == "xx"

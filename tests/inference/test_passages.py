@@ -1,0 +1,51 @@
+"""Texts split into passages, and the links of words through several languages."""
+
+import pytest
+
+from headway.inference.passages import Passage
+from headway.text.word_links import WordLinks, word_spans
+
+TEXTS = [
+    "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
+    "日本語。もう一つ。", "a.b.c. d", "\u2028x\u2029y\x0bz", "...\nA", "e.g. this", "1. a\n2. b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("split", [True, False])
+def test_a_passage_is_its_text(text: str, split: bool) -> None:
+    passage = Passage.split(text, "en", split)
+    assert len(passage.gaps) == len(passage.sentences) + 1
+    both = zip(passage.sentences, passage.gaps[1:], strict=True)
+    assert passage.gaps[0] + "".join(core + glue for core, glue in both) == text
+    assert all(core == core.strip() and core for core in passage.sentences)
+    for core, start in zip(passage.sentences, passage.starts(), strict=True):
+        assert text[start : start + len(core)] == core
+    joined, starts = passage.join([sentence.upper() for sentence in passage.sentences], "ja")
+    assert joined == "".join(
+        [passage.gaps[0], *(c.upper() + g for c, g in zip(passage.sentences, passage.gaps[1:], strict=True))]
+    )  # fmt: skip
+    assert all(
+        joined[s : s + len(c)] == c.upper() for s, c in zip(starts, passage.sentences, strict=True)
+    )
+
+
+def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None:
+    passage = Passage.split("一つ。二つ。\n三つ。", "ja")
+    assert passage.sentences == ["一つ。", "二つ。", "三つ。"]
+    assert passage.join(["One.", "Two.", "Three."], "en")[0] == "One. Two.\nThree."
+    assert passage.join(["一.", "二.", "三."], "zh")[0] == "一.二.\n三."
+
+
+def linked(source: str, target: str, pairs: list[tuple[int, int]]) -> WordLinks:
+    return WordLinks(word_spans(source), word_spans(target), list(pairs))
+
+
+def test_links_go_through_a_third_language() -> None:
+    first = linked("a b", "x y z", [(0, 0), (1, 1), (1, 2)])
+    second = linked("x y z", "p q", [(0, 1), (2, 0), (1, 0)])
+    assert first.then(second).pairs == [(0, 1), (1, 0)]
+    # A dash is not a word to translate: it is a target word of the first text only.
+    first = linked("a b", "x — z", [(0, 0), (1, 2)])
+    second = WordLinks([(0, 1), (4, 5)], word_spans("p q"), [(0, 1), (1, 0)])
+    assert first.then(second).pairs == [(0, 1), (1, 0)]
