@@ -30,13 +30,13 @@ from headway.text.groups import TextGroup
 from headway.text.learning import learn_model
 from headway.text.lines import Damaged
 from headway.text.readers import Pair, read_pairs, skip_other_languages
-from headway.text.stages import selection
+from headway.text.stages import range_numbers, selection
 from headway.text.stages.assembly import TokenizedGroup, assemble, join_reports
 from headway.text.stages.clean_ranges import CleanRange, clean_range
 from headway.text.stages.plan import Plan
+from headway.text.stages.range_numbers import RangeNumbers
 from headway.text.stages.raw_ranges import read_raw_range, remove_text, write_raw_range
 from headway.text.stages.repeats import (
-    count_partitions,
     find_duplicates,
     find_repeated_sides,
     read_places,
@@ -63,6 +63,7 @@ class PreparationJob:
         self._plan = plan
         self._ledger = ledger
         self._can_read = can_read
+        self._numbers = RangeNumbers(ledger)
         self._finished: set[str] = set()  # stages, of which all tasks are finished
 
     @property
@@ -88,7 +89,7 @@ class PreparationJob:
         """Return how many tasks are finished, how many there are as far as is known, and the pairs read."""
         done = self._ledger.list_done
         ranges = len(done("raw"))
-        parts = len(self._list_parts())
+        parts = len(self._numbers.list_partitions())
         numbers = {
             "held-out": 1,
             "read": 1,
@@ -110,10 +111,11 @@ class PreparationJob:
         reading = self._unfinished("read", 1, self._read)
         # Ranges are cleaned while the rest of the text is read.
         yield (
-            self._unfinished("clean", self._count_raw(), self._clean, is_last=not reading) + reading
+            self._unfinished("clean", self._numbers.count, self._clean, is_last=not reading)
+            + reading
         )
-        ranges = self._count_raw()
-        parts = len(self._list_parts())
+        ranges = self._numbers.count
+        parts = len(self._numbers.list_partitions())
         if plan.config.drop_duplicates:
             yield self._unfinished("duplicates", parts, self._find_duplicates)
         if plan.holds_out:
@@ -177,7 +179,7 @@ class PreparationJob:
                         write_raw_range(result, text)
                 count += 1
             counts.append(count)
-        (directory / "ranges.json").write_text(json.dumps(counts))
+        (directory / range_numbers.FILE).write_text(json.dumps(counts))
 
     def _clean(self, number: int, directory: Path) -> None:
         digests = (self._ledger.result("held-out") / "digests").read_bytes()
@@ -192,11 +194,11 @@ class PreparationJob:
         )
 
     def _find_duplicates(self, number: int, directory: Path) -> None:
-        group, partition = self._list_parts()[number]
+        group, partition = self._numbers.list_partitions()[number]
         find_duplicates(directory / "places.npy", self._ranges(group), partition)
 
     def _find_repeated(self, number: int, directory: Path) -> None:
-        group, partition = self._list_parts()[number]
+        group, partition = self._numbers.list_partitions()[number]
         read_duplicates = partial(self._read_duplicates, group)
         find_repeated_sides(
             directory / "places.npy", self._ranges(group), partition, read_duplicates
@@ -241,21 +243,24 @@ class PreparationJob:
         (directory / "model").write_bytes(learn_model(lines, config, languages))
 
     def _tokenize(self, number: int, directory: Path) -> None:
-        copy, at = divmod(number, self._count_raw())
-        group = self._find_group(at)
+        copy, at = divmod(number, self._numbers.count)
+        group = self._numbers.find_group(at)
         cleaned = CleanRange(self._ledger.result("clean", at))
         fates = self._read_fates(at)
         tokenizer = self._tokenizer(self._plan.groups[group])
         write_token_range(directory, cleaned, fates, tokenizer, self._plan.config, copy)
 
     def _assemble(self, _: int, directory: Path) -> None:
-        count = self._count_raw()
+        count = self._numbers.count
         texts = []
         for number, group in enumerate(self._plan.groups):
             place = self._ledger.result("select" if group.holds_out else "held-out")
             valid = selection.read_pairs(place / f"valid-{number}.jsonl")
             ranges = [
-                [self._ledger.result("tokens", copy * count + at) for at in self._numbers(number)]
+                [
+                    self._ledger.result("tokens", copy * count + at)
+                    for at in self._numbers.of_group(number)
+                ]
                 for copy in range(self._plan.config.copies)
             ]
             texts.append(TokenizedGroup(self._tokenizer(group), valid, ranges))
@@ -284,41 +289,12 @@ class PreparationJob:
             assert not isinstance(pair, Damaged), "with limit 0, an unreadable line is an error"
             yield pair
 
-    def _count_raw(self) -> int:
-        """Return the number of ranges that are read so far."""
-        if self._ledger.is_done(task_name("read")):  # a list of files may be older, on a network
-            return sum(self._range_counts())
-        return len(self._ledger.list_done("raw"))
-
-    def _range_counts(self) -> list[int]:
-        """Return the number of ranges of each group; all groups are read."""
-        counts: list[int] = json.loads((self._ledger.result("read") / "ranges.json").read_bytes())
-        return counts
-
-    def _numbers(self, group: int) -> range:
-        """Return the numbers of the ranges of a group."""
-        counts = self._range_counts()
-        first = sum(counts[:group])
-        return range(first, first + counts[group])
-
-    def _find_group(self, number: int) -> int:
-        """Return the group of a range."""
-        groups = range(len(self._plan.groups))
-        return next(group for group in groups if number in self._numbers(group))
-
-    def _list_parts(self) -> list[tuple[int, int]]:
-        """Return the partitions of the digests of each group: a group, and its partition."""
-        if not self._ledger.is_done(task_name("read")):
-            return []
-        counts = enumerate(self._range_counts())
-        return [(group, n) for group, count in counts for n in range(count_partitions(count))]
-
     def _ranges(self, group: int | None = None) -> list[CleanRange]:
-        numbers = range(self._count_raw()) if group is None else self._numbers(group)
+        numbers = range(self._numbers.count) if group is None else self._numbers.of_group(group)
         return [CleanRange(self._ledger.result("clean", n)) for n in numbers]
 
     def _places(self, stage: str, group: int) -> list[Path]:
-        parts = self._list_parts()
+        parts = self._numbers.list_partitions()
         numbers = sorted(n for n in self._ledger.list_done(stage) if parts[n][0] == group)
         return [self._ledger.result(stage, number) / "places.npy" for number in numbers]
 
@@ -326,9 +302,9 @@ class PreparationJob:
         return read_places(self._places("duplicates", group), number)
 
     def _read_fates(self, number: int) -> selection.Fates:
-        group = self._find_group(number)
+        group = self._numbers.find_group(number)
         place = self._ledger.result("select") / str(group)
-        return selection.read_fates(place, number - self._numbers(group).start)
+        return selection.read_fates(place, number - self._numbers.of_group(group).start)
 
     def _report(self, selected: Path, group: int) -> Report:
         """Return the report of a group, as it is before the subwords are learned."""
