@@ -1,6 +1,6 @@
 """Generated documents of all text formats, sound and damaged; print figures.
 
-    python tests/outside/document_campaign.py [--count 1000]
+    python tests/outside/document_campaign.py [--count 1000] [--model MODEL --translated 100]
 
 Every file goes through an identity translator and through one that changes every word, and a damaged copy of
 it is read. The exit code is 1 if a promise is broken. Nothing but headway is needed.
@@ -14,7 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.document_promises import changed, damaged, unchanged
+from headway.inference import Translator
+from support.document_promises import changed, damaged, translated, unchanged
 from support.documents import MAKERS
 
 
@@ -24,6 +25,8 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--model", help="also translate files with this model")
+    parser.add_argument("--translated", type=int, default=100, help="how many")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     args = parser.parse_args()
     failed, slowest, suffixes = 0, 0.0, list(MAKERS)
@@ -35,6 +38,20 @@ def main() -> int:
             slowest = max(slowest, time.process_time() - started)
             broken += [found] if found else []
         print(f"{promise.__name__:<10} {args.count:>6} files, {len(broken)} broken", flush=True)
+        print("".join(f"  {line}\n" for line in broken[:10]), end="")
+        failed += len(broken)
+    if args.model:
+        translator = Translator.load(args.model)
+        broken = [
+            found
+            for number in range(args.translated)
+            if (
+                found := translated(
+                    translator, suffixes[number % len(suffixes)], args.start + number
+                )
+            )
+        ]
+        print(f"translated {args.translated:>6} files, {len(broken)} broken", flush=True)
         print("".join(f"  {line}\n" for line in broken[:10]), end="")
         failed += len(broken)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -7,13 +7,15 @@ from collections import Counter
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions
 from headway.errors import HeadwayError
+from headway.inference import Translator
+from headway.inference.document_translation import translate_document
 from support.documents import expected_text, make_file, marked, same
 
 OPTIONS = DocumentOptions("en", "", ("title", "body"))
 ADDED = (".po", ".xlf")  # a translation is added to the text
 MARKUP = {
     ".html": r"<[^<>]*>",
-    ".md": r"<[^<>\n]*>|\*+|~~|\]\([^)]*\)|\]\[\w+\]|^#+|`[^`]*`",
+    ".md": r"<[^<>\n]*>|(?<!\\)\*+|~~|\]\([^)]*\)|\]\[\w+\]|^#+|`[^`]*`",
     ".srt": r"<[^<>]*>|\{[^}]*\}|^\d.*-->.*$|^\d+$",
     ".vtt": r"<[^<>]*>|^\d.*-->.*$",
 }
@@ -39,11 +41,8 @@ def changed(suffix: str, seed: int) -> str:
     data = make_file(suffix, seed)
     document = open_document(data, f"x{suffix}", OPTIONS)
     written = document.write([marked(paragraph) for paragraph in document.paragraphs])
-    if suffix in MARKUP:
-        plain = [re.sub(ATTRIBUTES, r"\1", text.decode()) for text in (data, written)]
-        tags = [Counter(re.findall(MARKUP[suffix], text, re.MULTILINE)) for text in plain]
-        if tags[0] != tags[1]:
-            return f"{suffix} {seed}: other markup: {tags[0] - tags[1]} {tags[1] - tags[0]}"
+    if difference := compare_markup(suffix, data, written):
+        return f"{suffix} {seed}: {difference}"
     if suffix in ADDED:
         return ""
     again = open_document(written, f"x{suffix}", OPTIONS)
@@ -51,6 +50,37 @@ def changed(suffix: str, seed: int) -> str:
     if " ".join(p.text for p in again.paragraphs).split() != expected.split():
         return f"{suffix} {seed}: other text"
     return ""
+
+
+def compare_markup(suffix: str, data: bytes, written: bytes) -> str:
+    """Return how the markup of two files differs, in whatever order it stands."""
+    if suffix not in MARKUP:
+        return ""
+    plain = [re.sub(ATTRIBUTES, r"\1", text.decode()) for text in (data, written)]
+    first, second = (Counter(re.findall(MARKUP[suffix], text, re.MULTILINE)) for text in plain)
+    return f"other markup: {first - second} {second - first}" if first != second else ""
+
+
+def translated(translator: Translator, suffix: str, seed: int) -> str:
+    """Through a model every text is translated, and the markup is the same."""
+    data = make_file(suffix, seed)
+    document = open_document(data, f"x{suffix}", OPTIONS)
+    found = [*translate_document(translator, document)]
+    empty = [
+        p.text
+        for p, t in zip(document.paragraphs, found, strict=True)
+        if p.text.strip() and not t.text.strip()
+    ]
+    if empty:
+        return f"{suffix} {seed}: no translation of {empty[0]!r}"
+    written = document.write(found)
+    again = open_document(written, f"x{suffix}", OPTIONS)
+    if suffix in ADDED and again.paragraphs:
+        return f"{suffix} {seed}: text without a translation"
+    if suffix not in (*ADDED, ".srt", ".vtt") and len(again.paragraphs) != len(document.paragraphs):
+        return f"{suffix} {seed}: {len(document.paragraphs)} texts became {len(again.paragraphs)}"
+    difference = compare_markup(suffix, data, written)
+    return f"{suffix} {seed}: {difference}" if difference else ""
 
 
 def damage(data: bytes, chooser: random.Random) -> bytes:
