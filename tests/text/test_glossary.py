@@ -114,9 +114,21 @@ def test_what_must_stay_is_found() -> None:
         "3.5kg", "50%", "1,000 MB", "-20 °C", "{0}", "{count, number}",
     ]  # fmt: skip
     for text in kept:
-        for sentence in (f"Look at {text} now.", f"{text}", f"({text})", f"See {text}."):
+        for sentence in (f"Look at {text} now.", f"{text}", f"(x {text})", f"See {text}."):
             spans = [sentence[k.start : k.end] for k in find_kept_text(sentence)]
             assert spans == [text], sentence
+
+
+def test_kept_text_that_is_no_part_of_its_sentence_is_like_a_tag() -> None:
+    for text, aside in (
+        ("A man ({url}) runs.", "({url})"),
+        ("A man [5 km/h].", "[5 km/h]"),
+        ("A man runs - {url}", "- {url}"),
+        ("A man runs \u2013 5 km/h", "\u2013 5 km/h"),
+    ):
+        [kept] = find_kept_text(text)
+        assert (text[kept.start : kept.end], kept.kind) == (aside, "tag")
+    assert [k.kind for k in find_kept_text("f({x}, {y}) {x}")] == ["name"] * 3
 
 
 def test_ordinary_text_is_not_kept() -> None:

@@ -11,7 +11,7 @@ from headway.text.vocabulary import SPACE
 FOUND = 24  # stand-ins of a model
 EXAMINED = 1000  # words; the most frequent are first in a vocabulary
 AT_ONCE = 250
-COMMON = 0.5  # how much it counts against a word that it is common
+COMMON = 0.25  # how much it counts against a word that it is common
 
 
 @torch.inference_mode()

@@ -32,6 +32,8 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
 
+BRACKETS = {"(": ")", "[": "]"}
+DASH = re.compile(r"[-\u2013\u2014]\s+$")
 _HINT = re.compile(r"[`@{%$/\\<\d]|www\.")  # what every pattern needs; most texts have none
 
 
@@ -41,8 +43,8 @@ class KeptText(NamedTuple):
     Attributes:
         start: Its first character.
         end: The character after it.
-        kind: How it stands in a sentence. A name stands for words, a tag for none; a literal is
-            ordinary text that other languages write in the same way.
+        kind: How it stands in a sentence. A name stands for words, a tag for none, like other kept text in
+            brackets of its own; a literal is ordinary text that other languages write in the same way.
     """
 
     start: int
@@ -57,8 +59,21 @@ def find_kept_text(text: str) -> list[KeptText]:
     found = []
     for match in _ANY.finditer(text):
         kind: Kind = "tag" if match["tag"] else "name" if match["name"] else "literal"
-        found.append(KeptText(*match.span(), kind))
+        found.append(_widen_aside(text, KeptText(*match.span(), kind)))
     return found
+
+
+def _widen_aside(text: str, kept: KeptText) -> KeptText:
+    """Return kept text that is no part of its sentence as a tag, with its brackets or its dash.
+
+    A model translates the sentence best without it: "A man (see {url})" is no aside, "A man ({url})" is.
+    """
+    start, end, kind = kept
+    closing = BRACKETS.get(text[start - 1 : start])
+    if closing and text[end : end + 1] == closing:
+        return KeptText(start - 1, end + 1, "tag")
+    dash = DASH.search(text[:start]) if kind != "tag" and not text[end:].strip() else None
+    return KeptText(dash.start(), end, "tag") if dash else kept
 
 
 def has_words(text: str) -> bool:
