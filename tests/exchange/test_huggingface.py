@@ -507,6 +507,11 @@ def test_an_imported_model_translates_to_the_languages_that_it_has_symbols_for(
         assert chosen.languages == ("en", wanted[:2])
         named = [f">>{symbol}<<{text}" for text in texts]
         assert chosen.translate(texts) == plain.translate(named)
+        aligned, again = (
+            [best.alignment for best, *_ in each.stream(lines, align=True)]
+            for each, lines in ((chosen, texts), (plain, named))
+        )
+        assert aligned == again  # the symbol is no word
         # A text that names its language itself still does.
         assert chosen.translate([f">>deu<<{text}" for text in texts]) == plain.to("de").translate(
             texts

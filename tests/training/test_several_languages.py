@@ -1,5 +1,6 @@
 """A model of several pairs of languages: trained, resumed and divided among ranks as any other."""
 
+import copy
 import json
 
 import pytest
@@ -8,7 +9,9 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference import Translator
+from headway.inference import Translator, load_model
+from headway.text.prepared import PreparedData
+from headway.training import validation
 from headway.training.loop import run_to_end
 from headway.training.run_directory import RunDirectory
 from headway.training.train import train
@@ -107,6 +110,48 @@ def test_groups_need_their_languages(texts, tmp_path):
         with pytest.raises(HeadwayError, match=message):
             dispatch(["train", str(tmp_path / "run"), *wrong, *valid])
     assert not (tmp_path / "run").exists()
+
+
+def result_of(generator):
+    """Return the result of a generator."""
+    while True:
+        try:
+            next(generator)
+        except StopIteration as end:
+            return end.value
+
+
+def test_each_pair_is_validated_in_its_own_direction(whole, monkeypatch):
+    data = PreparedData.open(whole / "data")
+    answers, start = {}, 0
+    for group in data.groups:
+        rows = slice(start, start + group.validation_pairs)
+        answers[group.languages] = dict(
+            zip(data.valid_source[rows], data.valid_target[rows], strict=True)
+        )
+        start = rows.stop
+
+    class Perfect:
+        def __init__(self, model, tokenizer, search, device, languages, pairs):
+            assert pairs == [group.languages for group in data.groups]
+            self.languages, self.default_search = languages, search
+
+        def to(self, target, source):
+            chosen = copy.copy(self)
+            chosen.languages = (source, target)
+            return chosen
+
+        def batch_limits(self, search, tokens):
+            return tokens, 0
+
+        def translate(self, texts):
+            return [answers[self.languages].get(text, "?") for text in texts]
+
+    monkeypatch.setattr(validation, "Translator", Perfect)
+    model = load_model(whole).transformer
+    scoring = validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70)
+    scores = result_of(scoring)
+    assert scores.bleu_of_pairs == pytest.approx(dict.fromkeys(PAIRS, 100.0))
 
 
 def test_fine_tuning_goes_on_with_some_pairs(texts, whole, tmp_path):
