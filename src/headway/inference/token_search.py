@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 
 ResultT = TypeVar("ResultT")
+AUTOMATA = 256  # that are kept
 GPU_BATCH = 15  # tokens of a GPU's batch, for each token of a processor's
 
 
@@ -49,6 +50,8 @@ class TokenSearch:
         self.models, self.tokenizer, self.directory = models, tokenizer, directory
         self._engines: dict[str, Engine] = {}
         self._stand_ins: dict[str, list[StandIn]] = {}
+        # An automaton remembers its states, and the terms of a text occur again and again.
+        self._automaton = lru_cache(AUTOMATA)(lambda some: Automaton(some, self._words))
 
     @property
     def max_positions(self) -> int:
@@ -250,7 +253,7 @@ class TokenSearch:
     def _automata(self, constraints: Sequence[Constraints]) -> list[Automaton | None] | None:
         if not any(constraints):
             return None
-        return [Automaton(some, self._words) if some else None for some in constraints]
+        return [self._automaton(some) if some else None for some in constraints]
 
 
 def _run_batches(
