@@ -112,6 +112,7 @@ def test_what_must_stay_is_found() -> None:
         "https://example.org/a?b=c&d", "www.example.org", "joe.doe@example.com", "`rm -rf /`",
         "/etc/hosts", "~/notes.txt", "./run.sh", r"C:\temp\a.txt", '<x id="1"/>', "<b>", "</b>", "5 km/h",
         "3.5kg", "50%", "1,000 MB", "-20 °C", "{0}", "{count, number}",
+        "{n, plural, one {# file of {name}} other {# files}}",
     ]  # fmt: skip
     for text in kept:
         for sentence in (f"Look at {text} now.", f"{text}", f"(x {text})", f"See {text}."):

@@ -11,6 +11,8 @@ UNITS = (
     "[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°C|°F|[kKMGTP]i?B|dpi|px|pt|%|‰|€|£"
 )
 TAG = r"</?[A-Za-z][\w:.-]*(?:\s+[^<>]*)?/?>"
+# A message of ICU with the braces of its cases, and of placeholders in them.
+ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "tag": (TAG,),
     "name": (
@@ -18,6 +20,7 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"(?:https?|ftp)://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
         r"\bwww\.[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
         r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+        ICU,
         r"\{\{[^{}\n]*\}\}",
         r"[$#%]?\{[^{}\s][^{}\n]*\}",
         r"(?<![\d%])%\(\w+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",
