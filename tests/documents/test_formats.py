@@ -6,7 +6,7 @@ import pytest
 
 from headway.documents.opening import SUFFIXES, is_document, open_document
 from headway.errors import HeadwayError
-from support.document_promises import changed, damaged, unchanged
+from support.document_promises import SHAPES, changed, damaged, read_shape, unchanged
 from support.documents import MAKERS
 
 
@@ -14,6 +14,11 @@ from support.documents import MAKERS
 @pytest.mark.parametrize("promise", [unchanged, changed, damaged])
 def test_documents_keep_their_promises(suffix: str, promise: Callable[[str, int], str]) -> None:
     assert [broken for seed in range(15) if (broken := promise(suffix, seed))] == []
+
+
+@pytest.mark.slow
+def test_repeated_marks_take_no_time() -> None:
+    assert [broken for shape in SHAPES if (broken := read_shape(*shape, 4_000))] == []
 
 
 def test_every_suffix_is_read_and_others_are_named() -> None:

@@ -15,7 +15,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.inference import Translator
-from support.document_promises import changed, damaged, translated, unchanged
+from support.document_promises import (
+    SHAPES,
+    changed,
+    damaged,
+    read_shape,
+    translated,
+    unchanged,
+)
 from support.documents import MAKERS
 
 
@@ -39,6 +46,11 @@ def main() -> int:
             broken += [found] if found else []
         print(f"{promise.__name__:<10} {args.count:>6} files, {len(broken)} broken", flush=True)
         print("".join(f"  {line}\n" for line in broken[:10]), end="")
+        failed += len(broken)
+    for size in (25_000, 49_000, 400_000):
+        broken = [found for shape in SHAPES if (found := read_shape(*shape, size))]
+        print(f"repeated   {len(SHAPES):>6} marks {size:,} times, {len(broken)} broken", flush=True)
+        print("".join(f"  {line}\n" for line in broken), end="")
         failed += len(broken)
     if args.model:
         translator = Translator.load(args.model)

@@ -2,10 +2,11 @@
 
 import random
 import re
+import time
 from collections import Counter
 
 from headway.documents.opening import open_document
-from headway.documents.paragraph import DocumentOptions
+from headway.documents.paragraph import DocumentOptions, Translated
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.inference.document_translation import translate_document
@@ -21,6 +22,39 @@ MARKUP = {
 }
 ATTRIBUTES = r'\b(alt|title|placeholder|content)=("[^"]*"|\'[^\']*\'|\w+)'
 HOSTILE = ("<", "&#", '"', "\\", "\0", "\ufeff", "-->", "]]>", "<![CDATA[", "`", "|", "[", "\r", "{", "\ud800", "99999999999:")  # fmt: skip
+
+CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
+# What a file begins with, what is repeated, and what it ends with.
+SHAPES = [
+    *((".html", "", each, "") for each in ("<b>", "<p>a", "<!--", "<a ", "<a b=", "<code>x", "a<wbr>. ", "<p title=a>", "&")),
+    (".html", "<img alt='", "c ", "'>"),
+    *((".md", "", each, "x") for each in ("[", "*a ", "*a **a ", "`a``", "![a](b ", "[a](", "_a__", "a\n", "a  \n")),
+    *((".md", "", each, "x") for each in ("> ", "- a\n", "[a]: b\n", "<b>", "$a", "{{", "https://", "[^", "&a", " ", "\\")),
+    *((".srt", CUE, each, "x") for each in ("<i>a ", "- a\n", "\n", " ", ") ", ". ", "{\\a", "<a", f"a\n\n{CUE}")),
+    (".srt", "", "1", ""), (".srt", "", "00:", ""), (".vtt", "WEBVTT\n\n", CUE + "a\n\n", ""),
+    (".po", "", 'msgid "a"\nmsgstr ""\n', ""), (".po", 'msgid "', "\\", ""), (".po", "#,", "fuzzy, ", "\nmsgid"),
+    (".po", 'msgid ""\n', '"a"\n', 'msgstr ""'), (".xlf", "<xliff>", "<x>", ""), (".xlf", "", "<!--", ""),
+    (".xlf", "<xliff version='1.2'>", "<trans-unit><source>a</source></trans-unit>", "</xliff>"),
+    (".xlf", "<xliff version='1.2'><trans-unit><source>", "a<x/> ", "</source></trans-unit></xliff>"),
+    (".xlf", "<!DOCTYPE x [", "<!ENTITY a 'b'>", "]><x>&a;</x>"), (".json", "", "[", ""), (".json", "", '{"a":', ""),
+    (".json", '["', "\\", ""), (".json", "[", '"a",', "1]"), (".json", "[1", "0", "]"), (".csv", "", '"', ""),
+    (".csv", "title,body\n", "a\n", ""), (".csv", "title,body", ",", ""), (".csv", "title,body\n", '"a\n"\n', ""),
+    (".txt", "", "\n", ""), (".txt", "", "a\x0b", ""),
+]  # fmt: skip
+
+
+def read_shape(suffix: str, start: str, unit: str, end: str, size: int) -> str:
+    """A file of one mark repeated is read or refused within five seconds."""
+    data = (start + unit * size + end).encode()
+    started = time.process_time()
+    try:
+        document = open_document(data, f"x{suffix}", OPTIONS)
+        document.write([Translated("a") for _ in document.paragraphs])
+    except HeadwayError as error:
+        if "\n" in str(error) or len(str(error)) > 500:
+            return f"{suffix} {unit!r}: the message is no line"
+    seconds = time.process_time() - started
+    return f"{suffix} {unit!r}: {seconds:.1f} s" if seconds > 5 else ""
 
 
 def unchanged(suffix: str, seed: int) -> str:

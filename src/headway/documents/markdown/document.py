@@ -15,6 +15,7 @@ from headway.documents.paragraph import DocumentOptions, Translated
 from headway.documents.text_file import check_count, read_text_file
 from headway.text.word_links import Span
 
+LARGEST = 1_000_000  # characters
 MOST_MARKS = 50_000  # the parser takes a second for as many
 _MARKS = re.compile(r"[\n\r\[\]*_`<&\\|$~]")
 _FRONT_MATTER = re.compile(
@@ -62,6 +63,7 @@ class MarkdownDocument:
 
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
         self._file = read_text_file(data, options.source)
+        check_count(len(self._file.text), "characters", LARGEST)
         check_count(len(_MARKS.findall(self._file.text)), "lines and marks", MOST_MARKS)
         self._passages = _read_passages(self._file.text)
 

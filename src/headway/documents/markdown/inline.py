@@ -13,8 +13,8 @@ from headway.documents.placing import place
 # Bare addresses are kept as text; footnotes, attributes, formulas, templates and check boxes are marks.
 _KEPT = re.compile(
     r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"])"
-    r"|(?P<start>\A\[[ xX]\]\s|\A:::+\s*[\w-]*|\A\[\^[^\]\s]+\]:)"
-    r"|\[\^[^\]\s]+\]|\{[#.:%{][^{}\n]*\}+|\$[^\s$][^$\n]*\$(?!\d)"
+    r"|(?P<start>\A\[[ xX]\]\s|\A:::+\s*[\w-]*|\A\[\^[^\]\s]{1,100}\]:)"
+    r"|\[\^[^\]\s]{1,100}\]|\{[#.:%{][^{}\n]*\}+|\$[^\s$][^$\n]*\$(?!\d)"
 )
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?=\S)")
