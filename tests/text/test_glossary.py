@@ -1,5 +1,6 @@
 """A glossary finds its terms as whole words, the longest first, and its file names what is wrong."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,26 @@ def test_ordinary_text_is_not_kept() -> None:
         "a 50 % discount", "In 1999, 3 men", "Mr. and Mrs. {", "C: is a drive", "5 pm",
     ):  # fmt: skip
         assert [k for k in find_kept_text(text) if k.kind != "literal"] == [], text
+
+
+def test_the_time_to_find_kept_text_is_linear() -> None:
+    parts = [
+        "a",
+        "a1",
+        "<a ",
+        "{a",
+        "{n,plural,{",
+        "http://.",
+        "%(",
+        "1,",
+        "/a",
+        "{a} ",
+        "a@",
+        "`",
+        "<a" + " ",
+    ]
+    for part in [*parts, " "]:
+        beginning = "<a" if part == " " else "1"
+        started = time.perf_counter()
+        find_kept_text(beginning + part * (40_000 // len(part)))
+        assert time.perf_counter() - started < 1.0, part

@@ -10,7 +10,7 @@ UNITS = (
     "km/h|m/s|[kMGT]bit/s|[kMGT]bps|[cdkmµμn]?m[²³]?|[kmµμ]?g|[cdhm]?l|mL|ml|[mµμn]?s|min|[kMGT]?Hz|[kMG]?W|kWh|MWh|"
     "[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°C|°F|[kKMGTP]i?B|dpi|px|pt|%|‰|€|£"
 )
-TAG = r"</?[A-Za-z][\w:.-]*(?:\s+[^<>]*)?/?>"
+TAG = r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>"
 # A message of ICU with the braces of its cases, and of placeholders in them.
 ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 PATTERNS: dict[Kind, tuple[str, ...]] = {
@@ -19,7 +19,7 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"`[^`\n]+`",  # code
         r"(?:https?|ftp)://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
         r"\bwww\.[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
-        r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+        r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
         ICU,
         r"\{\{[^{}\n]*\}\}",
         r"[$#%]?\{[^{}\s][^{}\n]*\}",
@@ -59,14 +59,14 @@ def find_kept_text(text: str) -> list[KeptText]:
     """Return what the translation of a text must keep, from left to right."""
     if _HINT.search(text) is None:
         return []
-    found = []
+    found, last = [], len(text.rstrip())
     for match in _ANY.finditer(text):
         kind: Kind = "tag" if match["tag"] else "name" if match["name"] else "literal"
-        found.append(_widen_aside(text, KeptText(*match.span(), kind)))
+        found.append(_widen_aside(text, KeptText(*match.span(), kind), match.end() >= last))
     return found
 
 
-def _widen_aside(text: str, kept: KeptText) -> KeptText:
+def _widen_aside(text: str, kept: KeptText, is_last: bool) -> KeptText:
     """Return kept text that is no part of its sentence as a tag, with its brackets or its dash.
 
     A model translates the sentence best without it: "A man (see {url})" is no aside, "A man ({url})" is.
@@ -75,7 +75,7 @@ def _widen_aside(text: str, kept: KeptText) -> KeptText:
     closing = BRACKETS.get(text[start - 1 : start])
     if closing and text[end : end + 1] == closing:
         return KeptText(start - 1, end + 1, "tag")
-    dash = DASH.search(text[:start]) if kind != "tag" and not text[end:].strip() else None
+    dash = DASH.search(text[:start]) if kind != "tag" and is_last else None
     return KeptText(dash.start(), end, "tag") if dash else kept
 
 
