@@ -3,7 +3,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -28,7 +28,7 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
         prog=f"headway {verb}",
         description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
         epilog=f"{note}example:\n{examples}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     module.configure(parser)
@@ -50,6 +50,21 @@ def _check_settings(preset: str | None, overrides: dict[str, str]) -> None:
         config.check_overrides(overrides)
     except HeadwayError as error:
         usage_error(str(error))
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Shows in the first line only what a command must have; all options follow with their meaning."""
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
+        """Add the line ``usage: ...``."""
+        needed = [a for a in actions if a.required or not a.option_strings]
+        super().add_usage(usage, needed, [], prefix)
 
 
 # Messages of argparse.

@@ -23,7 +23,7 @@ def add_models(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         nargs="+",
         type=_model_name,
-        help="run or model directory, or a hub name; several: an ensemble",
+        help="run or model directory, or hub name; several: ensemble",
     )
 
 
@@ -39,11 +39,11 @@ def add_backward(parser: argparse.ArgumentParser) -> None:
 def add_direction(parser: argparse.ArgumentParser) -> None:
     """Add ``--to``, ``--from`` and ``--zero-shot``, which `headway.cli.settings.choose_direction` reads."""
     parser.add_argument(
-        "--to", metavar="CODE", help="target language, which a model of several languages needs"
+        "--to", metavar="CODE", help="target language, for a model of several languages"
     )
     parser.add_argument(
         "--from", dest="source_language", default="", metavar="CODE",
-        help="source language (default: the first that was trained with the target)",
+        help="source language (default: the first for the target)",
     )  # fmt: skip
     parser.add_argument(
         "--zero-shot", action="store_true", help="allow a pair of languages that was not trained"

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from headway import __version__, config, hub
 from headway.config import Config
@@ -150,7 +150,7 @@ def load_any_model(path: str | Path) -> Model:
     word, path = path, Path(path)
     if path.is_dir():
         try:
-            settings, languages = read_config(path)
+            stored = read_config(path)
         except ForeignModelError as error:
             raise HeadwayError(
                 f"{error}; headway import converts models of other programs"
@@ -158,7 +158,7 @@ def load_any_model(path: str | Path) -> Model:
     else:
         path = hub.download_settings(word)
         try:
-            settings, languages = read_config(path)
+            stored = read_config(path)
         except ForeignModelError:
             raise HeadwayError(
                 f"{word}: a model of another program: convert it with headway import {word} OUT, or"
@@ -173,13 +173,13 @@ def load_any_model(path: str | Path) -> Model:
         raise HeadwayError(f"{path}: no model.safetensors{hint}")
     tokenizer = load_tokenizer(path)
     sizes = tokenizer.source_vocab_size, tokenizer.target_vocab_size
+    settings, languages, pairs = stored
     shape = settings.model
     for name, size in zip(("source_vocab_size", "target_vocab_size"), sizes, strict=True):
         if getattr(shape, name) not in (0, size):
             raise HeadwayError(
                 f"{path / 'config.json'}: {name} = {getattr(shape, name)}, but the tokenizer has {size}"
             )
-    pairs = read_language_pairs(path)
     try:
         check_symbols([target for _, target in pairs], tokenizer)
     except HeadwayError as error:
@@ -191,19 +191,21 @@ def load_any_model(path: str | Path) -> Model:
     return Model(network, tokenizer, replace(settings, model=shape), languages, path, pairs)
 
 
-def read_language_pairs(path: Path, name: str = CONFIG) -> tuple[Languages, ...]:
-    """Return the pairs of languages of a model of several; none for another model.
+class StoredConfig(NamedTuple):
+    """What ``config.json`` holds.
 
-    Raises:
-        HeadwayError: If the file is damaged; see `read_config`.
+    Attributes:
+        config: The settings.
+        languages: Codes of source and target.
+        pairs: The pairs of languages of a model of several; none for another model.
     """
-    pairs = _read_values(path, name).get("pairs", [])
-    if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
-        raise HeadwayError(f"{path / name}: pairs must be pairs of codes, such as [['en', 'de']]")
-    return tuple((source, target) for source, target in pairs)
+
+    config: Config
+    languages: Languages
+    pairs: tuple[Languages, ...]
 
 
-def read_config(path: Path, name: str = CONFIG) -> tuple[Config, Languages]:
+def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
     """Read the settings and languages of a run or model directory.
 
     Args:
@@ -216,11 +218,18 @@ def read_config(path: Path, name: str = CONFIG) -> tuple[Config, Languages]:
     """
     values = _read_values(path, name)
     file, languages, settings = path / name, values.get("languages"), values["settings"]
+    pairs = values.get("pairs", [])
     if not _is_pair(languages):
         raise HeadwayError(f"{file}: languages must be two codes, such as ['en', 'de']")
     if not isinstance(settings, dict):
         raise HeadwayError(f"{file}: settings must be an object")
-    return config.from_dict(settings, str(file)), (languages[0], languages[1])
+    if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
+        raise HeadwayError(f"{file}: pairs must be pairs of codes, such as [['en', 'de']]")
+    return StoredConfig(
+        config.from_dict(settings, str(file)),
+        (languages[0], languages[1]),
+        tuple((source, target) for source, target in pairs),
+    )
 
 
 def _is_pair(value: object) -> TypeGuard[list[str]]:

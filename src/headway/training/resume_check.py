@@ -38,7 +38,7 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
     file = path / CONFIG
     if record.settings is None:
         try:
-            return read_config(path)[0], []
+            return read_config(path).config, []
         except HeadwayError as error:
             raise HeadwayError(f"{error}: restore the file, or start another RUN") from None
     recorded = config.from_dict(record.settings, str(path / "run.json"))
@@ -48,7 +48,7 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
     if not file.is_file():
         raise HeadwayError(f"{file}: not a file: {way_out}")
     try:
-        found, _ = read_config(path)
+        found = read_config(path).config
     except HeadwayError as error:
         raise HeadwayError(f"{str(error).splitlines()[0]}: {way_out}") from None
     if list_changes(recorded, found):

@@ -111,7 +111,7 @@ def requested_settings(directory: RunDirectory, request: RunRequest) -> Config |
     if not request.init:
         return new_settings(request)
     if Path(request.init).is_dir():
-        return new_settings(request, read_config(Path(request.init))[0])
+        return new_settings(request, read_config(Path(request.init)).config)
     return None
 
 

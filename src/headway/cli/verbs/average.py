@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from headway.inference import shortlist
-    from headway.inference.directory import read_config, read_language_pairs, save_model
+    from headway.inference.directory import read_config, save_model
     from headway.model import make_model
     from headway.text.class_labels import load_tokenizer
     from headway.text.prepared import check_new
@@ -51,8 +51,7 @@ def run(args: argparse.Namespace) -> None:
     steps = choose_steps(directory.steps(), args.checkpoints, args.last, args.run)
     for step in steps:
         directory.check_weights(step, record.identity)
-    config, languages = read_config(directory.path)
-    pairs = read_language_pairs(directory.path)
+    config, languages, pairs = read_config(directory.path)
     model = make_model(config.model)
     model.load_state_dict(average_weights([directory.weights(step) for step in steps]))
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"

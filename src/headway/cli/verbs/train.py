@@ -9,7 +9,7 @@ from headway.cli.options import add_file_form, add_preset, add_ranks, file_form,
 EXAMPLE = """\
 headway train runs/mine --train a.en a.de --valid v.en v.de --preset tiny
 headway train runs/mine    # resumes the run where it stopped
-headway train runs/two --train en-de a.en a.de --train de-en a.de a.en --valid 500"""
+headway train runs/two --train en-de a.en a.de --train en-fr b.en b.fr"""
 SETTINGS = ("text", "model", "training", "search")
 
 

@@ -23,34 +23,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input",
         metavar="FILE",
-        help="translate these lines (.gz, .xz, .zst: compressed), or this document; needs --output",
+        help="lines (.gz, .xz, .zst too), or a document",
     )
     parser.add_argument(
         "--output",
         metavar="FILE",
-        help="after a kill, the same command goes on where it was",
+        help="for --input; after a kill, the same command goes on",
     )
     parser.add_argument(
         "--workers",
         type=int,
         metavar="N",
-        help="processes that share --input and the threads (default: one for each thread)",
+        help="processes for --input (default: one a thread)",
     )
     parser.add_argument(
         "--part",
         type=parse_part,
         metavar="K/N",
-        help="translate part K of N of --input; the last part joins all to --output",
+        help="part K of N of --input; the last one joins them",
     )
     parser.add_argument(
         "--scores",
         action="store_true",
-        help="print SCORE TAB TRANSLATION: log-probability / length penalty; far below 0: a bad line",
+        help="print SCORE TAB TRANSLATION; far below 0: a bad line",
     )
     parser.add_argument(
         "--alignment",
         action="store_true",
-        help="print TRANSLATION TAB word pairs such as 0-0 1-2 (source-target, from 0)",
+        help="print TRANSLATION TAB word pairs: 0-0 1-2 (from 0)",
     )
     parser.add_argument(
         "--prefix", default="", metavar="TEXT", help="start every translation with this text"
@@ -58,18 +58,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print a JSON object for each line, with scores, tokens and n-best list",
+        help="print objects with scores, tokens and n-best list",
     )
     parser.add_argument(
         "--columns",
         nargs="+",
         metavar="COLUMN",
-        help="columns of a .csv or .tsv --input to translate: names, or numbers from 1",
+        help="of a .csv or .tsv --input: names, or numbers from 1",
     )
     parser.add_argument(
         "--glossary",
         metavar="FILE",
-        help="translate its terms as it says: .tsv or .csv (source, target, flags) or .tbx",
+        help="terms and their translations: .tsv, .csv or .tbx",
     )
     add_direction(parser)
     add_backward(parser)

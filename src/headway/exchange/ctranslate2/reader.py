@@ -21,7 +21,7 @@ from headway.exchange.imported_transformer import build_transformer
 from headway.exchange.json_file import read_json_object
 from headway.exchange.order import ADDED, Order
 from headway.exchange.placeholders import UNKNOWN_LANGUAGE
-from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config, read_language_pairs
+from headway.inference.directory import MAX_CONFIG_BYTES, Model, read_config
 from headway.text.language_pairs import Languages
 from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer, check_symbols
@@ -75,13 +75,14 @@ def read(
     shape, weights = reorder_weights(shape, weights, orders, start_row)
     tokenizer, text = _make_tokenizer(directory, orders, shape)
     config = Config(text=text, model=shape)
+    stored = None
     if (directory / SETTINGS_FILE).is_file():
-        original, stored_languages = read_config(directory, SETTINGS_FILE)
-        languages = languages or stored_languages
-        config = _restore_settings(config, original)
+        stored = read_config(directory, SETTINGS_FILE)
+        languages = languages or stored.languages
+        config = _restore_settings(config, stored.config)
     transformer = build_transformer(config.model, weights, file)
     languages = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
-    pairs = _find_pairs(directory, settings, tokenizer, languages)
+    pairs = stored.pairs if stored else _find_pairs(settings, tokenizer, languages)
     check_symbols([target for _, target in pairs], tokenizer)
     return Model(transformer, tokenizer, config, languages, path or directory, pairs)
 
@@ -105,11 +106,9 @@ def _find_symbol(settings: dict[str, Any]) -> str:
 
 
 def _find_pairs(
-    directory: Path, settings: dict[str, Any], tokenizer: Tokenizer, languages: Languages
+    settings: dict[str, Any], tokenizer: Tokenizer, languages: Languages
 ) -> tuple[Languages, ...]:
-    """Return the pairs of languages of a model of several, or whose sources need a symbol."""
-    if (directory / SETTINGS_FILE).is_file():
-        return read_language_pairs(directory, SETTINGS_FILE)
+    """Return the pair of languages of a model whose sources need a symbol."""
     if not (symbol := _find_symbol(settings)):
         return ()
     [target] = check_symbols([symbol.removeprefix(">>").removesuffix("<<")], tokenizer)
