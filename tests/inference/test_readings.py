@@ -59,7 +59,7 @@ def kept_in(text: str) -> list[int]:
     ids=["beam", "greedy", "int8", "samples", "mbr", "split"],
 )
 def test_placeholders_and_tags_are_kept(translator: Translator, search: SearchConfig) -> None:
-    lines = strings(60, 3)
+    lines = strings(20, 3)
     for line, found in zip(lines, translator.stream(lines, search, align=True), strict=True):
         for translation in found:
             kept, expected = kept_in(translation.text), kept_in(line)
