@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from headway.serving import routes
 from headway.serving.app import make_app
-from headway.serving.handlers import Context
+from headway.serving.context import Context
 from headway.serving.messages import DetectRequest
 from headway.serving.models import load_models
 from headway.serving.server import Server

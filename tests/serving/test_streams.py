@@ -11,7 +11,7 @@ from starlette.types import Message
 from headway.config import ServerConfig
 from headway.serving import handlers
 from headway.serving.app import make_app
-from headway.serving.handlers import Context
+from headway.serving.context import Context
 from headway.serving.jobs import Job
 from headway.serving.messages import StreamRequest
 from headway.serving.models import Models, load_models

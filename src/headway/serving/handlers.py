@@ -2,20 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePath
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from headway import __version__
-from headway.config import ServerConfig
 from headway.documents.opening import SUFFIXES, open_document
 from headway.documents.paragraph import DocumentOptions
 from headway.errors import HeadwayError
 from headway.inference import Translator
+from headway.serving.context import Context
+from headway.serving.directions import detect_languages, find_direction
 from headway.serving.file_translation import translate_document
-from headway.serving.files import FileStore
-from headway.serving.glossaries import Glossaries
 from headway.serving.html_translation import translate_pages
 from headway.serving.messages import (
     Alignment,
@@ -34,8 +32,6 @@ from headway.serving.messages import (
     Translation,
     Word,
 )
-from headway.serving.models import Models
-from headway.serving.queue import TranslationQueue
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator
 from headway.text.languages import is_translatable, name_of
@@ -45,44 +41,11 @@ V = TypeVar("V")
 MAX_DETECTED = 3  # languages in an answer of /detect
 
 
-@dataclass(frozen=True)
-class Context:
-    """What the handlers work with.
-
-    Attributes:
-        models: The models at the time of the request.
-        queue: The queue of all requests.
-        config: The server's settings.
-        needs_key: Whether every POST needs an API key.
-        glossaries: Those that requests may name.
-        files: Translated files that wait to be fetched.
-    """
-
-    models: Models
-    queue: TranslationQueue
-    config: ServerConfig
-    needs_key: bool = False
-    glossaries: Glossaries = field(default_factory=lambda: Glossaries({}, []))
-    files: FileStore = field(default_factory=lambda: FileStore(ServerConfig()))
-
-    @property
-    def translator(self) -> TextTranslator:
-        """A translator of texts with the server's settings."""
-        return TextTranslator(self.queue, self.config.split_sentences)
-
-
-class Direction(NamedTuple):
-    """The models from source to target, and what was detected if the source was ``auto``."""
-
-    route: list[Translator]
-    detected: DetectedLanguage | None
-
-
 async def translate(request: TranslateRequest, context: Context) -> Translation:
     """Translate a text or a list of texts."""
     is_list = isinstance(request.q, list)
     texts = request.q if isinstance(request.q, list) else [request.q]
-    route, detected = await _find_direction(request.source, request.target, texts, context)
+    route, detected = await find_direction(request.source, request.target, texts, context.models)
     if request.glossary is not None:
         route = _add_glossary(route, request.glossary, context)
     if request.format == "html":
@@ -138,7 +101,7 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
         except HeadwayError as error:
             raise Rejection(400, f"Invalid request: {error}") from None
         texts = [paragraph.text for paragraph in document.paragraphs]
-        route, _ = await _find_direction(request.source, request.target, texts, context)
+        route, _ = await find_direction(request.source, request.target, texts, context.models)
         data = await translate_document(context.translator, route, document)
     return {"translatedFileUrl": f"download_file/{context.files.add(upload, target, data)}"}
 
@@ -146,12 +109,14 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
 async def detect(request: DetectRequest, context: Context) -> list[DetectedLanguage]:
     """Detect which of the served languages a text is in; the likeliest comes first."""
     texts = request.q if isinstance(request.q, list) else [request.q]
-    return (await _detect(texts, context))[:MAX_DETECTED]
+    return (await detect_languages(texts, context.models))[:MAX_DETECTED]
 
 
 async def align(request: AlignRequest, context: Context) -> Alignment:
     """Translate a text and link each of its words to the words of the translation."""
-    route, detected = await _find_direction(request.source, request.target, [request.q], context)
+    route, detected = await find_direction(
+        request.source, request.target, [request.q], context.models
+    )
     [found] = await context.translator.translate(route, [request.q], align=True)
     links = found.links or WordLinks()
     answer = Alignment(
@@ -172,7 +137,7 @@ async def attention(request: AttentionRequest, context: Context) -> Attention:
 
     if not is_translatable(request.q):
         raise Rejection(400, "Invalid request: q parameter has no letter or digit to attend to")
-    route, _ = await _find_direction(request.source, request.target, [request.q], context)
+    route, _ = await find_direction(request.source, request.target, [request.q], context.models)
     if len(route) != 1:
         raise Rejection(400, "Invalid request: attention needs one model between two languages")
     [translator], queue, target = route, context.queue, request.translation
@@ -198,7 +163,7 @@ async def stream(request: StreamRequest, context: Context) -> AsyncGenerator[str
     The answer is server-sent events: ``token`` with ``{"text"}`` for each part, then ``done`` with
     ``{"translatedText"}``, or ``error`` with ``{"error"}``.
     """
-    route, _ = await _find_direction(request.source, request.target, [request.q], context)
+    route, _ = await find_direction(request.source, request.target, [request.q], context.models)
     return context.translator.stream(route, request.q)
 
 
@@ -244,28 +209,6 @@ def health(context: Context) -> Health:
             "tokens": queue.tokens, "tokensLimit": config.queue_tokens,
         },
     }  # fmt: skip
-
-
-async def _find_direction(
-    source: str, target: str, texts: Sequence[str], context: Context
-) -> Direction:
-    """Return the models between two languages; ``auto`` as source is detected from the texts."""
-    models = context.models
-    if source.lower() != "auto":
-        source, target = models.served_code(source), models.served_code(target)
-        return Direction(models.require_route(source, target), None)
-    target = models.served_code(target)
-    # The likeliest language counts even if no route leads on from it: a text that is translated from
-    # a wrong language becomes nonsense.
-    [detected, *_] = await _detect(texts, context)
-    if not any(map(is_translatable, texts)):
-        return Direction([], detected)
-    return Direction(models.require_route(detected["language"], target), detected)
-
-
-async def _detect(texts: Sequence[str], context: Context) -> list[DetectedLanguage]:
-    ranked = await asyncio.to_thread(context.models.detector.rank, "\n".join(texts))
-    return [{"confidence": round(value, 1), "language": code} for code, value in ranked]
 
 
 def _words(text: str, spans: Sequence[Span]) -> list[Word]:

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
+from headway.serving.context import Context
 from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
-from headway.serving.handlers import Context
 from headway.serving.keys import Keys
 from headway.serving.metrics import Metrics
 from headway.serving.models import Models

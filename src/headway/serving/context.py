@@ -1,0 +1,36 @@
+"""What the handlers of a request work with."""
+
+from dataclasses import dataclass, field
+
+from headway.config import ServerConfig
+from headway.serving.files import FileStore
+from headway.serving.glossaries import Glossaries
+from headway.serving.models import Models
+from headway.serving.queue import TranslationQueue
+from headway.serving.translation import TextTranslator
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the handlers work with.
+
+    Attributes:
+        models: The models at the time of the request.
+        queue: The queue of all requests.
+        config: The server's settings.
+        needs_key: Whether every POST needs an API key.
+        glossaries: Those that requests may name.
+        files: Translated files that wait to be fetched.
+    """
+
+    models: Models
+    queue: TranslationQueue
+    config: ServerConfig
+    needs_key: bool = False
+    glossaries: Glossaries = field(default_factory=lambda: Glossaries({}, []))
+    files: FileStore = field(default_factory=lambda: FileStore(ServerConfig()))
+
+    @property
+    def translator(self) -> TextTranslator:
+        """A translator of texts with the server's settings."""
+        return TextTranslator(self.queue, self.config.split_sentences)
