@@ -13,39 +13,15 @@
 | assemble | 1 | the prepared directory |
 """
 
-import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from headway.errors import HeadwayError
 from headway.tasks.ledger import Ledger, task_name
 from headway.tasks.work import Task
-from headway.text.cleaning import Report, digest_held_out
-from headway.text.groups import TextGroup
-from headway.text.learning import learn_model
-from headway.text.lines import Damaged
-from headway.text.readers import Pair, read_pairs, skip_other_languages
-from headway.text.stages import range_numbers, selection
-from headway.text.stages.assembly import TokenizedGroup, assemble, join_reports
-from headway.text.stages.clean_ranges import CleanRange, clean_range
 from headway.text.stages.plan import Plan
 from headway.text.stages.range_numbers import RangeNumbers
-from headway.text.stages.raw_ranges import read_raw_range, remove_text, write_raw_range
-from headway.text.stages.repeats import (
-    find_duplicates,
-    find_repeated_sides,
-    read_places,
-)
-from headway.text.stages.token_ranges import write_token_range
-from headway.text.tokenizer import Tokenizer
-from headway.text.unreadable import require_readable
-
-VOCABULARY = "vocabulary"  # the directory of a given tokenizer, in that of the ledger
+from headway.text.stages.task_results import TaskResults
 
 Stage = Callable[[int, Path], None]  # writes the result of a task, by its number, to a directory
 
@@ -64,6 +40,7 @@ class PreparationJob:
         self._ledger = ledger
         self._can_read = can_read
         self._numbers = RangeNumbers(ledger)
+        self._results = TaskResults(plan, ledger, self._numbers)
         self._finished: set[str] = set()  # stages, of which all tasks are finished
 
     @property
@@ -107,23 +84,23 @@ class PreparationJob:
     def _stages(self) -> Iterator[list[Task]]:
         """Yield the unfinished tasks of each stage; the next stage needs all of them."""
         plan = self._plan
-        yield self._unfinished("held-out", 1, self._hold_out)
-        reading = self._unfinished("read", 1, self._read)
+        yield self._unfinished("held-out", 1, self._results.hold_out)
+        reading = self._unfinished("read", 1, self._results.read)
         # Ranges are cleaned while the rest of the text is read.
         yield (
-            self._unfinished("clean", self._numbers.count, self._clean, is_last=not reading)
+            self._unfinished("clean", self._numbers.count, self._results.clean, is_last=not reading)
             + reading
         )
         ranges = self._numbers.count
         parts = len(self._numbers.list_partitions())
         if plan.config.drop_duplicates:
-            yield self._unfinished("duplicates", parts, self._find_duplicates)
+            yield self._unfinished("duplicates", parts, self._results.find_duplicates)
         if plan.holds_out:
-            yield self._unfinished("repeated", parts, self._find_repeated)
-        yield self._unfinished("select", 1, self._select)
-        yield self._unfinished("learn", self._count_learned(), self._learn)
-        yield self._unfinished("tokens", ranges * plan.config.copies, self._tokenize)
-        yield self._unfinished("assemble", 1, self._assemble)
+            yield self._unfinished("repeated", parts, self._results.find_repeated)
+        yield self._unfinished("select", 1, self._results.select)
+        yield self._unfinished("learn", self._count_learned(), self._results.learn)
+        yield self._unfinished("tokens", ranges * plan.config.copies, self._results.tokenize)
+        yield self._unfinished("assemble", 1, self._results.assemble)
 
     def _count_learned(self) -> int:
         """Return the number of vocabularies to learn."""
@@ -143,202 +120,3 @@ class PreparationJob:
         if not tasks and is_last:
             self._finished.add(stage)
         return tasks
-
-    # Each of the following methods is a stage: it writes the result of a task to a directory.
-
-    def _hold_out(self, _: int, directory: Path) -> None:
-        digests: set[bytes] = set()
-        for number, group in enumerate(self._plan.groups):
-            files = group.valid_files
-            valid = list(self._read_all(files, group)) if files else []
-            if files and not valid:
-                raise HeadwayError(f"{files[0]}: holds no validation pairs")
-            digests |= self._digest(valid)
-            for paths in group.tests:
-                digests |= self._digest(self._read_all(paths, group))
-            selection.write_pairs(directory / f"valid-{number}.jsonl", valid)
-        (directory / "digests").write_bytes(b"".join(sorted(digests)))
-
-    def _read(self, _: int, directory: Path) -> None:
-        plan, config = self._plan, self._plan.config
-        limit = config.max_unreadable if config.drop_unreadable else 0
-        counts: list[int] = []
-        for group in plan.groups:
-            read = self._scan(group.train, group)
-            pairs = require_readable(read, group.codes, plan.form, limit)
-            first_range = sum(counts)
-            count = 0
-            for first in pairs:
-                text = chain([first], islice(pairs, plan.range_pairs - 1))
-                name = task_name("raw", first_range + count)
-                if self._ledger.is_done(name):  # by a process that was killed later
-                    for _pair in text:
-                        pass
-                else:
-                    with self._ledger.commit(name) as result:
-                        write_raw_range(result, text)
-                count += 1
-            counts.append(count)
-        (directory / range_numbers.FILE).write_text(json.dumps(counts))
-
-    def _clean(self, number: int, directory: Path) -> None:
-        digests = (self._ledger.result("held-out") / "digests").read_bytes()
-        held_out = {digests[at : at + 8] for at in range(0, len(digests), 8)}
-        raw = self._ledger.result("raw", number)
-        clean_range(
-            directory,
-            read_raw_range(raw),
-            self._plan.config,
-            held_out,
-            with_sides=self._plan.holds_out,
-        )
-
-    def _find_duplicates(self, number: int, directory: Path) -> None:
-        group, partition = self._numbers.list_partitions()[number]
-        find_duplicates(directory / "places.npy", self._ranges(group), partition)
-
-    def _find_repeated(self, number: int, directory: Path) -> None:
-        group, partition = self._numbers.list_partitions()[number]
-        read_duplicates = partial(self._read_duplicates, group)
-        find_repeated_sides(
-            directory / "places.npy", self._ranges(group), partition, read_duplicates
-        )
-
-    def _select(self, _: int, directory: Path) -> None:
-        held_out: list[selection.HeldOut] = []
-        for number, group in enumerate(self._plan.groups):
-            ranges = self._ranges(number)
-            chosen: list[selection.ChosenPair] = []
-            if group.holds_out and any(len(cleaned) for cleaned in ranges):
-                repeated = partial(read_places, self._places("repeated", number))
-                read_duplicates = partial(self._read_duplicates, number)
-                chosen = selection.choose_validation(
-                    ranges, group.held_out, read_duplicates, repeated
-                )
-            valid = selection.read_chosen(ranges, chosen)
-            selection.write_pairs(directory / f"valid-{number}.jsonl", valid)
-            is_alone = len(self._plan.groups) == 1
-            held_out.append(selection.digest_held_out(valid, in_both_orders=not is_alone))
-        kept = []
-        for number, group in enumerate(self._plan.groups):
-            place = directory / str(number)
-            place.mkdir()
-            ranges, read_duplicates = self._ranges(number), partial(self._read_duplicates, number)
-            kept.append(selection.write_fates(place, ranges, held_out, number, read_duplicates))
-            if not kept[-1]:
-                report = self._report(directory, number)
-                raise HeadwayError(
-                    f"{group.train[0]}: no training pairs are left after cleaning: {report.summary()}"
-                )
-        (directory / "kept.json").write_text(json.dumps(sum(kept)))
-        ranges = self._ranges()
-        for number in range(len(ranges)):
-            remove_text(self._ledger.result("raw", number))
-
-    def _learn(self, number: int, directory: Path) -> None:
-        config = self._plan.config
-        sides = slice(0, 2) if config.joint_vocab else slice(number, number + 1)
-        lines = (line for pair in self._sample() for line in pair[sides])
-        languages = self._plan.target_languages if number == 0 else []
-        (directory / "model").write_bytes(learn_model(lines, config, languages))
-
-    def _tokenize(self, number: int, directory: Path) -> None:
-        copy, at = divmod(number, self._numbers.count)
-        group = self._numbers.find_group(at)
-        cleaned = CleanRange(self._ledger.result("clean", at))
-        fates = self._read_fates(at)
-        tokenizer = self._tokenizer(self._plan.groups[group])
-        write_token_range(directory, cleaned, fates, tokenizer, self._plan.config, copy)
-
-    def _assemble(self, _: int, directory: Path) -> None:
-        count = self._numbers.count
-        texts = []
-        for number, group in enumerate(self._plan.groups):
-            place = self._ledger.result("select" if group.holds_out else "held-out")
-            valid = selection.read_pairs(place / f"valid-{number}.jsonl")
-            ranges = [
-                [
-                    self._ledger.result("tokens", copy * count + at)
-                    for at in self._numbers.of_group(number)
-                ]
-                for copy in range(self._plan.config.copies)
-            ]
-            texts.append(TokenizedGroup(self._tokenizer(group), valid, ranges))
-        result = directory / "data"
-        result.mkdir()
-        assemble(result, self._plan, texts)
-
-    # What the stages share.
-
-    def _digest(self, pairs: Iterable[Pair]) -> set[bytes]:
-        """Return the digests of validation or test text, also of the other direction if there are groups."""
-        pairs = list(pairs)
-        digests = digest_held_out(pairs)
-        if len(self._plan.groups) > 1:
-            digests |= digest_held_out(Pair(pair.target, pair.source, pair.line) for pair in pairs)
-        return digests
-
-    def _scan(self, paths: Sequence[str], group: TextGroup) -> Generator[Pair | Damaged]:
-        pairs = read_pairs(paths, group.languages, strict=False, form=self._plan.form)
-        return skip_other_languages(pairs) if self._plan.has_symbols else pairs
-
-    def _read_all(self, paths: Sequence[str], group: TextGroup) -> Iterator[Pair]:
-        """Read validation or test text, of which every line must be a pair."""
-        pairs = self._scan(paths, group)
-        for pair in require_readable(pairs, group.codes, self._plan.form, limit=0):
-            assert not isinstance(pair, Damaged), "with limit 0, an unreadable line is an error"
-            yield pair
-
-    def _ranges(self, group: int | None = None) -> list[CleanRange]:
-        numbers = range(self._numbers.count) if group is None else self._numbers.of_group(group)
-        return [CleanRange(self._ledger.result("clean", n)) for n in numbers]
-
-    def _places(self, stage: str, group: int) -> list[Path]:
-        parts = self._numbers.list_partitions()
-        numbers = sorted(n for n in self._ledger.list_done(stage) if parts[n][0] == group)
-        return [self._ledger.result(stage, number) / "places.npy" for number in numbers]
-
-    def _read_duplicates(self, group: int, number: int) -> npt.NDArray[np.int64]:
-        return read_places(self._places("duplicates", group), number)
-
-    def _read_fates(self, number: int) -> selection.Fates:
-        group = self._numbers.find_group(number)
-        place = self._ledger.result("select") / str(group)
-        return selection.read_fates(place, number - self._numbers.of_group(group).start)
-
-    def _report(self, selected: Path, group: int) -> Report:
-        """Return the report of a group, as it is before the subwords are learned."""
-        reports = []
-        for number, cleaned in enumerate(self._ranges(group)):
-            fates = selection.read_fates(selected / str(group), number)
-            texts = cleaned.all_pairs()
-            reports.append(
-                (
-                    selection.report_cleaning(cleaned, fates, texts),
-                    selection.report_held_out(cleaned, fates, texts),
-                )
-            )
-        return join_reports(reports)
-
-    def _sample(self) -> Iterator[tuple[str, str]]:
-        """Yield pairs that are spread over the training text, to learn subwords from."""
-        select = self._ledger.result("select")
-        kept = int(json.loads((select / "kept.json").read_bytes()))
-        size = self._plan.config.sample_lines
-        every = -(-kept // size) if size else 1
-        passed = 0
-        for number, cleaned in enumerate(self._ranges()):
-            indices = np.flatnonzero(self._read_fates(number) == selection.KEPT)
-            yield from cleaned.some_pairs(indices[-passed % every :: every])
-            passed += len(indices)
-
-    def _tokenizer(self, group: TextGroup) -> Tokenizer:
-        """Return the tokenizer of a group: its sources begin with the symbol of the target language."""
-        if self._plan.vocabulary:
-            given = Tokenizer.load(self._ledger.directory / VOCABULARY)
-            tokenizer = Tokenizer(*given.models[: 1 if given.joint else 2], threads=1)
-        else:
-            sides = range(1 if self._plan.config.joint_vocab else 2)
-            models = [(self._ledger.result("learn", side) / "model").read_bytes() for side in sides]
-            tokenizer = Tokenizer(*models, threads=1)
-        return tokenizer.to(group.codes[1]) if self._plan.has_symbols else tokenizer

@@ -22,8 +22,9 @@ from headway.tasks.work import work
 from headway.text.groups import Text, Validation, make_groups
 from headway.text.prepared import check_new
 from headway.text.readers import UTF8, FileForm
-from headway.text.stages.job import VOCABULARY, PreparationJob
+from headway.text.stages.job import PreparationJob
 from headway.text.stages.plan import PLAN, Plan
+from headway.text.stages.task_results import VOCABULARY
 from headway.text.tokenizer import Tokenizer, check_symbols
 
 WORKER_BYTES = 1 << 23  # of training text, for which another worker process is worth its start
