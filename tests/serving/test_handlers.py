@@ -271,7 +271,7 @@ def test_addresses_and_methods(client: TestClient) -> None:
         answer = client.request(method, path)
         assert answer.status_code == status, path
         assert answer.headers["access-control-allow-origin"] == "*"
-        assert answer.headers["access-control-allow-methods"] == "GET, POST"
+        assert answer.headers["access-control-allow-methods"] == "GET, POST, DELETE"
         assert answer.headers["access-control-max-age"] == "1728000"
         if status != 200:
             assert list(answer.json()) == ["error"]

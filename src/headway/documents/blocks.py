@@ -81,6 +81,13 @@ def make_block(parts: Sequence[Part]) -> Block:
     return block
 
 
+def make_node(parts: Sequence[Part]) -> str | Block:
+    """Return a block if there is text in its parts, or else their source, which stays as it is."""
+    if any(part.kind == "text" and part.source.strip() for part in parts):
+        return make_block(parts)
+    return "".join(part.source for part in parts)
+
+
 def _find_partners(parts: Sequence[Part]) -> dict[int, int]:
     """Return the number of the closing tag for each opening tag, and the other way round."""
     partner: dict[int, int] = {}

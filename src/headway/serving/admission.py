@@ -7,7 +7,7 @@ When the number of tokens is known, the queue is asked once more (`TranslationQu
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -46,13 +46,14 @@ class Admission:
 
     @asynccontextmanager
     async def admit(
-        self, request: Request, has_file: bool = False
+        self, request: Request, has_file: bool = False, repeated: str = ""
     ) -> AsyncIterator[dict[str, Any]]:
         """Admit a request for the time until its answer, and yield its fields.
 
         Args:
             request: The request.
             has_file: Whether it may have a file, and then more bytes and more time.
+            repeated: The name of the field with its texts, if a form may repeat it.
 
         Raises:
             Rejection: 400, 403, 408, 413, 415 or 429 for the request itself; 503 when the deadline
@@ -62,12 +63,10 @@ class Admission:
         deadline = self.config.file_deadline if has_file else self.config.deadline
         try:
             async with asyncio.timeout(deadline):
-                fields = await read_fields(request, self.config, has_file)
-                client = request.client.host if request.client else "?"
-                if self.keys is not None:
-                    client = self._check_key(self.keys, client, given_key(fields, request.headers))
-                q = fields.get("q")
-                self.rates.take(client, max(1, len(q)) if isinstance(q, list) else 1)
+                fields = await read_fields(request, self.config, has_file, repeated)
+                client = self.identify(request, fields)
+                given = fields.get(repeated or "q")
+                self.rates.take(client, max(1, len(given)) if isinstance(given, list) else 1)
                 yield fields
         except TimeoutError:
             message = f"This took more than {deadline:g} seconds"
@@ -78,11 +77,19 @@ class Admission:
         finally:
             self.pending -= 1
 
-    def _check_key(self, keys: Keys, address: str, key: object) -> str:
-        """Return the name of a key's owner; after many wrong keys an address has to wait."""
+    def identify(self, request: Request, fields: Mapping[str, object]) -> str:
+        """Return the name of a key's owner, or the client's address on a server without keys.
+
+        Raises:
+            Rejection: 400 or 403 for the key; 429 if the address has sent many wrong keys.
+        """
+        address = request.client.host if request.client else "?"
+        if self.keys is None:
+            return address
+        key = given_key(fields, request.headers)
         self.wrong_keys.check(address)
         try:
-            return keys.check(key)
+            return self.keys.check(key)
         except Rejection:
             if key:
                 self.wrong_keys.take(address)

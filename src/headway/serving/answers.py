@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from headway.serving.rejection import CLIENT_LEFT, Rejection
 
 T = TypeVar("T")
+DEEPL = "/v2/"  # the addresses of DeepL
 
 
 def json_response(
@@ -20,6 +21,12 @@ def json_response(
     """Return a response with a JSON body."""
     content = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
     return Response(content, status, headers, media_type="application/json")
+
+
+def error_response(path: str, error: Rejection) -> Response:
+    """Return the answer to a rejected request; DeepL's clients read ``message``, all others ``error``."""
+    name = "message" if path.startswith(DEEPL) else "error"
+    return json_response({name: error.message}, error.status, error.headers)
 
 
 async def wait_for_disconnect(receive: Receive) -> None:

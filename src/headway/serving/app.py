@@ -9,9 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from headway.serving.answers import json_response
+from headway.serving.answers import error_response
 from headway.serving.middleware import ServerMiddleware
-from headway.serving.rejection import Rejection
+from headway.serving.rejection import FAILED, Rejection
 from headway.serving.routes import make_routes
 from headway.serving.server import Server
 
@@ -43,15 +43,16 @@ def make_app(server: Server) -> ServerMiddleware:
     return app
 
 
-async def _answer_rejection(_request: Request, error: Exception) -> Response:
+async def _answer_rejection(request: Request, error: Exception) -> Response:
     assert isinstance(error, Rejection)
-    return json_response({"error": error.message}, error.status, error.headers)
+    return error_response(request.url.path, error)
 
 
-async def _answer_own_error(_request: Request, _error: Exception) -> Response:
-    return json_response({"error": "Internal Server Error"}, 500)
+async def _answer_own_error(request: Request, _error: Exception) -> Response:
+    return error_response(request.url.path, Rejection(500, FAILED))
 
 
-async def _answer_http_error(_request: Request, error: Exception) -> Response:
+async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return json_response({"error": error.detail}, error.status_code, dict(error.headers or {}))
+    rejection = Rejection(error.status_code, error.detail, error.headers)
+    return error_response(request.url.path, rejection)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from headway.config import ServerConfig
+from headway.serving.deepl.state import DeepLState
 from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
 from headway.serving.models import Models
@@ -21,6 +22,8 @@ class Context:
         needs_key: Whether every POST needs an API key.
         glossaries: Those that requests may name.
         files: Translated files that wait to be fetched.
+        deepl: What DeepL's clients have left on the server.
+        owner: The name of the key's owner; "" on a server without keys.
     """
 
     models: Models
@@ -29,6 +32,8 @@ class Context:
     needs_key: bool = False
     glossaries: Glossaries = field(default_factory=lambda: Glossaries({}, []))
     files: FileStore = field(default_factory=lambda: FileStore(ServerConfig()))
+    deepl: DeepLState = field(default_factory=DeepLState)
+    owner: str = ""
 
     @property
     def translator(self) -> TextTranslator:

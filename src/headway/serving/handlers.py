@@ -14,7 +14,7 @@ from headway.inference import Translator
 from headway.serving.context import Context
 from headway.serving.directions import detect_languages, find_direction
 from headway.serving.file_translation import translate_document
-from headway.serving.html_translation import translate_pages
+from headway.serving.markup_translation import translate_pages
 from headway.serving.messages import (
     Alignment,
     AlignRequest,

@@ -8,6 +8,8 @@ from pathlib import Path
 from headway.errors import HeadwayError
 from headway.serving.rejection import Rejection
 
+SCHEMES = ("bearer", "deepl-auth-key")  # of ``Authorization: SCHEME KEY``
+
 
 class Keys:
     """API keys; only their hashes stay in memory.
@@ -61,9 +63,9 @@ class Keys:
 
 
 def given_key(fields: Mapping[str, object], headers: Mapping[str, str]) -> object:
-    """Return the key of a request: the field ``api_key``, or ``Authorization: Bearer KEY``."""
+    """Return the key of a request: the field ``api_key``, or a header, which has one of `SCHEMES`."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
-    return fields.get("api_key") or (token.strip() if scheme.lower() == "bearer" else "")
+    return fields.get("api_key") or (token.strip() if scheme.lower() in SCHEMES else "")
 
 
 def _hash(key: str) -> bytes:

@@ -7,15 +7,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headway.serving.admission import Admission
-from headway.serving.answers import json_response
+from headway.serving.answers import error_response
 from headway.serving.metrics import Metrics
-from headway.serving.rejection import Rejection
+from headway.serving.rejection import FAILED, Rejection
 
 log = logging.getLogger("headway.serving")
 HEADERS = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-headers", b"Authorization, Content-Type"),
-    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-allow-methods", b"GET, POST, DELETE"),
     (b"access-control-max-age", b"1728000"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -72,13 +72,13 @@ class ServerMiddleware:
                     self.admission.check_load()
                 await self.app(scope, receive, send_with_headers)
         except Rejection as error:  # the application answers its own
-            rejected = json_response({"error": error.message}, error.status, error.headers)
+            rejected = error_response(scope["path"], error)
             await rejected(scope, receive, send_with_headers)
         except Exception as error:
             # The message of the exception may hold a text: the log gets its type and place.
             log.error("%s at %s", type(error).__name__, _place(error))
             if not status:
-                failed = json_response({"error": "Internal Server Error"}, 500)
+                failed = error_response(scope["path"], Rejection(500, FAILED))
                 await failed(scope, receive, send_with_headers)
         finally:
             self.answered += bool(status)

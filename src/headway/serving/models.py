@@ -69,13 +69,17 @@ class Models:
         """Return the codes that a language can be translated into, itself included."""
         return [code for code in self.codes if self.find_route(source, code) is not None]
 
+    def find_code(self, code: str) -> str | None:
+        """Return the code that the models use for a language; None: the language is not served."""
+        return self._codes.get(normalize_code(code))
+
     def served_code(self, code: str) -> str:
         """Return the code that the models use for a language that a client names.
 
         Raises:
             Rejection: 400 if the language is not served.
         """
-        found = self._codes.get(normalize_code(code))
+        found = self.find_code(code)
         if found is None:
             raise Rejection(400, f"{code[:20]} is not supported")
         return found

@@ -1,18 +1,19 @@
 """The OpenAPI 3.0 description of the server, rendered from the handlers' annotations."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from typing import Any, get_type_hints
 
 from headway import __version__
-from headway.config import ServerConfig
+from headway.serving.answers import DEEPL
+from headway.serving.deepl.messages import DeepLError
 from headway.serving.files import Upload
 from headway.serving.messages import Error, Event
+from headway.serving.schemas import PLAIN, Schema, Schemas
 
 Handler = Callable[..., Any]
-Schema = dict[str, Any]
 JSON = "application/json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 REJECTIONS = {
@@ -25,67 +26,76 @@ REJECTIONS = {
     "500": "The model is damaged.",
     "503": "The deadline has passed.",
 }
-PLAIN: dict[Any, Schema] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    bool: {"type": "boolean"},
-}
+GONE = {"404": "There is no such file, glossary or document, or no more."}
+MEDIA_TYPES = {
+    bytes: "application/octet-stream", str: "text/plain", Event: "text/event-stream",
+}  # fmt: skip
 
 
 class OpenAPI:
     """Collects the operations of a server.
 
     Args:
-        codes: Codes of the served languages.
-        config: Limits of the fields.
-        needs_key: Whether every POST needs an API key.
+        schemas: Makes the schemas of requests and answers.
     """
 
-    def __init__(self, codes: Sequence[str], config: ServerConfig, needs_key: bool) -> None:
-        self.codes, self.config, self.needs_key = list(codes), config, needs_key
-        self.schemas: dict[str, Schema] = {}
+    def __init__(self, schemas: Schemas) -> None:
+        self.schemas = schemas
         self.paths: dict[str, dict[str, Schema]] = {}
 
-    def add_get(self, path: str, handler: Handler, media_type: str = JSON) -> None:
-        """Add ``GET path``, answered by what the handler returns."""
-        answer = get_type_hints(handler)["return"]
-        schema = PLAIN[str] if media_type != JSON else self._schema(answer)
-        self.paths[path] = {"get": self._operation(handler, media_type, schema, {})}
-
-    def add_post(self, path: str, handler: Handler, is_stream: bool = False) -> None:
-        """Add ``POST path``; the handler's first argument is the request.
+    def add(
+        self,
+        method: str,
+        path: str,
+        handler: Handler,
+        *,
+        status: int = 200,
+        answer: Any = None,
+        media_type: str = "",
+        rejections: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add an operation.
 
         Args:
-            path: The address.
-            handler: Its annotations are the request and the answer.
-            is_stream: The answer is a stream of server-sent events.
+            method: get, post or delete.
+            path: The address; a part in braces is a parameter.
+            handler: Its annotations are the request, if it starts with one, and the answer.
+            status: Of the answer.
+            answer: The type of the answer, if the handler's annotation does not say it.
+            media_type: Of the answer, if its type does not say it.
+            rejections: Other statuses, and what they mean; None: `REJECTIONS` for POST.
         """
         hints = get_type_hints(handler)
-        request = next(iter(hints.values()))
-        schema = self._schema(Event if is_stream else hints["return"])
-        media_type = "text/event-stream" if is_stream else JSON
-        operation = self._operation(handler, media_type, schema, REJECTIONS)
-        if any(hint is Upload for hint in get_type_hints(request).values()):
-            content = {FORMS[1]: {"schema": self._request(request, is_form=True)}}
-        else:
-            content = {JSON: {"schema": self._request(request, is_form=False)}}
-            content |= {form: {"schema": self._request(request, is_form=True)} for form in FORMS}
-        operation["requestBody"] = {"required": True, "content": content}
-        self.paths[path] = {"post": operation}
-
-    def add_download(self, path: str, endpoint: Handler) -> None:
-        """Add ``GET path``, whose last part names a file."""
-        schema = {"type": "string", "format": "binary"}
-        operation = self._operation(
-            endpoint, "application/octet-stream", schema, {"404": "There is no such file any more."}
-        )
-        name = {"name": "name", "in": "path", "required": True, "schema": PLAIN[str]}
-        self.paths[path] = {"get": operation | {"parameters": [name]}}
+        answer = answer or hints.pop("return")
+        request = next((hint for hint in hints.values() if _is_request(hint)), None)
+        summary = (inspect.getdoc(handler) or "").partition("\n")[0]
+        ok: Schema = {"description": summary}
+        if answer is not type(None):
+            kind = media_type or MEDIA_TYPES.get(answer, JSON)
+            ok["content"] = {kind: {"schema": self.schemas.of(answer)}}
+        if rejections is None:
+            rejections = REJECTIONS if method == "post" else {}
+        operation: Schema = {
+            "operationId": handler.__name__, "summary": summary,
+            "responses": {str(status): ok, **self._rejections(path, rejections)},
+        }  # fmt: skip
+        named: list[Schema] = [
+            {"name": name, "in": "path", "required": True, "schema": PLAIN[str]}
+            for name in re.findall(r"{(\w+)}", path)
+        ]
+        if request is not None and method == "post":
+            has_key = not path.startswith(DEEPL)
+            operation["requestBody"] = {"required": True, "content": self._body(request, has_key)}
+        elif request is not None:
+            schema = self.schemas.properties(request)
+            named += [{"name": name, "in": "query", "schema": of} for name, of in schema.items()]
+        if named:
+            operation["parameters"] = named
+        self.paths.setdefault(path, {})[method] = operation
 
     def add_disabled(self, path: str, summary: str) -> None:
         """Add ``POST path`` that always answers 403."""
-        responses = self._rejections({"403": "Always."})
+        responses = self._rejections(path, {"403": "Always."})
         name = path.strip("/")
         self.paths[path] = {
             "post": {"operationId": name, "summary": summary, "responses": responses}
@@ -98,98 +108,31 @@ class OpenAPI:
             "info": {
                 "title": "Headway",
                 "version": __version__,
-                "description": "LibreTranslate's addresses and fields mean here what they mean"
-                " there; /align, /attention and /stream are Headway's own. POST takes JSON, a form,"
-                " or the query string; lists come only in JSON.",
+                "description": "LibreTranslate's and DeepL's addresses and fields mean here what"
+                " they mean there; /align, /attention and /stream are Headway's own. POST takes"
+                " JSON, a form, or the query string; lists come only in JSON, or in DeepL's forms.",
                 "license": {"name": "Apache-2.0"},
             },
             "paths": self.paths,
-            "components": {"schemas": self.schemas},
+            "components": {"schemas": self.schemas.components},
         }
 
-    def _operation(
-        self, handler: Handler, media_type: str, schema: Schema, rejections: Mapping[str, str]
-    ) -> Schema:
-        summary = (inspect.getdoc(handler) or "").partition("\n")[0]
-        ok = {"description": summary, "content": {media_type: {"schema": schema}}}
-        responses = {"200": ok, **self._rejections(rejections)}
-        return {"operationId": handler.__name__, "summary": summary, "responses": responses}
+    def _body(self, request: Any, has_key: bool) -> Schema:
+        form = {"schema": self.schemas.of_request(request, True, has_key)}
+        if any(hint is Upload for hint in get_type_hints(request).values()):
+            return {FORMS[1]: form}
+        return {JSON: {"schema": self.schemas.of_request(request, False, has_key)}} | dict.fromkeys(
+            FORMS, form
+        )
 
-    def _rejections(self, rejections: Mapping[str, str]) -> dict[str, Schema]:
-        error = {JSON: {"schema": self._schema(Error)}}
+    def _rejections(self, path: str, rejections: Mapping[str, str]) -> dict[str, Schema]:
+        error = self.schemas.of(DeepLError if path.startswith(DEEPL) else Error)
+        content = {JSON: {"schema": error}}
         return {
-            status: {"description": words, "content": error} for status, words in rejections.items()
+            status: {"description": words, "content": content}
+            for status, words in rejections.items()
         }
 
-    def _request(self, kind: Any, is_form: bool) -> Schema:
-        """Return a reference to the schema of a request class; a form has no lists."""
-        name = kind.__name__.removesuffix("Request") + ("FormRequest" if is_form else "Request")
-        if name not in self.schemas:
-            hints = get_type_hints(kind, include_extras=True)
-            properties = {f.name: self._field(f.name, hints[f.name], is_form) for f in fields(kind)}
-            properties["api_key"] = {"type": "string"}
-            required = [f.name for f in fields(kind) if f.default is MISSING]
-            required += ["api_key"] * self.needs_key
-            description = inspect.getdoc(kind) or ""
-            self.schemas[name] = {
-                "type": "object", "description": description,
-                "required": required, "properties": properties,
-            }  # fmt: skip
-        return {"$ref": f"#/components/schemas/{name}"}
 
-    def _field(self, name: str, hint: Any, is_form: bool) -> Schema:
-        """Return the schema of a request's field with the limits of this server."""
-        setting, description = (*getattr(hint, "__metadata__", ()), "", "")[:2]
-        limit = getattr(self.config, setting) if setting else None
-        kind = get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
-        if name in ("source", "target"):
-            return {"type": "string", "enum": ["auto"] * (name == "source") + self.codes}
-        if kind is Upload:
-            return {"type": "string", "format": "binary", "description": "The file."}
-        schema = self._schema(kind)
-        if kind is int:
-            schema = {**schema, "minimum": 0, "maximum": limit}
-        elif name == "q":
-            text = {
-                "type": "string",
-                "minLength": 1,
-                "example": "Has David already painted the wall?",
-            }
-            item = dict(PLAIN[str])
-            if limit is not None:
-                text["maxLength"] = item["maxLength"] = limit
-            texts = {"type": "array", "minItems": 1, "items": item}
-            if limit is not None:
-                texts["maxItems"] = self.config.batch_limit
-            schema = text if is_form or kind is str else {"oneOf": [text, texts]}
-        elif limit is not None:
-            schema = {**schema, "maxLength": limit}
-        return {**schema, "description": description} if description else schema
-
-    def _schema(self, hint: Any) -> Schema:
-        """Return the schema of a type; classes become components."""
-        if hint is Any:
-            return {}
-        if hint in PLAIN:
-            return PLAIN[hint]
-        origin, arguments = get_origin(hint), get_args(hint)
-        if origin is Literal:
-            return {"type": "string", "enum": list(arguments)}
-        if origin is list:
-            return {"type": "array", "items": self._schema(arguments[0])}
-        if origin is dict:
-            return {"type": "object", "additionalProperties": self._schema(arguments[1])}
-        if origin in (Union, UnionType):
-            kinds = [self._schema(kind) for kind in arguments if kind is not NoneType]
-            return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-        assert is_typeddict(hint), hint
-        if hint.__name__ not in self.schemas:
-            self.schemas[hint.__name__] = {}  # a class may contain itself
-            hints = get_type_hints(hint)
-            self.schemas[hint.__name__] = {
-                "type": "object",
-                "description": inspect.getdoc(hint) or "",
-                "required": sorted(hint.__required_keys__),
-                "properties": {name: self._schema(kind) for name, kind in hints.items()},
-            }
-        return {"$ref": f"#/components/schemas/{hint.__name__}"}
+def _is_request(hint: Any) -> bool:
+    return is_dataclass(hint) and getattr(hint, "__name__", "").endswith("Request")

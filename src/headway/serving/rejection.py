@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+FAILED = "Internal Server Error"  # the message of 500; the log has the reason
 CLIENT_LEFT = 499  # the client has disconnected: only the log shows this status
 
 

@@ -29,7 +29,7 @@ UNREADABLE = "The browser (or proxy) sent a request that this server could not u
 
 
 async def read_fields(
-    request: Request, config: ServerConfig, has_file: bool = False
+    request: Request, config: ServerConfig, has_file: bool = False, repeated: str = ""
 ) -> dict[str, Any]:
     """Return a request's fields; only JSON has values other than text, and files.
 
@@ -37,6 +37,7 @@ async def read_fields(
         request: The request.
         config: Limits.
         has_file: Whether the request may have a file, an `Upload`.
+        repeated: The name of a field that a form may repeat; its value is a list.
 
     Raises:
         Rejection: If the body is too large, too slow, or does not have the format that its type says.
@@ -46,17 +47,22 @@ async def read_fields(
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
         return _parse_json(body, config)
-    pairs = _parse_form(request.scope["query_string"])
+    most = MAX_FIELDS + (config.batch_limit if repeated else 0)
+    pairs = _parse_form(request.scope["query_string"], most)
     files: dict[str, Upload] = {}
     if kind == "application/x-www-form-urlencoded":
-        pairs += _parse_form(body)
+        pairs += _parse_form(body, most)
     elif kind == "multipart/form-data":
-        strings, files = await _parse_multipart(request.headers, body, int(has_file))
+        strings, files = await _parse_multipart(request.headers, body, int(has_file), most)
         pairs += strings
     # Line ends become one character, so that limits do not depend on the encoding.
     fields: dict[str, Any] = {}
     for name, value in pairs:
-        fields.setdefault(name, value.replace("\r\n", "\n").replace("\r", "\n"))
+        normalized = value.replace("\r\n", "\n").replace("\r", "\n")
+        if name == repeated:
+            fields.setdefault(name, []).append(normalized)
+        else:
+            fields.setdefault(name, normalized)
     return fields | files
 
 
@@ -128,16 +134,16 @@ def _replace_surrogates(value: Any) -> Any:
     return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
 
 
-def _parse_form(data: bytes) -> list[tuple[str, str]]:
+def _parse_form(data: bytes, max_fields: int) -> list[tuple[str, str]]:
     try:
         text = data.decode("utf-8", "replace")
-        return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=max_fields)
     except ValueError:
         raise Rejection(400, UNREADABLE) from None
 
 
 async def _parse_multipart(
-    headers: Headers, body: bytes, max_files: int
+    headers: Headers, body: bytes, max_files: int, max_fields: int
 ) -> tuple[list[tuple[str, str]], dict[str, Upload]]:
     """Return the texts and the files of a form."""
 
@@ -145,7 +151,7 @@ async def _parse_multipart(
         yield body
 
     parser = MultiPartParser(
-        headers, stream(), max_files=max_files, max_fields=MAX_FIELDS, max_part_size=len(body) + 1
+        headers, stream(), max_files=max_files, max_fields=max_fields, max_part_size=len(body) + 1
     )
     parser.spool_max_size = len(body) + 1  # files stay in memory: texts are never written to a disk
     try:

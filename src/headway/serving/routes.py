@@ -12,10 +12,13 @@ from starlette.routing import Route
 
 from headway.serving import handlers
 from headway.serving.answers import EventStream, json_response, run_while_connected
-from headway.serving.messages import FileRequest, FileTranslation, StreamRequest
-from headway.serving.openapi import Handler, OpenAPI
+from headway.serving.deepl.languages import list_sources, list_targets
+from headway.serving.deepl.routes import deepl_routes, describe_deepl
+from headway.serving.messages import Event, FileRequest, FileTranslation, StreamRequest
+from headway.serving.openapi import GONE, Handler, OpenAPI
 from headway.serving.page import page_files
 from headway.serving.rejection import CLIENT_LEFT, Rejection
+from headway.serving.schemas import Schemas
 from headway.serving.server import Server
 from headway.serving.validation import RequestParser
 
@@ -49,22 +52,31 @@ def make_routes(server: Server) -> list[Route]:
         _route("/download_file/{name}", _download(server), "GET"),
         _route("/spec", _spec(server), "GET"),
         _route("/metrics", _metrics(server), "GET"),
+        *deepl_routes(server),
     ]
 
 
 def describe(server: Server) -> dict[str, Any]:
     """Return the OpenAPI description, with the languages and limits of this server."""
-    api = OpenAPI(server.models.codes, server.config, server.keys is not None)
+    codes = server.models.codes
+    choices = {
+        "source": ["auto", *codes],
+        "target": codes,
+        "source_lang": [each["language"] for each in list_sources(server.models)],
+        "target_lang": [each["language"] for each in list_targets(server.models)],
+    }
+    api = OpenAPI(Schemas(choices, server.config, server.keys is not None))
     for path, handler in POSTS.items():
-        api.add_post(path, handler)
-    api.add_post("/stream", handlers.stream, is_stream=True)
+        api.add("post", path, handler)
+    api.add("post", "/stream", handlers.stream, answer=Event)
     for path, handler in GETS.items():
-        api.add_get(path, handler)
-    api.add_get("/metrics", _metrics(server), METRICS_TYPE.partition(";")[0])
-    api.add_get("/spec", describe)
-    api.add_post("/translate_file", handlers.translate_file)
-    api.add_download("/download_file/{name}", _download(server))
+        api.add("get", path, handler)
+    api.add("get", "/metrics", _metrics(server), answer=str)
+    api.add("get", "/spec", describe)
+    api.add("post", "/translate_file", handlers.translate_file)
+    api.add("get", "/download_file/{name}", _download(server), answer=bytes, rejections=GONE)
     api.add_disabled("/suggest", "Suggestions are not taken.")
+    describe_deepl(api)
     return api.to_dict()
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
 from headway.serving.context import Context
+from headway.serving.deepl.state import DeepLState
 from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
 from headway.serving.keys import Keys
@@ -35,6 +36,7 @@ class Server:
     def __post_init__(self) -> None:
         self.glossaries = Glossaries.load(self.config.glossaries, self.models.pairs)
         self.files = FileStore(self.config)
+        self.deepl = DeepLState()
         self.metrics = Metrics()
         self.queue = TranslationQueue(self.workers, self.config, self.metrics)
         self.admission = Admission(self.config, self.keys, self.queue, self.metrics)
@@ -53,5 +55,6 @@ class Server:
     def context(self) -> Context:
         """What the handlers of a request work with."""
         return Context(
-            self.models, self.queue, self.config, self.keys is not None, self.glossaries, self.files
-        )
+            self.models, self.queue, self.config, self.keys is not None, self.glossaries,
+            self.files, self.deepl,
+        )  # fmt: skip

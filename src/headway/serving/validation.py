@@ -42,6 +42,9 @@ class RequestParser(Generic[R]):
                 values[name] = _parse_text(name, value, limit)
             elif hint == str | None:
                 values[name] = _parse_text(name, value, limit) if value else None
+            elif hint == str | list[str] | None:
+                texts = _parse_texts(name, value, limit, self.config.batch_limit) if value else None
+                values[name] = texts
             elif hint == str | list[str]:
                 values[name] = _parse_texts(name, value, limit, self.config.batch_limit)
             elif hint is int:

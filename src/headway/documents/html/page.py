@@ -30,10 +30,15 @@ class HtmlPage:
         Args:
             translations: One for each paragraph.
         """
-        found = iter(translations)
-        return "".join(
-            node if isinstance(node, str) else write_block(node, next(found)) for node in self.nodes
-        )
+        return write_nodes(self.nodes, translations)
+
+
+def write_nodes(nodes: Sequence[str | Block], translations: Sequence[Translated]) -> str:
+    """Return markup with its blocks replaced, each by one of the translations."""
+    found = iter(translations)
+    return "".join(
+        node if isinstance(node, str) else write_block(node, next(found)) for node in nodes
+    )
 
 
 def write_block(block: Block, translated: Translated) -> str:

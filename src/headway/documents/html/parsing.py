@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from headway.documents.blocks import Block, Kind, Part, make_block
+from headway.documents.blocks import Block, Kind, Part, make_node
 from headway.documents.html.elements import BLOCKS, KEPT, OpenElements, find_element_end, is_void
 from headway.documents.html.tokens import Token, tokenize
 
@@ -48,19 +48,12 @@ def parse_html(source: str) -> list[str | Block]:
         if kind == "text":
             run.append(Part("text", raw, _decode(raw)))
         elif kind == "block":
-            nodes += [_join(run), raw]
+            nodes += [make_node(run), raw]
             run = []
         else:
             inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
             run.append(Part(inline, raw, name=tokens[0].name))
-    return [*nodes, _join(run)]
-
-
-def _join(run: list[Part]) -> str | Block:
-    """Return the parts between two block tags: a block if there is text in it."""
-    if any(part.kind == "text" and part.source.strip() for part in run):
-        return make_block(run)
-    return "".join(part.source for part in run)
+    return [*nodes, make_node(run)]
 
 
 def _decode(source: str) -> str:

@@ -1,18 +1,28 @@
-"""Translation of the HTML of a request, by way of the queue."""
+"""Translation of the markup of a request, by way of the queue."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headway.documents.html.page import HtmlPage
 from headway.documents.paragraph import Translated
+from headway.documents.xml_text import XmlText
 from headway.inference import Translator
 from headway.inference.text_translation import TextTranslation
 from headway.serving.translation import TextTranslator
 
 
 async def translate_pages(
-    translator: TextTranslator, route: Sequence[Translator], sources: Sequence[str]
+    translator: TextTranslator,
+    route: Sequence[Translator],
+    sources: Sequence[str],
+    read: Callable[[str], HtmlPage | XmlText] = HtmlPage,
 ) -> list[TextTranslation]:
-    """Translate the text of HTML documents or fragments.
+    """Translate the text of HTML documents or fragments, or of another markup.
+
+    Args:
+        translator: Translates texts.
+        route: The models.
+        sources: The documents.
+        read: Reads the markup of a document.
 
     Returns:
         For each document its translation, with the sum of its blocks' scores.
@@ -20,7 +30,7 @@ async def translate_pages(
     if not route:
         return [TextTranslation(source) for source in sources]
     size, queue = sum(map(len, sources)), translator.queue
-    pages = await queue.run_text_work(size, lambda: [HtmlPage(source) for source in sources])
+    pages = await queue.run_text_work(size, lambda: [read(source) for source in sources])
     blocks = [block.text for page in pages for block in page.paragraphs]
     found = iter(await translator.translate(route, blocks, align=True))
 

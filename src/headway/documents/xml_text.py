@@ -1,0 +1,125 @@
+"""A text with tags of XML, of any vocabulary: every tag comes back once, around the translations of its words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headway.documents.blocks import Block, Part, make_node
+from headway.documents.html.page import write_nodes
+from headway.documents.paragraph import Translated
+from headway.documents.xml_tokens import XmlToken, tokenize_xml
+
+_BEGINNING, _END = "<text>", "</text>"
+
+
+@dataclass(frozen=True)
+class XmlTags:
+    """What the tags of a text mean.
+
+    Attributes:
+        splitting: Names of elements that stand between sentences.
+        inline: Names of elements that stand inside sentences.
+        ignored: Names of elements whose text is not translated.
+        is_outlined: Whether other elements count as splitting where no text stands beside them.
+    """
+
+    splitting: frozenset[str] = frozenset()
+    inline: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+    is_outlined: bool = True
+
+
+class XmlText:
+    """The blocks of a text, and what stands between them.
+
+    Args:
+        source: A text with tags, or a whole document.
+        tags: What the tags mean.
+
+    Raises:
+        HeadwayError: If the text is not well-formed, declares entities, or has too many tags.
+    """
+
+    def __init__(self, source: str, tags: XmlTags) -> None:
+        if source.lstrip().startswith(("<?xml", "<!DOCTYPE")):
+            tokens = tokenize_xml(source)
+        else:
+            tokens = tokenize_xml(_BEGINNING + source + _END)[1:-1]
+        self.nodes = _split(tokens, tags)
+        self.paragraphs = [node for node in self.nodes if isinstance(node, Block)]
+
+    def write(self, translations: Sequence[Translated]) -> str:
+        """Return the text with its blocks replaced.
+
+        Args:
+            translations: One for each paragraph.
+        """
+        return write_nodes(self.nodes, translations)
+
+
+def _split(tokens: Sequence[XmlToken], tags: XmlTags) -> list[str | Block]:
+    """Return splitting tags, which stay as they are, and the blocks of text between them."""
+    splitting = _find_splitting(tokens, tags)
+    nodes: list[str | Block] = []
+    run: list[Part] = []
+    at = 0
+    while at < len(tokens):
+        token, end = tokens[at], at + 1
+        if token.kind == "open" and token.name in tags.ignored:
+            end = _find_end(tokens, at)
+        source = "".join(each.source for each in tokens[at:end])
+        if token.kind in ("text", "data"):
+            run.append(Part("text", source, token.text))
+        elif at in splitting:
+            nodes += [make_node(run), source]
+            run = []
+        elif token.kind == "open" and end == at + 1:
+            run.append(Part("open", source, name=token.name))
+        elif token.kind == "close":
+            run.append(Part("close", source, name=token.name))
+        else:
+            run.append(Part("point", source))
+        at = end
+    return [*nodes, make_node(run)]
+
+
+def _find_splitting(tokens: Sequence[XmlToken], tags: XmlTags) -> set[int]:
+    """Return the numbers of the tags that split."""
+    has_text = _find_texts(tokens)
+    found: set[int] = set()
+    stack: list[int] = []  # the opening tags around a place; -1 stands for the text itself
+    for number, token in enumerate(tokens):
+        if token.kind in ("open", "empty"):
+            parent = stack[-1] if stack else -1
+            is_outlined = tags.is_outlined and parent not in has_text
+            is_outlined = is_outlined and (parent < 0 or parent in found)
+            if token.name in tags.splitting or (is_outlined and token.name not in tags.inline):
+                found.add(number)
+        if token.kind == "open":
+            stack.append(number)
+        elif token.kind == "close" and stack and stack.pop() in found:
+            found.add(number)
+    return found
+
+
+def _find_texts(tokens: Sequence[XmlToken]) -> set[int]:
+    """Return the opening tags of the elements in which text stands, not counting the text of their elements."""
+    found: set[int] = set()
+    stack = [-1]
+    for number, token in enumerate(tokens):
+        if token.kind == "open":
+            stack.append(number)
+        elif token.kind == "close":
+            stack.pop()
+        elif token.kind in ("text", "data") and token.text.strip():
+            found.add(stack[-1])
+    return found
+
+
+def _find_end(tokens: Sequence[XmlToken], start: int) -> int:
+    """Return the number of the first token after an element."""
+    depth = 0
+    for number in range(start, len(tokens)):
+        depth += {"open": 1, "close": -1}.get(tokens[number].kind, 0)
+        if not depth:
+            return number + 1
+    return len(tokens)

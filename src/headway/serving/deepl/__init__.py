@@ -1,0 +1,1 @@
+"""The addresses and fields of DeepL's API, version 2."""

@@ -1,0 +1,70 @@
+"""Requests and answers of DeepL's addresses; ``serving/messages.py`` says how they are used."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from headway.serving.messages import Texts
+
+Formality = Literal["default", "more", "less", "prefer_more", "prefer_less"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepLTextRequest:
+    """Fields of ``POST /v2/translate``. Other fields of DeepL are accepted and have no effect."""
+
+    text: Texts
+    target_lang: str
+    source_lang: str | None = None
+    split_sentences: Literal["1", "0", "nonewlines"] = "1"
+    formality: Formality = "default"
+    glossary_id: str | None = None
+    tag_handling: Literal["", "xml", "html"] = ""
+    outline_detection: Annotated[
+        bool, "", "Whether tags of XML without text beside them separate sentences."
+    ] = True
+    splitting_tags: str | list[str] | None = None
+    non_splitting_tags: str | list[str] | None = None
+    ignore_tags: str | list[str] | None = None
+    show_billed_characters: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepLLanguagesRequest:
+    """Fields of ``GET /v2/languages``."""
+
+    type: Literal["source", "target"] = "source"
+
+
+class DeepLError(TypedDict):
+    """Why a request was rejected."""
+
+    message: str
+
+
+class DeepLTranslation(TypedDict):
+    """The translation of a text, and the language of the text."""
+
+    detected_source_language: str
+    text: str
+    billed_characters: NotRequired[int]
+
+
+class DeepLTranslations(TypedDict):
+    """The translations of a request's texts, in their order."""
+
+    translations: list[DeepLTranslation]
+
+
+class DeepLLanguage(TypedDict):
+    """A language; of a target also whether ``formality`` has an effect."""
+
+    language: str
+    name: str
+    supports_formality: NotRequired[bool]
+
+
+class DeepLUsage(TypedDict):
+    """The characters that the owner of a key has sent since the server started, and the limit."""
+
+    character_count: int
+    character_limit: int

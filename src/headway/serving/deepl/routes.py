@@ -1,0 +1,71 @@
+"""DeepL's addresses, and which handler answers each."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, get_type_hints
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from headway.serving.answers import json_response, run_while_connected
+from headway.serving.context import Context
+from headway.serving.deepl import handlers, text
+from headway.serving.keys import given_key
+from headway.serving.openapi import GONE, REJECTIONS, Handler, OpenAPI
+from headway.serving.rejection import CLIENT_LEFT, Rejection
+from headway.serving.server import Server
+from headway.serving.validation import RequestParser
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def deepl_routes(server: Server) -> list[Route]:
+    """Return DeepL's routes."""
+    languages = _answer(server, handlers.deepl_languages)
+    return [
+        Route("/v2/translate", _answer(server, text.translate, "text"), methods=["POST"]),
+        Route("/v2/languages", languages, methods=["GET", "POST"]),
+        Route("/v2/usage", _answer(server, handlers.deepl_usage), methods=["GET", "POST"]),
+    ]
+
+
+def describe_deepl(api: OpenAPI) -> None:
+    """Add DeepL's addresses to a description."""
+    api.add("post", "/v2/translate", text.translate, rejections=REJECTIONS | GONE)
+    api.add("get", "/v2/languages", handlers.deepl_languages, rejections=REJECTIONS)
+    api.add("get", "/v2/usage", handlers.deepl_usage, rejections=REJECTIONS)
+
+
+def _answer(server: Server, handler: Handler, repeated: str = "") -> Endpoint:
+    """Return the endpoint of a handler, whose first argument may be a request."""
+    hints = get_type_hints(handler)
+    first = next(iter(hints.values()))
+    parser = None if first is Context else RequestParser(first, server.config)
+
+    async def answer(request: Request) -> Response:
+        async with _admit(server, request, repeated) as (fields, context):
+            given = [] if parser is None else [parser.parse(fields)]
+            task = await run_while_connected(handler(*given, context), request.receive)
+        return Response(status_code=CLIENT_LEFT) if task is None else json_response(task.result())
+
+    return answer
+
+
+@asynccontextmanager
+async def _admit(
+    server: Server, request: Request, repeated: str = "", has_file: bool = False
+) -> AsyncIterator[tuple[dict[str, Any], Context]]:
+    """Admit a request; yield its fields, and what the handler works with.
+
+    Raises:
+        Rejection: As `Admission.admit`, but 403 for a missing key.
+    """
+    if server.keys is not None and not given_key({}, request.headers):
+        raise Rejection(
+            403, "Authorization failed: send the header Authorization: DeepL-Auth-Key KEY"
+        )
+    async with server.admission.admit(request, has_file, repeated) as fields:
+        owner = "" if server.keys is None else server.admission.identify(request, fields)
+        yield fields, replace(server.context, owner=owner)
