@@ -52,6 +52,12 @@ class ServerConfig:
     glossaries: Annotated[
         str, "glossaries that requests may name: NAME=FILE, separated by commas"
     ] = ""
+    client_glossaries: Annotated[
+        int, "glossaries that each key may keep on the server; 0: none", NOT_NEGATIVE, at_most(1000)
+    ] = 100
+    glossary_folder: Annotated[
+        str, "folder where glossaries of clients are kept; empty: in memory, until the server ends"
+    ] = ""
     metrics_token: Annotated[str, "bearer token that /metrics requires; empty: none"] = ""
     watch_seconds: Annotated[
         float,

@@ -83,12 +83,17 @@ class OpenAPI:
             {"name": name, "in": "path", "required": True, "schema": PLAIN[str]}
             for name in re.findall(r"{(\w+)}", path)
         ]
+        names = [each["name"] for each in named]
         if request is not None and method == "post":
             has_key = not path.startswith(DEEPL)
             operation["requestBody"] = {"required": True, "content": self._body(request, has_key)}
         elif request is not None:
             schema = self.schemas.properties(request)
-            named += [{"name": name, "in": "query", "schema": of} for name, of in schema.items()]
+            named += [
+                {"name": name, "in": "query", "schema": of}
+                for name, of in schema.items()
+                if name not in names
+            ]
         if named:
             operation["parameters"] = named
         self.paths.setdefault(path, {})[method] = operation

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from headway.config import ServerConfig
 from headway.serving.admission import Admission
 from headway.serving.context import Context
+from headway.serving.deepl.glossary_store import GlossaryStore
 from headway.serving.deepl.state import DeepLState
 from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
@@ -36,7 +37,9 @@ class Server:
     def __post_init__(self) -> None:
         self.glossaries = Glossaries.load(self.config.glossaries, self.models.pairs)
         self.files = FileStore(self.config)
-        self.deepl = DeepLState()
+        self.deepl = DeepLState(
+            GlossaryStore(self.config.client_glossaries, self.config.glossary_folder)
+        )
         self.metrics = Metrics()
         self.queue = TranslationQueue(self.workers, self.config, self.metrics)
         self.admission = Admission(self.config, self.keys, self.queue, self.metrics)

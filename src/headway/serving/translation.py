@@ -13,9 +13,11 @@ from headway.inference.text_translation import TextTranslation
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import WordPairs
 from headway.serving.queue import SHORT_REQUEST, TranslationQueue
+from headway.serving.rejection import Rejection
 from headway.serving.tokenized_texts import TokenizedText, tokenize_texts
 from headway.text.word_links import WordLinks
 
+MAX_TRIES = 1_000_000  # of a glossary's terms at places of a request's texts: about two seconds
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
 
 
@@ -107,12 +109,35 @@ class TextTranslator:
         is_admitted: bool,
     ) -> list[TokenizedText]:
         characters = sum(map(len, texts))
+        work = characters + await self._check_glossary(translator, texts, is_admitted)
         if characters >= SHORT_REQUEST and not is_admitted:
             # A long request that will be rejected must not cost the others the time to split it.
             self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
         max_tokens = UNLIMITED if is_admitted else self.queue.config.queue_tokens
         tokenize = partial(tokenize_texts, translator, search, texts, self.is_split, max_tokens)
-        return await self.queue.run_text_work(characters, tokenize)
+        return await self.queue.run_text_work(work, tokenize)
+
+    async def _check_glossary(
+        self, translator: Translator, texts: Sequence[str], is_admitted: bool
+    ) -> int:
+        """Return about how many terms will be compared with the texts.
+
+        Raises:
+            Rejection: 400 if this would take many seconds.
+        """
+        glossary = translator.glossary
+        if glossary is None:
+            return 0
+        tries = await self.queue.run_text_work(
+            sum(map(len, texts)), lambda: sum(map(glossary.count_tries, texts))
+        )
+        if tries > MAX_TRIES and not is_admitted:
+            raise Rejection(
+                400,
+                "Invalid request: too many terms of the glossary begin alike for so long a text;"
+                " send less text at once",
+            )
+        return tries
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield the parts of a translation as the last model of a route finds them, greedily.

@@ -9,6 +9,11 @@ from typing import NamedTuple
 from headway.errors import HeadwayError
 from headway.text.words import is_inside_word
 
+# Where a term may begin: at each word, and at each character of scripts without spaces between words.
+_PLACES = re.compile(
+    r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U00020000-\U0003ffff]+|\S"
+)
+
 
 class TermMatch(NamedTuple):
     """A term in a text.
@@ -125,6 +130,15 @@ class Glossary:
 
     def __len__(self) -> int:
         return len(self.terms)
+
+    def count_tries(self, text: str) -> int:
+        """Return about how many terms `find` compares with places of a text, each in some microseconds."""
+        sizes = {beginning: len(terms) for beginning, terms in self._by_beginning.items()}
+        total = 0
+        for found in _PLACES.finditer(text):
+            two = text[found.start() : found.start() + 2].lower()
+            total += sum(sizes.get(key, 0) for key in dict.fromkeys((two, two[:1], "")))
+        return total
 
     def find(self, text: str, taken: Sequence[tuple[int, int]] = ()) -> list[TermMatch]:
         """Return the terms of a text, from left to right; they do not overlap.

@@ -68,3 +68,52 @@ class DeepLUsage(TypedDict):
 
     character_count: int
     character_limit: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepLNewGlossaryRequest:
+    """Fields of ``POST /v2/glossaries``."""
+
+    name: str
+    source_lang: str
+    target_lang: str
+    entries: str
+    entries_format: Literal["tsv", "csv"] = "tsv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepLGlossaryRequest:
+    """The part of an address that names a glossary."""
+
+    glossary_id: str
+
+
+class DeepLPair(TypedDict):
+    """A pair of languages."""
+
+    source_lang: str
+    target_lang: str
+
+
+class DeepLPairs(TypedDict):
+    """Pairs of languages."""
+
+    supported_languages: list[DeepLPair]
+
+
+class DeepLGlossary(TypedDict):
+    """A glossary that a client made, without its entries."""
+
+    glossary_id: str
+    name: str
+    ready: bool
+    source_lang: str
+    target_lang: str
+    creation_time: str
+    entry_count: int
+
+
+class DeepLGlossaries(TypedDict):
+    """The glossaries of the key's owner."""
+
+    glossaries: list[DeepLGlossary]

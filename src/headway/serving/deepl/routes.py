@@ -11,7 +11,8 @@ from starlette.routing import Route
 
 from headway.serving.answers import json_response, run_while_connected
 from headway.serving.context import Context
-from headway.serving.deepl import handlers, text
+from headway.serving.deepl import glossaries, handlers, text
+from headway.serving.deepl.glossary_store import QUOTA_EXCEEDED
 from headway.serving.keys import given_key
 from headway.serving.openapi import GONE, REJECTIONS, Handler, OpenAPI
 from headway.serving.rejection import CLIENT_LEFT, Rejection
@@ -19,6 +20,16 @@ from headway.serving.server import Server
 from headway.serving.validation import RequestParser
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+TSV = "text/tab-separated-values"
+QUOTA = {str(QUOTA_EXCEEDED): "The owner of the key has too many glossaries."}
+GLOSSARIES: list[tuple[str, str, Handler, int]] = [
+    ("GET", "/v2/glossary-language-pairs", glossaries.glossary_language_pairs, 200),
+    ("POST", "/v2/glossaries", glossaries.create_glossary, 201),
+    ("GET", "/v2/glossaries", glossaries.list_glossaries, 200),
+    ("GET", "/v2/glossaries/{glossary_id}", glossaries.get_glossary, 200),
+    ("DELETE", "/v2/glossaries/{glossary_id}", glossaries.delete_glossary, 204),
+    ("GET", "/v2/glossaries/{glossary_id}/entries", glossaries.get_glossary_entries, 200),
+]
 
 
 def deepl_routes(server: Server) -> list[Route]:
@@ -28,6 +39,10 @@ def deepl_routes(server: Server) -> list[Route]:
         Route("/v2/translate", _answer(server, text.translate, "text"), methods=["POST"]),
         Route("/v2/languages", languages, methods=["GET", "POST"]),
         Route("/v2/usage", _answer(server, handlers.deepl_usage), methods=["GET", "POST"]),
+        *(
+            Route(path, _answer(server, handler, status=status), methods=[method])
+            for method, path, handler, status in GLOSSARIES
+        ),
     ]
 
 
@@ -36,9 +51,15 @@ def describe_deepl(api: OpenAPI) -> None:
     api.add("post", "/v2/translate", text.translate, rejections=REJECTIONS | GONE)
     api.add("get", "/v2/languages", handlers.deepl_languages, rejections=REJECTIONS)
     api.add("get", "/v2/usage", handlers.deepl_usage, rejections=REJECTIONS)
+    for method, path, handler, status in GLOSSARIES:
+        kind = TSV if handler is glossaries.get_glossary_entries else ""
+        api.add(
+            method.lower(), path, handler, status=status, media_type=kind,
+            rejections=REJECTIONS | GONE | QUOTA,
+        )  # fmt: skip
 
 
-def _answer(server: Server, handler: Handler, repeated: str = "") -> Endpoint:
+def _answer(server: Server, handler: Handler, repeated: str = "", status: int = 200) -> Endpoint:
     """Return the endpoint of a handler, whose first argument may be a request."""
     hints = get_type_hints(handler)
     first = next(iter(hints.values()))
@@ -46,9 +67,14 @@ def _answer(server: Server, handler: Handler, repeated: str = "") -> Endpoint:
 
     async def answer(request: Request) -> Response:
         async with _admit(server, request, repeated) as (fields, context):
-            given = [] if parser is None else [parser.parse(fields)]
+            given = [] if parser is None else [parser.parse(fields | request.path_params)]
             task = await run_while_connected(handler(*given, context), request.receive)
-        return Response(status_code=CLIENT_LEFT) if task is None else json_response(task.result())
+        if task is None:
+            return Response(status_code=CLIENT_LEFT)
+        found = task.result()
+        if isinstance(found, str):
+            return Response(found, status, media_type=TSV)
+        return Response(status_code=status) if found is None else json_response(found, status)
 
     return answer
 

@@ -3,13 +3,17 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from headway.serving.deepl.glossary_store import GlossaryStore
+
 
 @dataclass
 class DeepLState:
     """What clients have left on the server.
 
     Attributes:
+        glossaries: Those that clients made.
         characters: The characters of each owner of a key; on a server without keys all clients are one.
     """
 
+    glossaries: GlossaryStore = field(default_factory=lambda: GlossaryStore(0))
     characters: Counter[str] = field(default_factory=Counter)

@@ -9,6 +9,7 @@ from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.inference.text_translation import TextTranslation
 from headway.serving.context import Context
+from headway.serving.deepl.glossaries import add_glossary
 from headway.serving.deepl.languages import find_language, source_code
 from headway.serving.deepl.messages import DeepLTextRequest, DeepLTranslation, DeepLTranslations
 from headway.serving.markup_translation import translate_pages
@@ -39,7 +40,8 @@ async def translate(request: DeepLTextRequest, context: Context) -> DeepLTransla
         chosen = [texts[number] for number in numbers]
         route = []
         if any(map(is_translatable, chosen)):
-            route = context.models.require_route(source, target)
+            found_route = context.models.require_route(source, target)
+            route = await add_glossary(found_route, request.glossary_id, context)
         found |= zip(numbers, await _translate(request, route, chosen, context), strict=True)
     context.deepl.characters[context.owner] += sum(map(len, texts))
     return {
