@@ -136,7 +136,9 @@ def test_an_imported_model_translates_as_transformers_does(
         batch = tokenizer([text], return_tensors="pt")
         how = {"length_penalty": 0.0} if beam > 1 else {}
         longest = batch.input_ids.shape[1] + 3
-        [answer] = theirs.generate(**batch, num_beams=beam, max_new_tokens=longest, **how).tolist()
+        [answer] = theirs.generate(
+            **batch, num_beams=beam, min_new_tokens=1, max_new_tokens=longest, **how
+        ).tolist()
         [[found]] = translator.search_batch(translator.split(text), search)
         assert [columns[i] for i in found.tokens] == answer[1:][: len(found.tokens)]
         assert len(answer) - 1 == len(found.tokens)

@@ -69,7 +69,7 @@ def brute_force_of(
 ) -> list[tuple[float, list[int]]]:
     """All translations of up to ``limit`` tokens of five, with their scores, best first."""
     found = []
-    for length in range(limit):
+    for length in range(1, limit):  # none is empty
         for body in itertools.product((0, 2, 3), repeat=length):
             tokens = [*body, EOS]
             found.append((log_p(sentence, tokens) / length_penalty(length + 1, alpha), tokens))
@@ -100,11 +100,20 @@ def test_a_beam_of_one_is_greedy(seed: int) -> None:
         path = [PAD, PAD]
         for length in range(1, 10):
             scores = toy.table[sentence, path[-2], path[-1]].clone()
-            scores[PAD] = -torch.inf
+            scores[[PAD, EOS] if length == 1 else [PAD]] = -torch.inf
             path.append(EOS if length == 9 else int(scores.argmax()))
             if path[-1] == EOS:
                 break
         assert found.tokens == path[2:]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_translation_is_empty_only_if_it_has_no_room(beam: int) -> None:
+    toy = Toy(2, seed=1)
+    toy.table[..., EOS] = 50.0
+    [[one], [nothing]] = search(toy, [0, 1], [9, 1], beam=beam)
+    assert len(one.tokens) == 2
+    assert nothing.tokens == [EOS]
 
 
 @pytest.mark.parametrize("beam", [1, 3, 4])
@@ -201,6 +210,7 @@ def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch() -> None:
 
 def test_top_k_and_top_p_leave_only_the_likeliest_tokens() -> None:
     toy = Toy(1, seed=8)
+    toy.table[0, PAD, PAD, EOS] = -50.0  # samples may be empty, and a translation may not
     [greedy] = search(toy, [0], [7], beam=1)[0]
     for options in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-4}):
         assert {tuple(h.tokens) for h in draws(toy, 5, **options)} == {tuple(greedy.tokens)}

@@ -93,7 +93,8 @@ def beam_search(
 
     The search for a sentence ends when no open hypothesis can overtake the ``n_best`` best finished
     ones. Once ``beam`` hypotheses are finished, it also ends when no open hypothesis would overtake them
-    if it ended now. A hypothesis that reaches its limit must end there.
+    if it ended now. A hypothesis that reaches its limit must end there, and none ends before it has a
+    token: the length penalty makes an empty one likelier than a long one of which the model is unsure.
 
     Args:
         decoding: New, with ``beam`` hypotheses for each sentence.
@@ -128,6 +129,10 @@ def beam_search(
         found = decoding.candidates(last_N, 2 * beam, forced_N)
         check_finite(found.log_z)
         log_p_NC = found.logits - found.log_z[:, None]
+        if length == 1:  # an empty translation is an error of the model, however likely
+            others_NC = np.where(found.tokens == eos, -np.inf, log_p_NC)
+            has_others_N1 = np.isfinite(others_NC).any(1, keepdims=True)
+            log_p_NC = np.where(has_others_N1, others_NC, log_p_NC)
         totals_AM = (scores_AK.reshape(-1, 1) + log_p_NC).reshape(len(active), -1)
         # Of equal candidates, the one of the earlier beam wins, then the earlier one of a beam.
         place = (-totals_AM).argsort(1, kind="stable")[:, : 2 * beam]

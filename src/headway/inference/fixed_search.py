@@ -77,6 +77,10 @@ class FixedSearch:
         log_z_BK1 = logits_BKV.logsumexp(-1, keepdim=True).double()
         logits_BKV.select(-1, self.pad).fill_(-torch.inf)
         top_BKC, tokens_BKC = logits_BKV.topk(len(self.places_C1))
+        others_BKC = top_BKC.masked_fill(tokens_BKC == self.eos, -torch.inf)
+        has_others_BK1 = others_BKC.isfinite().any(-1, keepdim=True)
+        is_first_step = state.past.position == 0
+        top_BKC = torch.where(is_first_step & has_others_BK1, others_BKC, top_BKC)
         forced_B11 = state.forced_BT.index_select(1, state.past.position)[:, :, None]
         forced_BK1 = forced_B11.clamp(min=0).expand(-1, beams, -1)
         is_first_C = self.places_C1 == 0

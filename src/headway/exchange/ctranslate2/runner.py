@@ -44,7 +44,7 @@ class Runner:
             max_batch_size=BATCH_TOKENS,
             batch_type="tokens",
             max_input_length=0,
-            min_decoding_length=0,
+            min_decoding_length=1,  # its default, too
             max_decoding_length=max(limits),
             suppress_sequences=[[self.target[-1]]],
         )

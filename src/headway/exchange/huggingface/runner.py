@@ -37,6 +37,7 @@ class Runner:
             pad_token_id=self.pad,
             decoder_start_token_id=self.pad,
             bad_words_ids=[[self.pad]],
+            min_new_tokens=1,
         )
 
     def translate_greedily(self, sources: list[list[int]], limits: list[int]) -> list[list[int]]:

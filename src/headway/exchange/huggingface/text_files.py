@@ -143,6 +143,7 @@ def _generation(model: Model, size: int) -> dict[str, object]:
         "forced_eos_token_id": Tokenizer.eos,
         "bad_words_ids": [[size - 1]],
         "num_beams": search.beam,
+        "min_new_tokens": 1,
         "max_new_tokens": position_rows(model.config.model) // 2,
     }
     if search.beam > 1:  # transformers warns about a penalty for greedy search

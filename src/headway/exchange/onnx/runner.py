@@ -65,6 +65,8 @@ class Runner:
             logits = outputs.pop("logits")[:, -1]
             past |= {name.replace("present", "past_key_values"): v for name, v in outputs.items()}
             logits[:, self.pad] = -np.inf
+            if not chosen:  # no translation is empty
+                logits[:, Tokenizer.eos] = -np.inf
             token = logits.argmax(-1)
             token[len(chosen) + 1 >= limits] = Tokenizer.eos
             chosen.append(token)
