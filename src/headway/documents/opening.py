@@ -6,8 +6,8 @@ from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
 
 SUFFIXES = (  # of the files that `open_document` reads
-    ".csv", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".tsv", ".txt", ".vtt", ".xhtml",
-    ".xlf", ".xliff",
+    ".csv", ".docx", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".odp", ".ods", ".odt", ".po", ".pot",
+    ".pptx", ".srt", ".tsv", ".txt", ".vtt", ".xhtml", ".xlf", ".xliff", ".xlsx",
 )  # fmt: skip
 
 
@@ -65,6 +65,14 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.documents.table import TableDocument
 
             return TableDocument(data, options, "\t" if suffix == ".tsv" else "")
+        case ".docx" | ".pptx" | ".xlsx" | ".odt" | ".odp" | ".ods":
+            from headway.documents.office.document import read_office_file
+
+            return read_office_file(data, options, suffix)
+        case ".epub":
+            from headway.documents.office.epub import read_book
+
+            return read_book(data, options)
         case ".txt":
             from headway.documents.plain import PlainDocument
 

@@ -175,16 +175,31 @@ class _Placing(Generic[Content]):
             at = find_point(text, element.start, target, words, first)
             at = min(max(at, span[0]), span[1])
             return at, at
+        if part := self._find_part_of_word(element, first, last):
+            a, b = (min(max(at, span[0]), span[1]) for at in part)
+            return a, b
         a, b = words[first][0], words[last - 1][1]
         # Punctuation beside the element in the source stays outside of it.
-        if text[element.end : element.end + 1].strip() and is_mark(text[element.end]):
+        inside = text[element.start : element.end]
+        if element.end < len(text) and is_mark(text[element.end]) and not inside[-1].isspace():
             while b - 1 > a and is_mark(target[b - 1]):
                 b -= 1
-        if element.start and is_mark(text[element.start - 1]):
+        if element.start and is_mark(text[element.start - 1]) and not inside[0].isspace():
             while a + 1 < b and is_mark(target[a]):
                 a += 1
         a = min(max(a, span[0]), span[1])
         return a, min(max(b, a), span[1])
+
+    def _find_part_of_word(self, element: Element[Content], first: int, last: int) -> Span | None:
+        """Return where the part of a word is that an element covers, such as the 2 in m2, if the word stays."""
+        covered = _overlapped(self.links.source, (element.start, element.end))
+        if last - first != 1 or covered[1] - covered[0] != 1:
+            return None
+        own, other = self.links.source[covered[0]], self.links.target[first]
+        if self.paragraph.text[slice(*own)] != self.target[slice(*other)]:
+            return None
+        move = other[0] - own[0]
+        return max(own[0], element.start) + move, min(own[1], element.end) + move
 
     def _find_kept(self, element: Element[Content]) -> Span | None:
         """Return where the translation has the text of an element that is kept, if it has it."""

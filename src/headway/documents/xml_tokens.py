@@ -38,6 +38,12 @@ class XmlToken(NamedTuple):
         return self.start + len(self.source)
 
     @property
+    def prefix(self) -> str:
+        """Of a tag: the prefix of its name, with the colon."""
+        name = re.split(r"[\s/>]", self.source[1:].lstrip("/"), maxsplit=1)[0]
+        return name[: name.rfind(":") + 1]
+
+    @property
     def text(self) -> str:
         """What text or a CDATA section means."""
         return self.name if self.kind == "data" else html.unescape(self.source)
@@ -56,8 +62,17 @@ def tokenize_xml(source: str) -> list[XmlToken]:
         HeadwayError: If the document is not well-formed, declares entities, or has too many tags.
     """
     check_count(source.count("<"), "tags")
+    return list(iterate_xml(source))
+
+
+def iterate_xml(source: str) -> Iterator[XmlToken]:
+    """Return an iterator over the tokens of an XML document, of which only one is in memory at a time.
+
+    Raises:
+        HeadwayError: At once, if the document is not well-formed or declares entities.
+    """
     _check_form(source)
-    return list(_tokenize(source))
+    return _tokenize(source)
 
 
 def _tokenize(source: str) -> Iterator[XmlToken]:
@@ -93,10 +108,14 @@ def _refuse_entities(name: str, system: str | None, public: str | None, has_subs
         raise HeadwayError("declares entities, which are not read")
 
 
+def find_attributes(tag: str) -> dict[str, tuple[int, int]]:
+    """Return where the values of a tag's attributes stand in its source, with their quotes."""
+    return {found[1]: found.span(2) for found in _ATTRIBUTE.finditer(tag)}
+
+
 def set_attribute(tag: str, name: str, value: str) -> str:
     """Return the source of a tag with another value of an attribute."""
-    for found in _ATTRIBUTE.finditer(tag):
-        if found[1] == name:
-            return f'{tag[: found.start(2)]}"{html.escape(value)}"{tag[found.end(2) :]}'
+    if span := find_attributes(tag).get(name):
+        return f'{tag[: span[0]]}"{html.escape(value)}"{tag[span[1] :]}'
     end = len(tag) - (2 if tag.endswith("/>") else 1)
     return f'{tag[:end].rstrip()} {name}="{html.escape(value)}"{tag[end:]}'

@@ -1,0 +1,1 @@
+"""Office files and electronic books: ZIP packages with parts in XML."""

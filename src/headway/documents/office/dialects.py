@@ -1,0 +1,68 @@
+"""How word processing, slides and cells of Office Open XML write paragraphs."""
+
+import re
+
+from headway.documents.office.runs import RunDialect
+
+_EMPTY = re.compile(r"^<[\w:]+\s*(/>|>\s*</[\w:]+>)$")
+# What two runs may differ in and still look the same: language, marks of the spelling check, revisions.
+_WORD_NOISE = re.compile(
+    r"<(?:\w+:)?(?:lang|noProof|webHidden)\b[^<>]*/>|\s(?:\w+:)?rsid\w*=\"[^\"]*\""
+)
+_SLIDE_NOISE = re.compile(r"\s(?:lang|altLang|dirty|err|noProof|smtClean|smtId|bmk)=(?:\"[^\"]*\"|'[^']*')")  # fmt: skip
+_ESCAPE = re.compile(r"_x000([9ADad])_")
+
+
+def _normalize_word(properties: str) -> str:
+    return _shorten(_WORD_NOISE.sub("", properties))
+
+
+def _normalize_slide(properties: str) -> str:
+    return _shorten(_SLIDE_NOISE.sub("", properties))
+
+
+def _shorten(properties: str) -> str:
+    """Return "" for properties that say nothing."""
+    return "" if _EMPTY.match(properties) else properties
+
+
+def _read_cell(text: str) -> str:
+    """Return the text of a cell, in which ``_x000D_`` is a carriage return."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def _write_cell(text: str) -> str:
+    return text.replace("\r", "_x000D_")
+
+
+WORD = RunDialect(
+    normalize=_normalize_word,
+    breaks=frozenset({"br", "cr", "ptab", "tab"}),
+    new_break="<{0}br/>",
+    dropped=frozenset({"lastRenderedPageBreak", "proofErr", "softHyphen"}),
+    heads=frozenset({"pPr"}),
+    wrappers=frozenset({
+        "bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "smartTag",
+    }),
+    holders=frozenset({"sdtContent"}),
+    attached=frozenset({"customXmlPr", "sdtEndPr", "sdtPr", "smartTagPr"}),
+    described=frozenset({"customXml", "sdt", "smartTag"}),
+    ranges=frozenset({"bookmark", "commentRange"}),
+    kept=frozenset({"fldSimple"}),
+    characters=(("noBreakHyphen", "-"),),
+)  # fmt: skip
+SLIDE = RunDialect(
+    normalize=_normalize_slide,
+    breaks=frozenset({"br"}),
+    new_break="<{0}br/>",
+    has_breaks_in_runs=False,
+    heads=frozenset({"pPr"}),
+    tails=frozenset({"endParaRPr"}),
+    is_trimmed=False,
+)
+CELL = RunDialect(
+    normalize=_shorten,
+    dropped=frozenset({"phoneticPr", "rPh"}),
+    read=_read_cell,
+    write=_write_cell,
+)

@@ -1,0 +1,74 @@
+"""Office files: .docx, .pptx, .xlsx, .odt, .odp and .ods."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from headway.documents.office.languages import Language
+from headway.documents.office.odf import find_odf_parts
+from headway.documents.office.ooxml import find_fixed_texts, find_ooxml_parts
+from headway.documents.office.package import Package
+from headway.documents.office.xml_part import XmlPart
+from headway.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.documents.text_file import check_count
+from headway.errors import HeadwayError
+
+MOST_TAGS = 1_000_000  # of all parts with text
+
+
+class PackagedDocument:
+    """A file in a ZIP package, whose parts are documents.
+
+    Args:
+        package: The file.
+        parts: The parts with text, after their names.
+    """
+
+    def __init__(self, package: Package, parts: Sequence[tuple[str, Document]]) -> None:
+        self._package = package
+        self._parts = [(name, part, part.paragraphs) for name, part in parts]
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+        """The texts of all parts, in the order of the parts."""
+        return [paragraph for *_, paragraphs in self._parts for paragraph in paragraphs]
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the file with its texts replaced; parts without changes keep their packed bytes."""
+        changes: dict[str, bytes] = {}
+        at = 0
+        for name, part, paragraphs in self._parts:
+            written = part.write(translations[at : at + len(paragraphs)])
+            at += len(paragraphs)
+            if written != self._package.read(name):
+                changes[name] = written
+        assert at == len(translations), "there is one translation for each paragraph"
+        return self._package.write(changes)
+
+
+def read_office_file(data: bytes, options: DocumentOptions, suffix: str) -> PackagedDocument:
+    """Read an office file.
+
+    Args:
+        data: The content of the file.
+        options: What is known about the translation.
+        suffix: Of its name.
+
+    Raises:
+        HeadwayError: If the file is damaged, of another kind, or too large.
+    """
+    package = Package(data)
+    language = Language(options.source, options.target)
+    find = find_odf_parts if suffix.startswith(".od") else find_ooxml_parts
+    fixed = find_fixed_texts(package) if suffix == ".xlsx" else frozenset()
+    parts: list[tuple[str, Document]] = []
+    count = 0
+    for name, grammar in find(package, suffix):
+        read = partial(package.read, name)
+        count += read().count(b"<")
+        check_count(count, "tags", MOST_TAGS)
+        try:
+            parts.append((name, XmlPart(read, grammar, language, fixed)))
+        except HeadwayError as error:
+            raise HeadwayError(f"is damaged: {name[:80]!r} in it {error}") from None
+    return PackagedDocument(package, parts)

@@ -1,0 +1,77 @@
+"""Fields of word processing: instructions, which stay as they are, and their results, which may be text."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from headway.documents.office.inline import Part, Piece, is_balanced
+
+# Fields whose results are text of the document; all others are numbers, dates, names and references to data.
+_TEXTS = {"HYPERLINK", "INDEX", "QUOTE", "REF", "STYLEREF", "TOA", "TOC", "XE"}
+
+
+class FieldMark(NamedTuple):
+    """A mark of a field, which may span several runs.
+
+    Attributes:
+        piece: Its markup.
+        kind: ``begin``, ``separate`` or ``end``; "" is the instruction.
+        instruction: Of the field.
+    """
+
+    piece: Piece
+    kind: str
+    instruction: str = ""
+
+
+def join_fields(parts: Sequence[Part | FieldMark]) -> list[Part]:
+    """Return parts in which each field is an element around its result, or has no text.
+
+    A field that begins or ends in another paragraph, such as a table of contents, becomes plain markup.
+    """
+    out: list[Part] = []
+    begins: list[_Field] = []
+    for part in parts:
+        if isinstance(part, Part):
+            out.append(part)
+            continue
+        if part.kind == "begin":
+            begins.append(_Field(len(out)))
+        elif begins and part.kind == "separate":
+            begins[-1] = begins[-1]._replace(separate=len(out))
+        elif begins and not part.kind:
+            instruction = begins[-1].instruction + part.instruction
+            begins[-1] = begins[-1]._replace(instruction=instruction)
+        out.append(Part("point", (part.piece,)))
+        if begins and part.kind == "end":
+            field = begins.pop()
+            out[field.begin :] = _join_field(field, out[field.begin :])
+    return out
+
+
+class _Field(NamedTuple):
+    """A field that has begun.
+
+    Attributes:
+        begin: The number of the part that begins it.
+        separate: The number of the part before its result; -1: it has no result.
+        instruction: What it shows.
+    """
+
+    begin: int
+    separate: int = -1
+    instruction: str = ""
+
+
+def _join_field(field: _Field, parts: list[Part]) -> list[Part]:
+    """Return the parts of a whole field as an element, if tags of XML do not cross its borders."""
+    end = field.separate - field.begin + 1 if field.separate >= 0 else len(parts)
+    head, result = parts[:end], parts[end:-1]
+    if not is_balanced(head) or not is_balanced(result):
+        return parts
+    pieces = tuple(piece for part in head for piece in part.pieces)
+    if field.separate < 0:
+        return [Part("point", pieces)]
+    words = field.instruction.split(maxsplit=1)
+    is_kept = not words or words[0].upper() not in _TEXTS
+    name = "field"
+    return [Part("open", pieces, name=name, is_kept=is_kept), *result, parts[-1]._replace(kind="close", name=name)]  # fmt: skip

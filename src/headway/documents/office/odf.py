@@ -1,0 +1,58 @@
+"""Which parts of OpenDocument (.odt, .odp, .ods) have text, and where it stands in them."""
+
+import re
+from collections.abc import Iterator
+
+from headway.documents.office.odf_text import OdfText, find_equal_styles
+from headway.documents.office.package import Package
+from headway.documents.office.xml_part import Grammar, decode_part
+from headway.documents.xml_tokens import XmlToken
+from headway.errors import HeadwayError
+
+_KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
+_MANIFEST = "META-INF/manifest.xml"
+_PARTS = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")  # also of charts in the document
+
+
+def find_odf_parts(package: Package, suffix: str) -> Iterator[tuple[str, Grammar]]:
+    """Yield the names of the parts with text or a language, each with its grammar.
+
+    Raises:
+        HeadwayError: If the package is no file of this kind, or is encrypted.
+    """
+    kind = package.read("mimetype").decode("ascii", "replace") if "mimetype" in package else ""
+    expected = f"application/vnd.oasis.opendocument.{_KINDS[suffix]}"
+    if (kind and kind.strip() != expected) or "content.xml" not in package:
+        raise HeadwayError(f"is no {suffix} file, although its name says so")
+    if _MANIFEST in package and b"encryption-data" in package.read(_MANIFEST):
+        raise HeadwayError("is encrypted: save it without a password")
+    for name in package.names:
+        if _PARTS.fullmatch(name):
+            text = OdfText(find_equal_styles(decode_part(package.read(name))))
+            yield (
+                name,
+                Grammar({"p": text, "h": text}, _PLAIN, _ATTRIBUTES, _is_skipped, _LANGUAGES),
+            )
+
+
+_PLAIN = frozenset({
+    "svg:title", "svg:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
+    "presentation:header-decl", "presentation:footer-decl",
+})  # fmt: skip
+_ATTRIBUTES = {"table-cell": ("string-value",)}
+_CODES = frozenset({"meta/language"})
+_LANGUAGES = {"text-properties": "fo:language"}
+
+
+def _is_skipped(token: XmlToken, source: str) -> bool:
+    """Return whether an element is deleted text, a number, a formula, or text that is never shown."""
+    if token.name == "tracked-changes":
+        return True
+    if token.name == "frame":
+        return 'presentation:placeholder="true"' in token.source
+    if token.name not in ("table-cell", "covered-table-cell"):
+        return False
+    attributes = token.attributes
+    return (
+        attributes.get("office:value-type", "string") != "string" or "table:formula" in attributes
+    )

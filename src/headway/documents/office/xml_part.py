@@ -1,0 +1,295 @@
+"""Parts of packages: XML files whose paragraphs are found, and replaced in place."""
+
+import html
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from headway.documents.edits import Edit
+from headway.documents.office.inline import InlineParagraph, Render
+from headway.documents.office.languages import Language
+from headway.documents.office.runs import escape_text
+from headway.documents.paragraph import Paragraph, Translated
+from headway.documents.xml_tokens import XmlToken, find_attributes, iterate_xml
+from headway.errors import HeadwayError
+from headway.text.languages import is_translatable
+
+_MOST_DEPTH = 200  # elements in each other
+
+
+class ParagraphReader(Protocol):
+    """Reads the tokens of a paragraph."""
+
+    start: int
+    end: int
+    prefix: str
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the next token is in an element that is read as a whole, which may hold paragraphs."""
+
+    def feed(self, token: XmlToken) -> None:
+        """Read the next token."""
+
+    def finish(self, closing: XmlToken) -> InlineParagraph:
+        """Return the paragraph."""
+
+
+class ParagraphFormat(Protocol):
+    """How paragraphs are written."""
+
+    def read_paragraph(self, opening: XmlToken, source: str) -> ParagraphReader:
+        """Return a reader of the paragraph that begins with a tag."""
+
+    def write_paragraph(
+        self, paragraph: InlineParagraph, translated: Translated, prefix: str, render: Render
+    ) -> str:
+        """Return the content of a paragraph in its translation."""
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Where the text of a part stands.
+
+    Attributes:
+        paragraphs: Formats of paragraphs by the names of their elements.
+        plain: Elements whose content is a text, with the element around them or the prefix: ``pt/v``, ``svg:desc``.
+        attributes: Names of attributes with text, by the names of elements; both without prefixes.
+        is_skipped: Whether the text in an element stays; it gets the opening tag and the source of the part.
+        languages: Attributes that name a language, by the names of elements; "*": of any element.
+        codes: Elements whose content is a language code, as in `plain`.
+        may_have_type: Whether it may begin with a document type, without declarations.
+    """
+
+    paragraphs: Mapping[str, ParagraphFormat] = field(default_factory=dict)
+    plain: frozenset[str] = frozenset()
+    attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_skipped: Callable[[XmlToken, str], bool] = lambda token, source: False
+    languages: Mapping[str, str] = field(default_factory=dict)
+    codes: frozenset[str] = frozenset()
+    may_have_type: bool = False
+
+
+@dataclass
+class Place:
+    """A text of a part, and where it stands.
+
+    Attributes:
+        start: Where its source starts.
+        end: Where its source ends.
+        paragraph: The text.
+        write: Returns the source of its translation.
+    """
+
+    start: int
+    end: int
+    paragraph: Paragraph[Any]
+    write: Callable[[Translated, Render], str]
+
+
+def read_places(source: str, grammar: Grammar, language: Language) -> tuple[list[Place], list[Edit]]:  # fmt: skip
+    """Return the texts of a part in their order, and the edits that name its language.
+
+    Raises:
+        HeadwayError: If the part is not well-formed, has a document type, or nests elements too deeply.
+    """
+    reader = _PartReader(source, grammar, language)
+    for token in iterate_xml(source):
+        reader.feed(token)
+    reader.places.sort(key=lambda place: (place.start, -place.end))
+    return reader.places, reader.edits
+
+
+def decode_part(data: bytes) -> str:
+    """Return the text of an XML file in UTF-8 or UTF-16, with its byte order mark.
+
+    Raises:
+        HeadwayError: If it has another encoding.
+    """
+    try:
+        return data.decode(_find_encoding(data))
+    except UnicodeDecodeError:
+        raise HeadwayError("is not in UTF-8 or UTF-16") from None
+
+
+def _find_encoding(data: bytes) -> str:
+    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "utf-8")
+
+
+class _PartReader:
+    """Reads the tokens of a part."""
+
+    def __init__(self, source: str, grammar: Grammar, language: Language) -> None:
+        self.places: list[Place] = []
+        self.edits: list[Edit] = []
+        self._source, self._grammar, self._language = source, grammar, language
+        self._path: list[str] = []
+        self._skipped = 0  # the depth of the element whose text stays; 0: none
+        self._readers: list[tuple[ParagraphReader, int, ParagraphFormat]] = []
+        self._plain_names = {re.split("[/:]", name)[-1] for name in grammar.plain | grammar.codes}
+        self._plain = self._code = 0  # where the content of such an element starts; 0: in none
+
+    def feed(self, token: XmlToken) -> None:
+        """Read the next token."""
+        if token.kind in ("open", "empty"):
+            self._open(token)
+        elif token.kind == "close":
+            self._close(token)
+        elif token.kind == "other":
+            if token.source.startswith("<!DOCTYPE") and not self._grammar.may_have_type:
+                raise HeadwayError("has a document type, which office files have not")
+        elif self._readers:
+            self._readers[-1][0].feed(token)
+
+    def _open(self, token: XmlToken) -> None:
+        around = self._path[-1] if self._path else ""
+        is_open = token.kind == "open"
+        if is_open:
+            self._path.append(token.name)
+            if len(self._path) > _MOST_DEPTH:
+                raise HeadwayError(f"nests more than {_MOST_DEPTH} elements")
+        languages = self._grammar.languages
+        if attribute := languages.get(token.name) or languages.get("*"):
+            self.edits += self._language.edit(token, attribute)
+        if not self._skipped and is_open and self._grammar.is_skipped(token, self._source):
+            self._skipped = len(self._path)
+        if not self._skipped:
+            self._read_attributes(token)
+            if is_open and token.name in self._plain_names:
+                names = {f"{around}/{token.name}", f"{token.prefix}{token.name}"}
+                self._plain = token.end if names & self._grammar.plain else 0
+                self._code = token.end if names & self._grammar.codes else 0
+            paragraphs = self._grammar.paragraphs.get(token.name)
+            if is_open and paragraphs and (not self._readers or self._readers[-1][0].is_inside):
+                reader = paragraphs.read_paragraph(token, self._source)
+                self._readers.append((reader, len(self._path), paragraphs))
+                return
+        if self._readers:
+            self._readers[-1][0].feed(token)
+
+    def _close(self, token: XmlToken) -> None:
+        depth = len(self._path)
+        self._path.pop()
+        if self._skipped == depth:
+            self._skipped = 0
+        if self._plain:
+            self._add_plain(self._plain, token.start)
+        if self._code and self._language.replaces(self._source[self._code : token.start].strip()):
+            self.edits.append(Edit(self._code, token.start, self._language.target))
+        self._plain = self._code = 0
+        if self._readers and self._readers[-1][1] == depth:
+            reader, _, paragraphs = self._readers.pop()
+            paragraph = reader.finish(token)
+            if is_translatable(paragraph.text):
+                self._add_paragraph(reader, paragraph, paragraphs)
+        elif self._readers:
+            self._readers[-1][0].feed(token)
+
+    def _add_paragraph(
+        self, reader: ParagraphReader, paragraph: InlineParagraph, paragraphs: ParagraphFormat
+    ) -> None:
+        prefix = reader.prefix
+
+        def write(translated: Translated, render: Render) -> str:
+            return paragraphs.write_paragraph(paragraph, translated, prefix, render)
+
+        self.places.append(Place(reader.start, reader.end, paragraph, write))
+
+    def _add_plain(self, start: int, end: int) -> None:
+        text = html.unescape(self._source[start:end])
+        if "<" not in self._source[start:end] and is_translatable(text):
+            self.places.append(
+                Place(
+                    start, end, Paragraph(text), lambda translated, _: escape_text(translated.text)
+                )
+            )
+
+    def _read_attributes(self, token: XmlToken) -> None:
+        names = self._grammar.attributes.get(token.name, ())
+        if not names:
+            return
+        for name, (start, end) in find_attributes(token.source).items():
+            text = html.unescape(token.source[start + 1 : end - 1])
+            if name.rpartition(":")[2] in names and is_translatable(text):
+                span = token.start + start, token.start + end
+                self.places.append(Place(*span, Paragraph(text), _write_attribute))
+
+
+def _write_plain(translated: Translated, render: Render) -> str:
+    return escape_text(translated.text)
+
+
+def _write_attribute(translated: Translated, render: Render) -> str:
+    """Return the source of a value, with quotes."""
+    written = escape_text(translated.text).replace('"', "&quot;")
+    return f'"{written}"'.replace("\n", "&#10;").replace("\t", "&#9;").replace("\r", "&#13;")
+
+
+class XmlPart:
+    """A part of a package.
+
+    Args:
+        read: Returns the content of the part.
+        grammar: Where its text stands.
+        language: The languages of the translation.
+        fixed: Texts that stay.
+
+    Raises:
+        HeadwayError: If the part is not well-formed, has a document type, or nests elements too deeply.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], bytes],
+        grammar: Grammar,
+        language: Language,
+        fixed: frozenset[str] = frozenset(),
+    ) -> None:
+        self._read = read
+        places, self._edits = read_places(decode_part(read()), grammar, language)
+        self._places = [place for place in places if place.paragraph.text not in fixed]
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+        """The texts of the part, in their order."""
+        return [place.paragraph for place in self._places]
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the part with its texts replaced; unchanged texts keep their source."""
+        data = self._read()
+        source = decode_part(data)
+        changes = [Change(*edit[:2], partial(str, edit.replacement)) for edit in self._edits]
+        render = partial(_render, source, changes)
+        for place, translated in zip(self._places, translations, strict=True):
+            if translated.text != place.paragraph.text:
+                write = partial(place.write, translated, render)
+                changes.append(Change(place.start, place.end, write))
+        changes.sort(key=lambda change: (change.start, -change.end))
+        return render(0, len(source)).encode(_find_encoding(data), "replace")
+
+
+class Change(NamedTuple):
+    """What takes the place of a stretch of a part."""
+
+    start: int
+    end: int
+    write: Callable[[], str]
+
+
+def _render(source: str, changes: Sequence[Change], start: int, end: int) -> str:
+    """Return a stretch of a part with the changes in it, which are sorted.
+
+    A change inside of another one is left to that one, which renders what it keeps.
+    """
+    out, at = [], start
+    for number in range(bisect_left(changes, (start,)), len(changes)):
+        change = changes[number]
+        if change.start >= end:
+            break
+        if change.start >= at and change.end <= end:
+            out += [source[at : change.start], change.write()]
+            at = change.end
+    return "".join([*out, source[at:end]])

@@ -1,0 +1,82 @@
+"""Generated ZIP packages: members in an order, with dates, packed or not."""
+
+import base64
+import html
+import io
+import random
+import zipfile
+from collections.abc import Sequence
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+WORDS = [
+    "the", "cat", "sees", "a", "red", "door", "near", "my", "old", "house", "While", "Anna", "reads", "about", "tea,",
+    "rain;", "Paris", "and", "'quotes'", "42", "times", "Straße", "naïve", "3.5", "km", "A&B", "x<y", "“so”",
+]  # fmt: skip
+
+
+def words(chooser: random.Random, most: int = 9) -> str:
+    """Return a sentence as source of XML."""
+    text = " ".join(chooser.choices(WORDS, k=chooser.randint(1, most))) + chooser.choice(".!?")
+    return html.escape(text, quote=False)
+
+
+def write_zip(members: Sequence[tuple[str, str | bytes]]) -> bytes:
+    """Return a package; the member ``mimetype`` and pictures are not packed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as package:
+        for number, (name, content) in enumerate(members):
+            info = zipfile.ZipInfo(name, (1999 + number, 1, 2, 3, 4, 6))
+            is_stored = name == "mimetype" or name.endswith(".png")
+            info.compress_type = zipfile.ZIP_STORED if is_stored else zipfile.ZIP_DEFLATED
+            package.writestr(info, content)
+    return out.getvalue()
+
+
+def write_office_package(
+    main: str, parts: Sequence[tuple[str, str, str]], relations: dict[str, Sequence[tuple[str, str]]]
+) -> bytes:
+    """Return a package of Office Open XML.
+
+    Args:
+        main: The name of the main part.
+        parts: The name, the end of the type of content, and the content of each part.
+        relations: By the names of parts, the types and the targets of what they refer to; the first is rId1.
+    """
+    types = "".join(
+        f'<Override PartName="/{name}" ContentType="application/{kind}+xml"/>' for name, kind, _ in parts
+    )  # fmt: skip
+    members: list[tuple[str, str | bytes]] = [
+        ("[Content_Types].xml", f'{XML}<Types xmlns="{PACKAGE}/content-types"><Default Extension="png" ContentType="image/png"/>'
+         f'<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>{types}</Types>'),
+        ("_rels/.rels", _write_relations([(f"{OFFICE}/relationships/officeDocument", main),
+         (f"{PACKAGE}/relationships/metadata/core-properties", "docProps/core.xml")])),
+    ]  # fmt: skip
+    members += [(name, content) for name, _, content in parts]
+    for name, targets in relations.items():
+        folder, _, file = name.rpartition("/")
+        written = [(f"{OFFICE}/relationships/{kind}", target) for kind, target in targets]
+        members.append((f"{folder}/_rels/{file}.rels", _write_relations(written)))
+    return write_zip([*members, (f"{main.partition('/')[0]}/media/image1.png", PNG)])
+
+
+def _write_relations(targets: Sequence[tuple[str, str]]) -> str:
+    rows = "".join(
+        f'<Relationship Id="rId{number}" Type="{kind}" Target="{target}"'
+        + (' TargetMode="External"/>' if "://" in target else "/>")
+        for number, (kind, target) in enumerate(targets, 1)
+    )
+    return f'{XML}<Relationships xmlns="{PACKAGE}/relationships">{rows}</Relationships>'
+
+
+def core_properties(chooser: random.Random) -> tuple[str, str, str]:
+    """Return the part with the title of a file."""
+    return (
+        "docProps/core.xml", "vnd.openxmlformats-package.core-properties",
+        f'{XML}<cp:coreProperties xmlns:cp="{PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        f"<dc:title>{words(chooser, 4)}</dc:title><dc:creator>Anna Bell</dc:creator></cp:coreProperties>",
+    )  # fmt: skip
