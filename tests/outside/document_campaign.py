@@ -1,4 +1,4 @@
-"""Generated documents of all text formats, sound and damaged; print figures.
+"""Generated documents of all formats, sound and damaged; print figures.
 
     python tests/outside/document_campaign.py [--count 1000] [--model MODEL --translated 100]
 
@@ -14,7 +14,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.inference import Translator
 from support.document_promises import (
     SHAPES,
     changed,
@@ -24,6 +23,7 @@ from support.document_promises import (
     unchanged,
 )
 from support.documents import MAKERS
+from support.office_files import OFFICE_MAKERS
 
 
 def main() -> int:
@@ -35,8 +35,9 @@ def main() -> int:
     parser.add_argument("--model", help="also translate files with this model")
     parser.add_argument("--translated", type=int, default=100, help="how many")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
+    parser.add_argument("--formats", nargs="+", help="suffixes; all without it")
     args = parser.parse_args()
-    failed, slowest, suffixes = 0, 0.0, list(MAKERS)
+    failed, slowest, suffixes = 0, 0.0, args.formats or [*MAKERS, *OFFICE_MAKERS]
     for promise in (unchanged, changed, damaged):
         broken = []
         for number in range(args.count):
@@ -53,6 +54,8 @@ def main() -> int:
         print("".join(f"  {line}\n" for line in broken), end="")
         failed += len(broken)
     if args.model:
+        from headway.inference import Translator
+
         translator = Translator.load(args.model)
         broken = [
             found

@@ -70,7 +70,7 @@ def make_odf(chooser: random.Random, kind: str) -> bytes:
         )
         body = f'{changes}<text:p>{words(chooser)}<text:change text:change-id="c1"/></text:p>{paragraphs}{table}'
     elif kind == "presentation":
-        notes = f'<presentation:notes><draw:frame {_SIZE}><draw:text-box>{_paragraph(chooser)}</draw:text-box></draw:frame></presentation:notes>'
+        notes = f"<presentation:notes><draw:frame {_SIZE}><draw:text-box>{_paragraph(chooser)}</draw:text-box></draw:frame></presentation:notes>"
         declared = f'<presentation:footer-decl presentation:name="f">{words(chooser)}</presentation:footer-decl>'
         body = f'{declared}<draw:page draw:name="page1" draw:master-page-name="Default">{box}{notes}</draw:page>'
     else:

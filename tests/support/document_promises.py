@@ -4,13 +4,17 @@ import random
 import re
 import time
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Translated
 from headway.errors import HeadwayError
-from headway.inference import Translator
-from headway.inference.document_translation import translate_document
 from support.documents import expected_text, make_file, marked, same
+from support.office_damage import compare_packages, damage_package
+from support.office_files import OFFICE_MAKERS
+
+if TYPE_CHECKING:  # the campaigns measure memory without torch
+    from headway.inference import Translator
 
 OPTIONS = DocumentOptions("en", "", ("title", "body"))
 ADDED = (".po", ".xlf")  # a translation is added to the text
@@ -88,6 +92,8 @@ def changed(suffix: str, seed: int) -> str:
 
 def compare_markup(suffix: str, data: bytes, written: bytes) -> str:
     """Return how the markup of two files differs, in whatever order it stands."""
+    if suffix in OFFICE_MAKERS:
+        return compare_packages(data, written)
     if suffix not in MARKUP:
         return ""
     plain = [re.sub(ATTRIBUTES, r"\1", text.decode()) for text in (data, written)]
@@ -95,8 +101,10 @@ def compare_markup(suffix: str, data: bytes, written: bytes) -> str:
     return f"other markup: {first - second} {second - first}" if first != second else ""
 
 
-def translated(translator: Translator, suffix: str, seed: int) -> str:
+def translated(translator: "Translator", suffix: str, seed: int) -> str:
     """Through a model every text is translated, and the markup is the same."""
+    from headway.inference.document_translation import translate_document
+
     data = make_file(suffix, seed)
     document = open_document(data, f"x{suffix}", OPTIONS)
     found = [*translate_document(translator, document)]
@@ -138,7 +146,11 @@ def damage(data: bytes, chooser: random.Random) -> bytes:
 
 def damaged(suffix: str, seed: int) -> str:
     """A damaged file is refused with one line, or kept as any other."""
-    data = damage(make_file(suffix, seed), random.Random(seed))
+    data, chooser, hostile = make_file(suffix, seed), random.Random(seed), -1
+    if suffix in OFFICE_MAKERS:
+        data, hostile = damage_package(data, chooser, damage, suffix == ".epub")
+    else:
+        data = damage(data, chooser)
     try:
         document = open_document(data, f"x{suffix}", OPTIONS)
         paragraphs = document.paragraphs
@@ -149,6 +161,8 @@ def damaged(suffix: str, seed: int) -> str:
         return "" if is_line else f"{suffix} {seed}: the message is no line"
     except Exception as error:
         return f"{suffix} {seed}: {type(error).__name__}: {error}"
+    if hostile >= 0:
+        return f"{suffix} {seed}: hostile file {hostile} was read"
     if suffix not in ADDED and written != data:
         return f"{suffix} {seed}: other bytes of a damaged file"
     return ""

@@ -1,4 +1,4 @@
-"""Generated documents of every text format, and translators whose result is known."""
+"""Generated documents of every format, and translators whose result is known."""
 
 import codecs
 import html
@@ -9,6 +9,7 @@ from typing import Any
 
 from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.text.word_links import WordLinks
+from support.office_files import OFFICE_MAKERS
 
 WORDS = [
     "the",
@@ -288,6 +289,8 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
 def make_file(suffix: str, seed: int) -> bytes:
     """Return a generated document."""
     chooser = random.Random(f"{suffix} {seed}")
+    if suffix in OFFICE_MAKERS:
+        return OFFICE_MAKERS[suffix](chooser)
     text = MAKERS[suffix](chooser)
     if suffix not in (".xlf", ".po") and chooser.random() < 0.2:
         text = text.replace("\r\n", "\n").replace("\n", "\r\n")

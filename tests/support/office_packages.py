@@ -5,7 +5,7 @@ import html
 import io
 import random
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -30,7 +30,7 @@ def write_zip(members: Sequence[tuple[str, str | bytes]]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as package:
         for number, (name, content) in enumerate(members):
-            info = zipfile.ZipInfo(name, (1999 + number, 1, 2, 3, 4, 6))
+            info = zipfile.ZipInfo(name, (1999 + number % 99, 1, 2, 3, 4, 6))
             is_stored = name == "mimetype" or name.endswith(".png")
             info.compress_type = zipfile.ZIP_STORED if is_stored else zipfile.ZIP_DEFLATED
             package.writestr(info, content)
@@ -38,7 +38,9 @@ def write_zip(members: Sequence[tuple[str, str | bytes]]) -> bytes:
 
 
 def write_office_package(
-    main: str, parts: Sequence[tuple[str, str, str]], relations: dict[str, Sequence[tuple[str, str]]]
+    main: str,
+    parts: Sequence[tuple[str, str, str]],
+    relations: Mapping[str, Sequence[tuple[str, str]]],
 ) -> bytes:
     """Return a package of Office Open XML.
 

@@ -12,7 +12,7 @@ _COLORS = "".join(f'<a:{name}><a:srgbClr val="224466"/></a:{name}>' for name in 
     "dk1", "lt1", "dk2", "lt2", "accent1", "accent2", "accent3", "accent4", "accent5", "accent6", "hlink", "folHlink",
 ))  # fmt: skip
 _FONT = '<a:latin typeface="Arial"/><a:ea typeface=""/><a:cs typeface=""/>'
-_FILL, _LINE = '<a:solidFill><a:schemeClr val="phClr"/></a:solidFill>', '<a:ln><a:noFill/></a:ln>'
+_FILL, _LINE = '<a:solidFill><a:schemeClr val="phClr"/></a:solidFill>', "<a:ln><a:noFill/></a:ln>"
 _THEME = (
     f'<a:theme {_NAMES} name="t"><a:themeElements><a:clrScheme name="c">{_COLORS}</a:clrScheme><a:fontScheme name="f">'
     f"<a:majorFont>{_FONT}</a:majorFont><a:minorFont>{_FONT}</a:minorFont></a:fontScheme><a:fmtScheme name='m'>"
@@ -146,18 +146,25 @@ def make_xlsx(chooser: random.Random) -> bytes:
         return chooser.choice([
             lambda: f"<t>{words(chooser)}</t>", rich, lambda: f'<t xml:space="preserve"> {words(chooser, 3)}\n{words(chooser, 2)}</t>',
             lambda: f"<t>{words(chooser, 2)}_x000D_\n{words(chooser, 2)}</t>",
-            lambda: f'<t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/>',
+            lambda: '<t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/>',
         ])()  # fmt: skip
 
     headers = ["Name", "Price"]
-    strings = [*(f"<t>{header}</t>" for header in headers), *(string() for _ in range(chooser.randint(1, 6)))]
+    strings = [
+        *(f"<t>{header}</t>" for header in headers),
+        *(string() for _ in range(chooser.randint(1, 6))),
+    ]
     rows = "".join(
         f'<row r="{number + 2}"><c r="A{number + 2}" t="s"><v>{number + 2}</v></c><c r="B{number + 2}"><v>{number}.5</v></c>'
         f'<c r="C{number + 2}" t="str"><f>A{number + 2}&amp;"x"</f><v>a cached text</v></c></row>'
         for number in range(len(strings) - 2)
     )
     last = len(strings) + 1
-    inline = f'<row r="{last}"><c r="A{last}" t="inlineStr"><is>{string()}</is></c></row>' if chooser.random() < 0.7 else ""
+    inline = (
+        f'<row r="{last}"><c r="A{last}" t="inlineStr"><is>{string()}</is></c></row>'
+        if chooser.random() < 0.7
+        else ""
+    )
     sheet = (
         f'<worksheet xmlns="{_SHEET}" xmlns:r="{OFFICE}/relationships"><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c>'
         f'<c r="B1" t="s"><v>1</v></c></row>{rows}{inline}</sheetData><dataValidations count="1"><dataValidation type="list" '

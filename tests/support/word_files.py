@@ -36,9 +36,18 @@ class WordMaker:
 
     def text(self, most: int = 5) -> str:
         """Return a sentence in one run, or cut in several runs within words."""
-        source = words(self.chooser, most).replace("&", "+").replace("+lt;", "less").replace("+amp;", "+")
-        cuts = sorted(self.chooser.choices(range(len(source) + 1), k=self.chooser.choice([0, 0, 1, 3])))
-        pieces = [source[a:b] for a, b in zip([0, *cuts], [*cuts, len(source)], strict=True) if a < b]
+        source = (
+            words(self.chooser, most)
+            .replace("&", "+")
+            .replace("+lt;", "less")
+            .replace("+amp;", "+")
+        )
+        cuts = sorted(
+            self.chooser.choices(range(len(source) + 1), k=self.chooser.choice([0, 0, 1, 3]))
+        )
+        pieces = [
+            source[a:b] for a, b in zip([0, *cuts], [*cuts, len(source)], strict=True) if a < b
+        ]
         noise = ["", "", '<w:proofErr w:type="spellStart"/>', "<w:proofErr w:type='gramEnd'/>"]
         return "".join(
             self.run(f'<w:t xml:space="preserve">{piece}</w:t>') + self.chooser.choice(noise)
@@ -91,7 +100,7 @@ class WordMaker:
             lambda: f'<w:del {who}><w:r><w:delText xml:space="preserve">gone </w:delText></w:r></w:del>',
             lambda: self.field("PAGE", self.run("<w:t>7</w:t>")),
             lambda: self.field('HYPERLINK "http://a.example"', self.text()),
-            lambda: f'<w:fldSimple w:instr=" AUTHOR "><w:r><w:t>Anna Bell</w:t></w:r></w:fldSimple>',
+            lambda: '<w:fldSimple w:instr=" AUTHOR "><w:r><w:t>Anna Bell</w:t></w:r></w:fldSimple>',
             lambda: f"<w:sdt><w:sdtPr><w:alias w:val='x'/></w:sdtPr><w:sdtContent>{self.text()}</w:sdtContent></w:sdt>",
             lambda: f'<w:smartTag w:uri="u" w:element="e"><w:smartTagPr><w:attr w:name="n" w:val="v"/></w:smartTagPr>{self.text()}</w:smartTag>',
             lambda: self.run("<w:tab/><w:t>after</w:t><w:br/><w:t>a break</w:t>"),
@@ -105,7 +114,9 @@ class WordMaker:
 
     def paragraph(self, depth: int = 1) -> str:
         """Return a paragraph."""
-        head = self.chooser.choice(["", '<w:pPr><w:jc w:val="center"/><w:rPr><w:b/></w:rPr></w:pPr>'])
+        head = self.chooser.choice(
+            ["", '<w:pPr><w:jc w:val="center"/><w:rPr><w:b/></w:rPr></w:pPr>']
+        )
         space = '<w:r><w:t xml:space="preserve"> </w:t></w:r>'
         inside = space.join(self.inline(depth) for _ in range(self.chooser.randint(1, 5)))
         return f'<w:p w:rsidR="00C3">{head}{inside}</w:p>'
@@ -118,7 +129,7 @@ def make_docx(chooser: random.Random) -> bytes:
     contents = (
         '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>TOC \\o</w:instrText></w:r>'
         f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{maker.text()}<w:r><w:tab/></w:r>'
-        f'{maker.field("PAGEREF b1", maker.run("<w:t>3</w:t>"))}</w:p><w:p>{maker.text()}'
+        f"{maker.field('PAGEREF b1', maker.run('<w:t>3</w:t>'))}</w:p><w:p>{maker.text()}"
         '<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'
     )
     cell = f"<w:tc><w:tcPr><w:tcW w:w='2000' w:type='dxa'/></w:tcPr>{maker.paragraph()}</w:tc>"

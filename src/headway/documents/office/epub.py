@@ -3,17 +3,14 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from functools import partial
 from urllib.parse import unquote
 
 from headway.documents.html.document import HtmlDocument
 from headway.documents.office.document import PackagedDocument
 from headway.documents.office.languages import Language
-from headway.documents.office.package import Package
-from headway.documents.office.xml_part import Grammar, XmlPart, decode_part
+from headway.documents.office.package import Package, name_member
+from headway.documents.office.xml_part import Grammar, XmlPart
 from headway.documents.paragraph import Document, DocumentOptions
-from headway.documents.text_file import check_count
-from headway.documents.xml_tokens import iterate_xml
 from headway.errors import HeadwayError
 
 MOST_TAGS = 200_000  # of all chapters
@@ -33,7 +30,7 @@ _GRAMMARS = {
         may_have_type=True,
     ),
 }
-_DECLARATIONS = re.compile(rb"<!DOCTYPE[^<>]*\[")
+_DECLARATIONS = re.compile(r"<!DOCTYPE[^<>]*\[")
 
 
 def read_book(data: bytes, options: DocumentOptions) -> PackagedDocument:
@@ -46,31 +43,26 @@ def read_book(data: bytes, options: DocumentOptions) -> PackagedDocument:
     Raises:
         HeadwayError: If the file is damaged, protected, or too large.
     """
-    package = Package(data)
+    package = Package(data, MOST_TAGS)
     language = Language(options.source, options.target)
     protected = _find_protected(package)
     parts: list[tuple[str, Document]] = []
-    count = 0
     for name, kind in _find_parts(package):
         if name in protected:
             raise HeadwayError("is protected: a book without such protection is needed")
-        read = partial(package.read, name)
-        count += read().count(b"<")
-        check_count(count, "tags", MOST_TAGS)
-        try:
-            if kind == _CHAPTER:
-                parts.append((name, _read_chapter(read(), options)))
-            else:
-                parts.append((name, XmlPart(read, _GRAMMARS[kind], language)))
-        except HeadwayError as error:
-            raise HeadwayError(f"is damaged: {name[:80]!r} in it {error}") from None
+        if kind == _CHAPTER:
+            parts.append((name, _read_chapter(package, name, options)))
+        else:
+            parts.append((name, XmlPart(package, name, _GRAMMARS[kind], language)))
     return PackagedDocument(package, parts)
 
 
-def _read_chapter(data: bytes, options: DocumentOptions) -> HtmlDocument:
-    if _DECLARATIONS.search(data[:10_000]):
-        raise HeadwayError("declares entities, which are not read")
-    return HtmlDocument(data, options)
+def _read_chapter(package: Package, name: str, options: DocumentOptions) -> HtmlDocument:
+    source = package.read_xml(name)
+    with name_member(name):
+        if _DECLARATIONS.search(source[:10_000]):
+            raise HeadwayError("declares entities, which are not read")
+        return HtmlDocument(package.read(name), options)
 
 
 def _find_parts(package: Package) -> Iterator[tuple[str, str]]:
@@ -78,15 +70,15 @@ def _find_parts(package: Package) -> Iterator[tuple[str, str]]:
     if _CONTAINER not in package:
         raise HeadwayError(f"is no electronic book: it has no member {_CONTAINER}")
     found: set[str] = set()
-    for book in _read_tags(package, _CONTAINER, "rootfile"):
-        name = book.get("full-path", "")
+    for book in package.read_tags(_CONTAINER, "rootfile"):
+        name = book.attributes.get("full-path", "")
         if name not in package or name in found:
             continue
         found.add(name)
         yield name, _BOOK
-        for item in _read_tags(package, name, "item"):
-            kind = item.get("media-type", "")
-            path = posixpath.join(posixpath.dirname(name), unquote(item.get("href", "")))
+        for item in package.read_tags(name, "item"):
+            kind, href = (item.attributes.get(each, "") for each in ("media-type", "href"))
+            path = posixpath.join(posixpath.dirname(name), unquote(href))
             part = posixpath.normpath(path)
             if kind in (_CHAPTER, _CONTENTS) and part in package and part not in found:
                 found.add(part)
@@ -99,13 +91,5 @@ def _find_protected(package: Package) -> set[str]:
     """Return the names of the members that only one program or reader can read."""
     if _PROTECTION not in package:
         return set()
-    return {unquote(tag.get("URI", "")) for tag in _read_tags(package, _PROTECTION, "CipherReference")}  # fmt: skip
-
-
-def _read_tags(package: Package, name: str, element: str) -> list[dict[str, str]]:
-    """Return the attributes of all elements of one name in a part."""
-    try:
-        tokens = iterate_xml(decode_part(package.read(name)))
-        return [token.attributes for token in tokens if token.name == element and token.kind in ("open", "empty")]  # fmt: skip
-    except HeadwayError as error:
-        raise HeadwayError(f"is damaged: {name[:80]!r} in it {error}") from None
+    tags = package.read_tags(_PROTECTION, "CipherReference")
+    return {unquote(tag.attributes.get("URI", "")) for tag in tags}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.documents.blocks import MAX_DEPTH
 from headway.documents.office.inline import Part, Piece, is_balanced
 
 # Fields whose results are text of the document; all others are numbers, dates, names and references to data.
@@ -36,6 +37,8 @@ def join_fields(parts: Sequence[Part | FieldMark]) -> list[Part]:
             continue
         if part.kind == "begin":
             begins.append(_Field(len(out)))
+            if len(begins) > MAX_DEPTH:
+                begins = []  # nobody writes that; all of them become plain markup
         elif begins and part.kind == "separate":
             begins[-1] = begins[-1]._replace(separate=len(out))
         elif begins and not part.kind:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from headway.documents.office.odf_text import OdfText, find_equal_styles
-from headway.documents.office.package import Package
-from headway.documents.office.xml_part import Grammar, decode_part
+from headway.documents.office.package import Package, name_member
+from headway.documents.office.xml_part import Grammar
 from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 
@@ -28,7 +28,9 @@ def find_odf_parts(package: Package, suffix: str) -> Iterator[tuple[str, Grammar
         raise HeadwayError("is encrypted: save it without a password")
     for name in package.names:
         if _PARTS.fullmatch(name):
-            text = OdfText(find_equal_styles(decode_part(package.read(name))))
+            source = package.read_xml(name)
+            with name_member(name):
+                text = OdfText(find_equal_styles(source))
             yield (
                 name,
                 Grammar({"p": text, "h": text}, _PLAIN, _ATTRIBUTES, _is_skipped, _LANGUAGES),

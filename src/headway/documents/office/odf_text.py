@@ -15,7 +15,7 @@ from headway.documents.office.inline import (
 )
 from headway.documents.office.runs import escape_text
 from headway.documents.paragraph import Translated
-from headway.documents.xml_tokens import XmlToken
+from headway.documents.xml_tokens import XmlToken, iterate_xml
 
 _SPACES = re.compile(r"[ \t\r\n]+")
 _WRAPPERS = frozenset({"a", "bookmark-ref", "meta", "reference-ref", "span"})
@@ -24,8 +24,7 @@ _RANGES = frozenset({"bookmark", "reference-mark"})
 _BREAKS = frozenset({"line-break", "tab"})
 _DROPPED = frozenset({"soft-page-break"})
 _WITHOUT_TEXT = frozenset({"script"})
-_MOST_SPACES = 1000  # that one element stands for
-_STYLE = re.compile(r"<style:style\b([^<>]*?)(?:/>|(?<!/)>(.*?)</style:style>)", re.DOTALL)
+_MOST_SPACES = 100  # that one element stands for
 _REVISION = re.compile(r"\s+officeooo:[\w-]*rsid=\"[^\"]*\"")
 
 
@@ -59,14 +58,22 @@ def find_equal_styles(source: str) -> dict[str, str]:
     """
     first: dict[str, str] = {}
     found: dict[str, str] = {}
-    for style in _STYLE.finditer(source, 0, source.find("<office:body")):
-        head, properties = style[1], _REVISION.sub("", style[2] or "")
-        name = re.search(r'\bstyle:name="([^"]*)"', head)
-        if name is None or 'style:family="text"' not in head:
+    opened: XmlToken | None = None
+    for token in iterate_xml(source):
+        if token.name == "body" and token.kind == "open":
+            break
+        if token.name != "style" or token.kind not in ("open", "close"):
             continue
-        key = head.replace(name[0], "") + properties
+        if token.kind == "open":
+            opened = token
+            continue
+        if opened is None or opened.attributes.get("style:family") != "text":
+            continue
+        name = opened.attributes.get("style:name", "")
+        head = opened.source.replace(f'"{name}"', "", 1)
+        properties = _REVISION.sub("", source[opened.end : token.start])
         is_empty = "parent-style-name" not in head and "=" not in properties
-        found[name[1]] = "" if is_empty else first.setdefault(key, name[1])
+        found[name] = "" if is_empty else first.setdefault(head + properties, name)
     return found
 
 

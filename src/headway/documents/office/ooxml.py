@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from headway.documents.office.dialects import CELL, SLIDE, WORD
 from headway.documents.office.package import Package
-from headway.documents.office.xml_part import Grammar, decode_part
-from headway.documents.xml_tokens import XmlToken, iterate_xml
+from headway.documents.office.xml_part import Grammar
+from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 
 _TYPES = "[Content_Types].xml"
@@ -116,9 +116,8 @@ def find_fixed_texts(package: Package) -> frozenset[str]:
         is_table = kind.endswith(("spreadsheetml.table+xml", "pivotCacheDefinition+xml"))
         if not is_table or name not in package:
             continue
-        for token in iterate_xml(decode_part(package.read(name))):
-            if token.name in ("tableColumn", "cacheField"):
-                found.add(token.attributes.get("name", ""))
+        tags = package.read_tags(name, "tableColumn", "cacheField")
+        found.update(tag.attributes.get("name", "") for tag in tags)
     return frozenset(found)
 
 
@@ -128,12 +127,13 @@ def _read_types(package: Package) -> dict[str, str]:
         raise HeadwayError(f"is no office file: it has no member {_TYPES}")
     defaults: dict[str, str] = {}
     types: dict[str, str] = {}
-    for token in iterate_xml(decode_part(package.read(_TYPES))):
-        attributes = token.attributes if token.kind in ("open", "empty") else {}
-        if token.name == "Override":
-            types[attributes.get("PartName", "").removeprefix("/")] = attributes.get("ContentType", "")  # fmt: skip
-        elif token.name == "Default":
-            defaults[attributes.get("Extension", "").lower()] = attributes.get("ContentType", "")
+    for tag in package.read_tags(_TYPES, "Override", "Default"):
+        attributes = tag.attributes
+        kind = attributes.get("ContentType", "")
+        if tag.name == "Override":
+            types[attributes.get("PartName", "").removeprefix("/")] = kind
+        else:
+            defaults[attributes.get("Extension", "").lower()] = kind
     for name in package.names:
         if name not in types:
             types[name] = defaults.get(name.rpartition(".")[2].lower(), "")

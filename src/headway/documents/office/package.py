@@ -4,15 +4,19 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 
+from headway.documents.text_file import check_count
+from headway.documents.xml_tokens import XmlToken, iterate_xml
 from headway.errors import HeadwayError
 
 LARGEST = 64_000_000  # bytes of a package
 MOST_MEMBERS = 10_000
 LARGEST_PART = 24_000_000  # bytes of a member that is read
 LARGEST_TEXT = 64_000_000  # bytes of all members that are read
+MOST_TAGS = 600_000  # of all members that are read as XML
 _LARGEST_CONTENT = 1_000_000_000  # bytes of all members, which are not unpacked
 _MOST_RATIO = 300  # bytes of the content for each byte of a package; packed XML has up to 100
 _ANY_RATIO = 8_000_000  # bytes of a content that may have any ratio
@@ -28,16 +32,18 @@ class Package:
 
     Args:
         data: The file.
+        most_tags: How many tags may be in all members together that are read as XML.
 
     Raises:
         HeadwayError: If it is no such package, or has what no office file needs: encrypted members, names that
             lead out of the package, names twice, absurd sizes.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, most_tags: int = MOST_TAGS) -> None:
         _check_directory(data)
-        self._data = data
+        self._data, self._most_tags = data, most_tags
         self._sizes: dict[str, int] = {}  # of the members that were read
+        self._tags: dict[str, int] = {}
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             self._members = {info.filename: info for info in self._zip.infolist()}
@@ -77,6 +83,32 @@ class Package:
         if len(content) != info.file_size:
             raise HeadwayError(f"is damaged: {name[:80]!r} in it has another size than it says")
         return content
+
+    def read_xml(self, name: str) -> str:
+        """Return the text of a member in UTF-8 or UTF-16, with its byte order mark.
+
+        Raises:
+            HeadwayError: If it is damaged, too large, or in another encoding.
+        """
+        data = self.read(name)
+        try:
+            text = data.decode(find_encoding(data))
+        except UnicodeDecodeError:
+            raise HeadwayError(f"is damaged: {name[:80]!r} in it is not in UTF-8 or UTF-16") from None  # fmt: skip
+        self._tags[name] = text.count("<")
+        check_count(sum(self._tags.values()), "tags", self._most_tags)
+        return text
+
+    def read_tags(self, name: str, *elements: str) -> list[XmlToken]:
+        """Return the tags that begin certain elements of an XML member.
+
+        Raises:
+            HeadwayError: If the member cannot be read.
+        """
+        source = self.read_xml(name)
+        with name_member(name):
+            tokens = iterate_xml(source)
+            return [token for token in tokens if token.name in elements and token.kind in ("open", "empty")]  # fmt: skip
 
     def write(self, changes: Mapping[str, bytes]) -> bytes:
         """Return the package with other contents of some members; the packed bytes of all others stay.
@@ -140,6 +172,20 @@ class Package:
             if info.flag_bits & _ENCRYPTED:
                 raise HeadwayError("is encrypted: save it without a password")
             self._find_content(info)
+
+
+def find_encoding(data: bytes) -> str:
+    """Return the encoding of an XML file by its byte order mark."""
+    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "utf-8")
+
+
+@contextmanager
+def name_member(name: str) -> Iterator[None]:
+    """Add the name of a member to the message of an error."""
+    try:
+        yield
+    except HeadwayError as error:
+        raise HeadwayError(f"{name[:80]!r} in it {error}") from None
 
 
 def _copy_info(info: zipfile.ZipInfo) -> zipfile.ZipInfo:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from headway.documents.edits import Edit
 from headway.documents.office.inline import InlineParagraph, Render
 from headway.documents.office.languages import Language
+from headway.documents.office.package import Package, find_encoding, name_member
 from headway.documents.office.runs import escape_text
 from headway.documents.paragraph import Paragraph, Translated
 from headway.documents.xml_tokens import XmlToken, find_attributes, iterate_xml
@@ -101,22 +102,6 @@ def read_places(source: str, grammar: Grammar, language: Language) -> tuple[list
         reader.feed(token)
     reader.places.sort(key=lambda place: (place.start, -place.end))
     return reader.places, reader.edits
-
-
-def decode_part(data: bytes) -> str:
-    """Return the text of an XML file in UTF-8 or UTF-16, with its byte order mark.
-
-    Raises:
-        HeadwayError: If it has another encoding.
-    """
-    try:
-        return data.decode(_find_encoding(data))
-    except UnicodeDecodeError:
-        raise HeadwayError("is not in UTF-8 or UTF-16") from None
-
-
-def _find_encoding(data: bytes) -> str:
-    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "utf-8")
 
 
 class _PartReader:
@@ -232,7 +217,8 @@ class XmlPart:
     """A part of a package.
 
     Args:
-        read: Returns the content of the part.
+        package: The package.
+        name: The name of the part.
         grammar: Where its text stands.
         language: The languages of the translation.
         fixed: Texts that stay.
@@ -243,13 +229,16 @@ class XmlPart:
 
     def __init__(
         self,
-        read: Callable[[], bytes],
+        package: Package,
+        name: str,
         grammar: Grammar,
         language: Language,
         fixed: frozenset[str] = frozenset(),
     ) -> None:
-        self._read = read
-        places, self._edits = read_places(decode_part(read()), grammar, language)
+        self._package, self._name = package, name
+        source = package.read_xml(name)
+        with name_member(name):
+            places, self._edits = read_places(source, grammar, language)
         self._places = [place for place in places if place.paragraph.text not in fixed]
 
     @property
@@ -259,8 +248,7 @@ class XmlPart:
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the part with its texts replaced; unchanged texts keep their source."""
-        data = self._read()
-        source = decode_part(data)
+        source = self._package.read_xml(self._name)
         changes = [Change(*edit[:2], partial(str, edit.replacement)) for edit in self._edits]
         render = partial(_render, source, changes)
         for place, translated in zip(self._places, translations, strict=True):
@@ -268,7 +256,8 @@ class XmlPart:
                 write = partial(place.write, translated, render)
                 changes.append(Change(place.start, place.end, write))
         changes.sort(key=lambda change: (change.start, -change.end))
-        return render(0, len(source)).encode(_find_encoding(data), "replace")
+        encoding = find_encoding(self._package.read(self._name))
+        return render(0, len(source)).encode(encoding, "replace")
 
 
 class Change(NamedTuple):
