@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from headway.documents.office.odf_text import OdfText, find_equal_styles
 from headway.documents.office.package import Package, name_member
@@ -12,6 +13,33 @@ from headway.errors import HeadwayError
 _KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
 _MANIFEST = "META-INF/manifest.xml"
 _PARTS = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")  # also of charts in the document
+
+
+def _is_skipped(token: XmlToken, source: str) -> bool:
+    """Return whether an element is deleted text, a number, a formula, or text that is never shown."""
+    if token.name == "tracked-changes":
+        return True
+    if token.name == "frame":
+        return 'presentation:placeholder="true"' in token.source
+    if token.name not in ("table-cell", "covered-table-cell"):
+        return False
+    attributes = token.attributes
+    return (
+        attributes.get("office:value-type", "string") != "string" or "table:formula" in attributes
+    )
+
+
+_GRAMMAR = Grammar(
+    plain=frozenset({
+        "svg:title", "svg:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
+        "presentation:header-decl", "presentation:footer-decl",
+    }),
+    attributes={"table-cell": ("string-value",)},
+    is_skipped=_is_skipped,
+    resumed=frozenset({"annotation"}),
+    languages={"text-properties": "fo:language"},
+    codes=frozenset({"meta/language"}),
+)  # fmt: skip
 
 
 def find_odf_parts(package: Package, suffix: str) -> Iterator[tuple[str, Grammar]]:
@@ -31,30 +59,4 @@ def find_odf_parts(package: Package, suffix: str) -> Iterator[tuple[str, Grammar
             source = package.read_xml(name)
             with name_member(name):
                 text = OdfText(find_equal_styles(source))
-            yield (
-                name,
-                Grammar({"p": text, "h": text}, _PLAIN, _ATTRIBUTES, _is_skipped, _LANGUAGES),
-            )
-
-
-_PLAIN = frozenset({
-    "svg:title", "svg:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
-    "presentation:header-decl", "presentation:footer-decl",
-})  # fmt: skip
-_ATTRIBUTES = {"table-cell": ("string-value",)}
-_CODES = frozenset({"meta/language"})
-_LANGUAGES = {"text-properties": "fo:language"}
-
-
-def _is_skipped(token: XmlToken, source: str) -> bool:
-    """Return whether an element is deleted text, a number, a formula, or text that is never shown."""
-    if token.name == "tracked-changes":
-        return True
-    if token.name == "frame":
-        return 'presentation:placeholder="true"' in token.source
-    if token.name not in ("table-cell", "covered-table-cell"):
-        return False
-    attributes = token.attributes
-    return (
-        attributes.get("office:value-type", "string") != "string" or "table:formula" in attributes
-    )
+            yield name, replace(_GRAMMAR, paragraphs={"p": text, "h": text})

@@ -40,19 +40,22 @@ def _is_placeholder(token: XmlToken, source: str) -> bool:
     return f"<{token.prefix}ph" in source[token.end : max(end, token.end)]
 
 
-_TEXT = Grammar({"p": WORD}, frozenset(), _PICTURES, _is_deleted, {"lang": "w:val"})
+_TEXT = Grammar(
+    {"p": WORD}, attributes=_PICTURES, is_skipped=_is_deleted, languages={"lang": "w:val"}
+)
 _SLIDE = Grammar(
     {"p": SLIDE},
     frozenset({"cm/text", "pt/v", "tx/v"}),
     _PICTURES,
     lambda token, source: token.name in ("numCache", "numLit"),
-    {"*": "lang"},
+    languages={"*": "lang"},
 )
-_LAYOUT = Grammar({"p": SLIDE}, frozenset(), _PICTURES, _is_placeholder, {"*": "lang"})
+_LAYOUT = Grammar(
+    {"p": SLIDE}, attributes=_PICTURES, is_skipped=_is_placeholder, languages={"*": "lang"}
+)
 _SHEET = Grammar(
     {"is": CELL},
-    frozenset(),
-    {
+    attributes={
         "dataValidation": ("promptTitle", "prompt", "errorTitle", "error"),
         "hyperlink": ("tooltip",),
     },
@@ -82,7 +85,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "spreadsheetml.worksheet": _SHEET,
     "spreadsheetml.comments": Grammar({"text": CELL}),
     "ms-excel.threadedcomments": Grammar(plain=frozenset({"threadedComment/text"})),
-    "package.core-properties": Grammar(plain=_TITLES, languages={}),
+    "package.core-properties": Grammar(plain=_TITLES),
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
 _SIGNS_OF_TEXT = re.compile(rb"<(?:\w+:)?is\b|<(?:\w+:)?dataValidation\b|tooltip=")

@@ -60,6 +60,7 @@ class Grammar:
         plain: Elements whose content is a text, with the element around them or the prefix: ``pt/v``, ``svg:desc``.
         attributes: Names of attributes with text, by the names of elements; both without prefixes.
         is_skipped: Whether the text in an element stays; it gets the opening tag and the source of the part.
+        resumed: Elements in such an element whose text does not stay.
         languages: Attributes that name a language, by the names of elements; "*": of any element.
         codes: Elements whose content is a language code, as in `plain`.
         may_have_type: Whether it may begin with a document type, without declarations.
@@ -69,6 +70,7 @@ class Grammar:
     plain: frozenset[str] = frozenset()
     attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_skipped: Callable[[XmlToken, str], bool] = lambda token, source: False
+    resumed: frozenset[str] = frozenset()
     languages: Mapping[str, str] = field(default_factory=dict)
     codes: frozenset[str] = frozenset()
     may_have_type: bool = False
@@ -112,7 +114,7 @@ class _PartReader:
         self.edits: list[Edit] = []
         self._source, self._grammar, self._language = source, grammar, language
         self._path: list[str] = []
-        self._skipped = 0  # the depth of the element whose text stays; 0: none
+        self._skips = [(0, False)]  # depths of elements, and whether the text in them stays
         self._readers: list[tuple[ParagraphReader, int, ParagraphFormat]] = []
         self._plain_names = {re.split("[/:]", name)[-1] for name in grammar.plain | grammar.codes}
         self._plain = self._code = 0  # where the content of such an element starts; 0: in none
@@ -139,9 +141,12 @@ class _PartReader:
         languages = self._grammar.languages
         if attribute := languages.get(token.name) or languages.get("*"):
             self.edits += self._language.edit(token, attribute)
-        if not self._skipped and is_open and self._grammar.is_skipped(token, self._source):
-            self._skipped = len(self._path)
-        if not self._skipped:
+        is_skipped = self._skips[-1][1]
+        if is_open and is_skipped and token.name in self._grammar.resumed:
+            self._skips.append((len(self._path), False))
+        elif is_open and not is_skipped and self._grammar.is_skipped(token, self._source):
+            self._skips.append((len(self._path), True))
+        if not self._skips[-1][1]:
             self._read_attributes(token)
             if is_open and token.name in self._plain_names:
                 names = {f"{around}/{token.name}", f"{token.prefix}{token.name}"}
@@ -158,8 +163,8 @@ class _PartReader:
     def _close(self, token: XmlToken) -> None:
         depth = len(self._path)
         self._path.pop()
-        if self._skipped == depth:
-            self._skipped = 0
+        if self._skips[-1][0] == depth:
+            self._skips.pop()
         if self._plain:
             self._add_plain(self._plain, token.start)
         if self._code and self._language.replaces(self._source[self._code : token.start].strip()):
@@ -186,11 +191,7 @@ class _PartReader:
     def _add_plain(self, start: int, end: int) -> None:
         text = html.unescape(self._source[start:end])
         if "<" not in self._source[start:end] and is_translatable(text):
-            self.places.append(
-                Place(
-                    start, end, Paragraph(text), lambda translated, _: escape_text(translated.text)
-                )
-            )
+            self.places.append(Place(start, end, Paragraph(text), _write_plain))
 
     def _read_attributes(self, token: XmlToken) -> None:
         names = self._grammar.attributes.get(token.name, ())

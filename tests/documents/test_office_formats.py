@@ -1,0 +1,217 @@
+"""Office files and electronic books: what is special in each, and packages that are refused."""
+
+import io
+import random
+import re
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from headway.documents.opening import open_document
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.errors import HeadwayError
+from headway.text.word_links import WordLinks, word_spans
+from support.document_promises import changed, damaged, unchanged
+from support.documents import make_file, marked
+from support.office_damage import HOSTILE, ILL_FORMED
+from support.office_files import OFFICE_MAKERS
+from support.office_packages import write_office_package, write_zip
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+BOLD = "<w:rPr><w:b/></w:rPr>"
+GERMAN = DocumentOptions("en", "de")
+
+
+def upper(paragraph: Paragraph[object]) -> Translated:
+    return Translated(paragraph.text.upper(), WordLinks.identity(paragraph.text))
+
+
+def reverse(paragraph: Paragraph[object]) -> Translated:
+    """Return the words in capitals, the last one first."""
+    words = paragraph.text.upper().split()
+    target = " ".join(reversed(words))
+    pairs = [(n, len(words) - 1 - n) for n in range(len(words))]
+    return Translated(target, WordLinks(word_spans(paragraph.text), word_spans(target), pairs))
+
+
+def read(data: bytes, name: str) -> str:
+    return zipfile.ZipFile(io.BytesIO(data)).read(name).decode()
+
+
+def make_word(body: str) -> bytes:
+    kind = "vnd.openxmlformats-officedocument.wordprocessingml.document.main"
+    content = f'<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>'
+    return write_office_package("word/document.xml", [("word/document.xml", kind, content)], {})
+
+
+def translated_word(body: str, translate: Callable[[Paragraph[object]], Translated] = upper) -> str:
+    document = open_document(make_word(body), "x.docx", GERMAN)
+    out = document.write([translate(paragraph) for paragraph in document.paragraphs])
+    content = read(out, "word/document.xml")
+    return content.partition("<w:body>")[2].partition("</w:body>")[0]
+
+
+@pytest.mark.parametrize("suffix", OFFICE_MAKERS)
+@pytest.mark.parametrize("promise", [unchanged, changed, damaged])
+def test_packages_keep_the_promises_of_documents(
+    suffix: str, promise: Callable[[str, int], str]
+) -> None:
+    assert [broken for seed in range(4) if (broken := promise(suffix, seed))] == []
+
+
+@pytest.mark.parametrize("suffix", [".docx", ".ods", ".epub"])
+def test_hostile_packages_are_refused_in_one_line(suffix: str) -> None:
+    data = make_file(suffix, 1)
+    for hostile in HOSTILE + ([] if suffix == ".epub" else ILL_FORMED):
+        with pytest.raises(HeadwayError) as raised:
+            open_document(hostile(data, random.Random(1)), f"x{suffix}")
+        assert "\n" not in str(raised.value)
+        assert len(str(raised.value)) < 250
+
+
+def test_a_file_of_another_kind_is_named() -> None:
+    for name, suffix, message in (
+        (".docx", ".xlsx", "is no .xlsx file"), (".odt", ".ods", "is no .ods file"), (".odt", ".docx", "is no office file"),
+        (".docx", ".epub", "is no electronic book"), (".epub", ".odt", "is no .odt file"), (".txt", ".docx", "is no ZIP package"),
+    ):  # fmt: skip
+        with pytest.raises(HeadwayError, match=message):
+            open_document(make_file(name, 1), f"x{suffix}")
+    members = [("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", "<x/>")]
+    protected = [*members, ("META-INF/manifest.xml", "<x><encryption-data/></x>")]
+    with pytest.raises(HeadwayError, match="is encrypted"):
+        open_document(write_zip(protected), "x.odt")
+    book = make_file(".epub", 1)
+    package = zipfile.ZipFile(io.BytesIO(book))
+    names = package.namelist()
+    drm = '<encryption><CipherReference URI="OEBPS/chapter%200.xhtml"/></encryption>'
+    locked = [*((name, package.read(name)) for name in names), ("META-INF/encryption.xml", drm)]
+    with pytest.raises(HeadwayError, match="is protected"):
+        open_document(write_zip(locked), "x.epub")
+
+
+def run(text: str, properties: str = "", more: str = "") -> str:
+    space = ' xml:space="preserve"' if text != text.strip() else ""
+    return f"<w:r{more}>{properties}<w:t{space}>{text}</w:t></w:r>"
+
+
+def field(instruction: str, result: str) -> str:
+    marks = [f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")]  # fmt: skip
+    code = f"<w:r><w:instrText>{instruction}</w:instrText></w:r>"
+    return f"{marks[0]}{code}{marks[1]}{result}{marks[2]}"
+
+
+def merged(content: str) -> str:
+    """Return the source of runs without borders between those without properties."""
+    return content.replace("</w:r><w:r>", "")
+
+
+DELETED = '<w:del w:id="1"><w:r><w:delText>gone</w:delText></w:r></w:del>'
+NOTE = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="1"/></w:r>'
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        # Neighboring runs that look the same are one, whatever stands between.
+        (run("a lo", more=' w:rsidR="1"') + '<w:proofErr w:type="x"/>' + run("ng wo") + run("rd"), run("A LONG WORD")),
+        (run("a ", '<w:rPr><w:lang w:val="en-US"/></w:rPr>') + run("b"), run("A B", '<w:rPr><w:lang w:val="de"/></w:rPr>')),
+        # A word has one style, that of most of its letters; a superscript is a part of a word on purpose.
+        (run("a ") + run("t", BOLD) + run("he b"), run("A THE B")),
+        (run("long ") + run("b c", BOLD) + run(" word"), run("LONG ") + run("B C", BOLD) + run(" WORD")),
+        # Instructions of fields stay. A number in a field stays, and a link is text.
+        (run("Page ") + field("PAGE", run("7")), run("PAGE ") + field("PAGE", run("7"))),
+        (run("a ") + field('HYPERLINK "u"', run("b")), run("A ") + field('HYPERLINK "u"', run("B"))),
+        (f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>{run(" a")}',
+         f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>{run(" A")}'),
+        # Deleted text stays where it is, and inserted text is translated.
+        (run("a ") + DELETED + f'<w:ins w:id="2">{run("b")}</w:ins>', run("A ") + DELETED + f'<w:ins w:id="2">{run("B")}</w:ins>'),
+        (run("a") + NOTE + run(", b"), run("A") + NOTE + run(", B")),
+        ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/></w:r>", "<w:r><w:t>A</w:t><w:tab/><w:t>B</w:t><w:br/></w:r>"),
+        ("<w:pPr><w:b/></w:pPr>" + run("a &lt; b"), "<w:pPr><w:b/></w:pPr>" + run("A &lt; B")),
+        (f'<w:sdt><w:sdtPr/><w:sdtContent>{run("a")}</w:sdtContent></w:sdt>{run(" b")}',
+         f'<w:sdt><w:sdtPr/><w:sdtContent>{run("A")}</w:sdtContent></w:sdt>{run(" B")}'),
+    ],
+)  # fmt: skip
+def test_runs_of_word_processing(source: str, expected: str) -> None:
+    assert merged(translated_word(f"<w:p>{source}</w:p>")) == f"<w:p>{merged(expected)}</w:p>"
+
+
+def test_elements_follow_their_words() -> None:
+    link = f'<w:hyperlink w:anchor="x">{run("red", BOLD)}</w:hyperlink>'
+    source = f"<w:p>{run('a ')}{link}{run(' door')}{NOTE}</w:p>"
+    moved = link.replace("red", "RED")
+    assert (
+        translated_word(source, reverse)
+        == f"<w:p>{run('DOOR')}{NOTE}{run(' ')}{moved}{run(' A')}</w:p>"
+    )
+    squared = run("4 m") + run("2", '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>') + run(" a")
+
+    def keep_unit(paragraph: Paragraph[object]) -> Translated:
+        return Translated("4 m2 ein", WordLinks.identity(paragraph.text))
+
+    expected = squared.replace(" a<", " ein<")
+    assert translated_word(f"<w:p>{squared}</w:p>", keep_unit) == f"<w:p>{expected}</w:p>"
+
+
+def test_text_in_a_text_box_is_translated_although_its_paragraph_stays() -> None:
+    box = f"<w:r><w:pict><w:txbxContent><w:p>{run('in')}</w:p></w:txbxContent></w:pict></w:r>"
+    changed_box = box.replace(">in<", ">IN<")
+    assert translated_word(f"<w:p>{run('42')}{box}</w:p>") == f"<w:p>{run('42')}{changed_box}</w:p>"
+    both = translated_word(f"<w:p>{run('out')}{box}</w:p>")
+    assert merged(both) == merged(f"<w:p>{run('OUT')}{changed_box}</w:p>")
+
+
+def test_a_field_over_paragraphs_stays_around_them() -> None:
+    begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
+    code = "<w:r><w:instrText>TOC</w:instrText></w:r>"
+    source = f"<w:p>{begin}{code}{run('a')}</w:p><w:p>{run('b')}{end}</w:p>"
+    out = translated_word(source)
+    assert re.findall("begin|<w:instr|<w:t>.|end", out) == ["begin", "<w:instr", "<w:t>A", "<w:t>B", "end"]  # fmt: skip
+
+
+def test_names_of_columns_numbers_formulas_and_sheets_stay() -> None:
+    data = make_file(".xlsx", 1)
+    document = open_document(data, "x.xlsx")
+    out = document.write([marked(paragraph) for paragraph in document.paragraphs])
+    strings = read(out, "xl/sharedStrings.xml")
+    assert "<t>Name</t>" in strings  # of a table, whose columns have these names
+    assert "rPh" not in strings  # how the old text is pronounced
+    cells = [
+        re.findall("<f>.*?</f>|<v>.*?</v>", read(each, "xl/worksheets/sheet1.xml"))
+        for each in (data, out)
+    ]
+    assert cells[0] == cells[1] != []
+    assert read(out, "xl/workbook.xml") == read(data, "xl/workbook.xml")
+    odf = make_file(".ods", 1)
+    document = open_document(odf, "x.ods")
+    written = read(document.write([upper(each) for each in document.paragraphs]), "content.xml")
+    for kept in ("<text:p>42 things<", "<text:p>a cached text<", 'table:name="Sheet one"'):
+        assert kept in written
+
+
+def test_a_file_names_the_new_language() -> None:
+    for suffix, part, expected in (
+        (".docx", "word/styles.xml", 'w:val="de" w:eastAsia="en-US"'), (".odt", "styles.xml", 'fo:language="de" fo:country="none"'),
+        (".pptx", "ppt/slides/slide1.xml", 'lang="de" dirty="0"'), (".epub", "OEBPS/book.opf", "<dc:language>de</dc:language>"),
+        (".epub", "OEBPS/toc.ncx", 'xml:lang="de"'), (".epub", "OEBPS/nav.xhtml", 'xml:lang="de" lang="de"'),
+        (".odp", "meta.xml", "<dc:language>de</dc:language>"),
+    ):  # fmt: skip
+        document = open_document(make_file(suffix, 1), f"x{suffix}", GERMAN)
+        out = document.write([marked(paragraph) for paragraph in document.paragraphs])
+        assert expected in read(out, part), suffix
+
+
+def test_spaces_of_open_document_are_those_of_a_reader() -> None:
+    namespaces = 'xmlns:office="o" xmlns:text="t"'
+    for source, text, expected in (
+        ("\n a\n  b<text:s text:c='2'/> c", "a b   c", "A B <text:s/><text:s/>C"),
+        ("a<text:tab/>b<text:line-break/>c", "a\nb\nc", "A<text:tab/>B<text:line-break/>C"),
+        ("a <text:span>b</text:span><text:span>c</text:span>", "a bc", "A <text:span>BC</text:span>"),
+    ):  # fmt: skip
+        content = f"<office:text {namespaces}><text:p>{source}</text:p></office:text>"
+        data = write_zip([("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", content)])  # fmt: skip
+        document = open_document(data, "x.odt")
+        assert [paragraph.text for paragraph in document.paragraphs] == [text]
+        out = document.write([upper(paragraph) for paragraph in document.paragraphs])
+        assert f"<text:p>{expected}</text:p>" in read(out, "content.xml")
