@@ -31,7 +31,7 @@ def translate_file(
     columns: Sequence[str] = (),
     is_complete: bool = False,
 ) -> None:
-    """Translate a document, such as a web page, Markdown, subtitles or a message catalog.
+    """Translate a document, such as an office file, a web page, subtitles or a message catalog.
 
     What is not text stays as it is. The output appears when it is finished.
 
