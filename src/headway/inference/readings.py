@@ -187,13 +187,13 @@ class MarkedText:
                 is_followed = bool(marked[at + 1 : at + 2].strip())
                 tags.append(KeptTag(source, len(text.split()), is_attached, is_followed))
             elif mark is not None and mark.kind == "literal" and reads_literals:
-                constraints.append(Constraint(self._alternatives(mark.renderings)))
+                constraints.append(Constraint(spell_words(self.tokenizer, mark.renderings)))
             elif mark is not None and mark.kind == "term":
                 if len(constraints) - len(names) < MOST_TERMS:
-                    constraints.append(Constraint(self._alternatives(mark.renderings)))
+                    constraints.append(Constraint(spell_words(self.tokenizer, mark.renderings)))
             elif mark is not None:
                 # A model that copies nothing reads the text itself.
-                kept = self._alternatives(mark.renderings)[0]
+                kept = spell_words(self.tokenizer, mark.renderings)[0]
                 written, tokens = next(chosen, StandIn(source, kept))
                 constraints.append(Constraint((tokens,), is_exact=True))
                 names.append(KeptName(mark.renderings[0], tokens))
@@ -223,7 +223,9 @@ class MarkedText:
         present = {word.casefold() for word in re.findall(r"\w+", marked)}
         # A stand-in with a token of a term could only be written as a part of the term.
         terms = [mark for mark in kept if mark.kind in ("term", "literal")]
-        taken = {t for term in terms for a in self._alternatives(term.renderings) for t in a}
+        taken = {
+            t for term in terms for a in spell_words(self.tokenizer, term.renderings) for t in a
+        }
         free = [
             each
             for each in stand_ins()
@@ -235,14 +237,15 @@ class MarkedText:
             for first in range(max(1, min(count, len(free))))
         )
 
-    def _alternatives(self, renderings: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-        """Return the token ids of renderings, as they are written after a space and after a bracket."""
-        bracket, *ids = self.tokenizer.encode_target(["(", *renderings])
-        inner = self.tokenizer.encode_target([f"({rendering}" for rendering in renderings])
-        found = {tuple(each[:-1]): None for each in ids}
-        cut = len(bracket) - 1
-        found |= {tuple(each[cut:-1]): None for each in inner if each[:cut] == bracket[:-1]}
-        return tuple(each for each in found if each)
+
+def spell_words(tokenizer: Tokenizer, words: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Return the token ids of words, as they are written after a space and after a bracket."""
+    bracket, *ids = tokenizer.encode_target(["(", *words])
+    inner = tokenizer.encode_target([f"({word}" for word in words])
+    found = {tuple(each[:-1]): None for each in ids}
+    cut = len(bracket) - 1
+    found |= {tuple(each[cut:-1]): None for each in inner if each[:cut] == bracket[:-1]}
+    return tuple(each for each in found if each)
 
 
 def _free_characters(text: str, count: int) -> int:

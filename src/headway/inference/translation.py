@@ -3,8 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from headway.inference.beam_search import Hypothesis
+from headway.inference.defects import Defect
+from headway.inference.quality import Rating
 from headway.inference.splitting import Segment, join_translations
 from headway.text.tokenizer import Tokenizer
 
@@ -24,6 +27,10 @@ class Translation:
         tokens: The target tokens of all segments of the line.
         alignment: Pairs (source word, target word) by attention. Words are separated by white space
             and counted from 0. None if no alignment was asked for.
+        quality: From 0 to 1: the chrF2 against a reference that such a translation probably has, divided by
+            100. None if no quality was asked for.
+        defects: What looks broken in the translation: loop, numbers, untranslated.
+        repaired: What looked broken in the first translation, which this one replaces.
     """
 
     text: str
@@ -31,6 +38,14 @@ class Translation:
     log_probability: float
     tokens: list[str] = field(default_factory=list)
     alignment: WordPairs | None = None
+    quality: float | None = None
+    defects: tuple[Defect, ...] = ()
+    repaired: tuple[Defect, ...] = ()
+
+    @property
+    def notes(self) -> str:
+        """What looks broken, in words, such as "numbers" or "loop repaired"."""
+        return ", ".join([*(f"{defect} repaired" for defect in self.repaired), *self.defects])
 
 
 def join_segments(
@@ -39,6 +54,7 @@ def join_segments(
     found: Sequence[Sequence[Hypothesis]],
     written: Sequence[Sequence[str]],
     links: Sequence[Sequence[WordPairs]] | None,
+    ratings: Sequence[Sequence[Rating]] | None,
 ) -> list[Translation]:
     """Join the hypotheses of segments to translations of a line; see `Translator.join`.
 
@@ -48,6 +64,7 @@ def join_segments(
         found: For each segment its n best hypotheses.
         written: The text of each.
         links: The alignment of each, or None.
+        ratings: The rating of each, or None.
     """
     translations = []
     # Each segment starts with the target language that the line names.
@@ -65,9 +82,23 @@ def join_segments(
                 alignment=None
                 if links is None
                 else _join_alignments(sources, texts, [of[rank] for of in links], named),
+                **(
+                    {} if ratings is None else _join_ratings(hypotheses, [r[rank] for r in ratings])
+                ),
             )
         )
     return translations
+
+
+def _join_ratings(hypotheses: Sequence[Hypothesis], ratings: Sequence[Rating]) -> dict[str, Any]:
+    """Return the mean quality of segments, by their lengths, and all their defects, by attribute."""
+    lengths = [len(hypothesis.tokens) for hypothesis in hypotheses]
+    total = sum(r.quality * n for r, n in zip(ratings, lengths, strict=True))
+    return {
+        "quality": total / sum(lengths),
+        "defects": tuple(dict.fromkeys(defect for r in ratings for defect in r.defects)),
+        "repaired": tuple(dict.fromkeys(defect for r in ratings for defect in r.repaired)),
+    }
 
 
 def _join_alignments(

@@ -2,35 +2,33 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import overload
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError, UsageError
-from headway.inference.alignment import align_words
 from headway.inference.beam_search import Hypothesis
 from headway.inference.choosing import load_backward_model, search_and_choose
 from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.ensemble import load_ensemble
-from headway.inference.kept_places import restore_kept
-from headway.inference.readings import MarkedText, Reading
+from headway.inference.line_splitting import split_into_segments
+from headway.inference.quality import QualityModel, Rating
+from headway.inference.rating import RatedHypotheses, Rater
 from headway.inference.saving import save_translator
 from headway.inference.scoring import score_pairs
+from headway.inference.segment_text import SegmentWriter
 from headway.inference.splitting import (
     Segment,
     choose_readings,
     list_readings,
-    split_line,
-    split_sentences,
 )
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, WordPairs, join_segments
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
 from headway.text.glossary import Glossary
-from headway.text.kept_text import find_kept_text, has_words
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.tokenizer import Tokenizer
 
@@ -252,6 +250,7 @@ class Translator:
         *,
         prefix: str = "",
         align: bool = False,
+        quality: bool = False,
         window: int = WINDOW,
     ) -> Iterator[list[Translation]]:
         """Translate lines as they arrive, in their order.
@@ -261,9 +260,11 @@ class Translator:
             search: Search settings; None: the default.
             prefix: Text that every translation starts with.
             align: Also align the words of source and translation.
+            quality: Also rate the translations, and translate again what looks broken.
             window: Lines that are translated together.
 
         Raises:
+            HeadwayError: If quality is asked for of a model that was not calibrated.
             UsageError: If samples are asked for of a translator with a glossary.
 
         Yields:
@@ -276,7 +277,7 @@ class Translator:
             raise UsageError("search.sample: samples cannot follow a glossary; drop one of them")
         source = iter(lines)
         while taken := list(islice(source, window)):
-            yield from self._translate_window(taken, search, prefix, align)
+            yield from self._translate_window(taken, search, prefix, align, quality)
 
     @overload
     def score(self, source: str, target: str) -> float: ...
@@ -329,31 +330,11 @@ class Translator:
         """
         self.check_direction()
         search = search or self.default_search
-        stripped = line.strip()
-        if not stripped or (search.keep and not has_words(stripped) and find_kept_text(stripped)):
-            return []
-        marked = MarkedText(stripped, self.tokenizer, keep=search.keep, glossary=self.glossary)
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
-        named = self.tokenizer.named_language(stripped)
-        longest = max(1, longest - bool(named))
-        language = self.languages[0]
-        encode = self._encode if not marked.marks else partial(self._encode_marked, marked)
-        texts = split_sentences(marked.text, language) if search.split_sentences else [marked.text]
-        segments = [
-            segment for text in texts for segment in split_line(text, language, encode, longest)
-        ]
-        if named:
-            texts = [named + segment.text for segment in segments[1:]]
-            segments[1:] = [Segment(text, encode(text.strip())) for text in texts]
-        if not marked.marks:
-            return segments
-        return [
-            Segment(
-                marked.restore(text), ids,
-                marked.readings(text.removeprefix(named), partial(self.token_search.stand_ins, search.precision), named),
-            )
-            for text, ids, _ in segments
-        ]  # fmt: skip
+        stand_ins = partial(self.token_search.stand_ins, search.precision)
+        return split_into_segments(
+            line, self.tokenizer, self.languages[0], search, longest, self.glossary, stand_ins
+        )
 
     def search_batch(
         self,
@@ -398,20 +379,38 @@ class Translator:
 
         If the segment starts with the name of a target language, that name is not a word.
         """
-        if not segment.readings:
-            return align_words(
-                self.models, self.tokenizer, segment.text, segment.ids, hypothesis.tokens
+        return self._writer.align(segment, hypothesis)
+
+    def rate(
+        self,
+        segment: Segment,
+        hypotheses: Sequence[Hypothesis],
+        search: SearchConfig | None = None,
+        prefix: list[int] | None = None,
+    ) -> RatedHypotheses:
+        """Rate the translations of a segment; see `Rater.rate`."""
+        rater = Rater(self.quality_model, self.token_search, self.languages)
+        return rater.rate(segment, hypotheses, search or self.default_search, prefix)
+
+    @cached_property
+    def quality_model(self) -> QualityModel:
+        """What turns the features of a translation into its quality.
+
+        Raises:
+            HeadwayError: If the model has none; the message says how to make it.
+        """
+        if self.directory is None:
+            raise HeadwayError(
+                "quality: this model was not read from a directory: nothing says how good its translations are"
             )
-        reading = segment.readings[hypothesis.reading]
-        links = self._align_reading(reading, hypothesis)
-        restored = restore_kept(self.tokenizer, reading, hypothesis.tokens, links)
-        return [(reading.words[source], restored.words[target]) for source, target in links]
+        return QualityModel.load(self.directory)
 
     def join(
         self,
         segments: Sequence[Segment],
         found: Sequence[Sequence[Hypothesis]],
         links: Sequence[Sequence[WordPairs]] | None = None,
+        ratings: Sequence[Sequence[Rating]] | None = None,
     ) -> list[Translation]:
         """Join the translations of a line's segments to translations of the line, best with best.
 
@@ -419,36 +418,20 @@ class Translator:
             segments: From `split`.
             found: For each segment its n best hypotheses.
             links: From `align`, for each hypothesis; None: the translations have no alignment.
+            ratings: From `rate`, for each hypothesis; None: the translations have no quality.
         """
         texts = [
-            [self._decode(segment, hypothesis) for hypothesis in n_best]
+            [self._writer.write(segment, hypothesis) for hypothesis in n_best]
             for segment, n_best in zip(segments, found, strict=True)
         ]
-        return join_segments(self.tokenizer, segments, found, texts, links)
+        return join_segments(self.tokenizer, segments, found, texts, links, ratings)
 
-    def _decode(self, segment: Segment, hypothesis: Hypothesis) -> str:
-        """Return the text of a hypothesis, with what the segment keeps."""
-        if not segment.readings:
-            return self.tokenizer.decode(hypothesis.tokens)
-        reading = segment.readings[hypothesis.reading]
-        links = self._align_reading(reading, hypothesis) if reading.tags else []
-        return restore_kept(self.tokenizer, reading, hypothesis.tokens, links).text
-
-    def _align_reading(self, reading: Reading, hypothesis: Hypothesis) -> WordPairs:
-        """Link the words of a reading to the words of its translation."""
-        named = self.tokenizer.decode_source(reading.ids[:1])
-        text = named + reading.text if self.tokenizer.named_language(named) else reading.text
-        return align_words(self.models, self.tokenizer, text, reading.ids, hypothesis.tokens)
-
-    def _encode_marked(self, marked: MarkedText, text: str) -> list[int]:
-        """Return the token ids of a part of a marked text, with the marks' source."""
-        return self._encode(marked.restore(text))
-
-    def _encode(self, text: str) -> list[int]:
-        return self.tokenizer.encode_source([text])[0]
+    @property
+    def _writer(self) -> SegmentWriter:
+        return SegmentWriter(self.models, self.tokenizer)
 
     def _translate_window(
-        self, lines: list[str], search: SearchConfig, prefix: str, align: bool
+        self, lines: list[str], search: SearchConfig, prefix: str, align: bool, quality: bool
     ) -> Iterator[list[Translation]]:
         """Translate lines together: split them, search all segments, join the translations."""
         split = [self.split(line, search) for line in lines]
@@ -457,16 +440,25 @@ class Translator:
         prefixes = [  # only the first segment of a line starts with the prefix
             [] if number else start for segments in split for number in range(len(segments))
         ]
-        found = iter(search_and_choose(self.token_search, self.backward, flat, prefixes, search))
+        found = search_and_choose(self.token_search, self.backward, flat, prefixes, search)
+        each_found = zip(found, prefixes, strict=True)
         for line, segments in zip(lines, split, strict=True):
             if not segments:
-                yield [Translation(line, 0.0, 0.0, [], [] if align else None)]
+                rated = 1.0 if quality else None
+                yield [Translation(line, 0.0, 0.0, [], [] if align else None, rated)]
                 continue
-            hypotheses = list(islice(found, len(segments)))
-            links = None
+            of_line = list(islice(each_found, len(segments)))
+            hypotheses = [n_best for n_best, _ in of_line]
+            links = ratings = None
+            if quality:
+                both = [
+                    self.rate(segment, n_best, search, start)
+                    for segment, (n_best, start) in zip(segments, of_line, strict=True)
+                ]
+                hypotheses, ratings = [b.hypotheses for b in both], [b.ratings for b in both]
             if align:
                 links = [
                     [self.align(segment, hypothesis) for hypothesis in n_best]
                     for segment, n_best in zip(segments, hypotheses, strict=True)
                 ]
-            yield self.join(segments, hypotheses, links)
+            yield self.join(segments, hypotheses, links, ratings)

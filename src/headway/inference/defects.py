@@ -1,0 +1,92 @@
+"""What looks broken in a translation, by its text alone: loops, numbers that differ, text left untranslated."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from headway.text.languages import UNSPACED
+
+Defect = Literal["loop", "numbers", "untranslated"]
+
+NUMBER = re.compile(r"\d+(?:[.,:\u00a0\u202f'’]\d+)*")
+_WORD = re.compile(r"[^\W\d_]+")
+_UNIT = re.compile(r"\w+")
+_STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{4,}")  # a loop inside a word
+SMALLESTNUMBER = 13  # languages often spell smaller ones as words
+LONGEST_LOOP = 12  # words, or characters of a script without spaces
+COPIES = 3  # of the same words, one after the other
+LEAST_WORDS = 3  # of a text of which a translation must differ
+MOST_COPIED = 0.9  # of the words
+
+
+def find_defects(source: str, translation: str, languages: tuple[str, str]) -> tuple[Defect, ...]:
+    """Return what looks broken in a translation.
+
+    Args:
+        source: Raw text.
+        translation: Raw text.
+        languages: Codes of source and target.
+
+    Returns:
+        loop: words come three times in a row, and not in the source. numbers: a number from 13 on is in one
+        of the texts only. untranslated: the translation is empty, or nearly all words stand in it as they
+        stand in the source.
+    """
+    source_language, language = languages
+    found: list[Defect] = []
+    if has_loop(translation, language) and not has_loop(source, source_language):
+        found.append("loop")
+    if list_numbers(source) != list_numbers(translation):
+        found.append("numbers")
+    if not translation.strip() or (
+        source_language != language and share_copied(source, translation) >= MOST_COPIED
+    ):
+        found.append("untranslated")
+    return tuple(found)
+
+
+def list_numbers(text: str) -> Counter[str]:
+    """Return how often each number from 13 on stands in a text; marks between digits do not count.
+
+    Digits of all scripts are equal: 1,000 and 1.000 and ١٠٠٠ are one number.
+    """
+    found = ("".join(c for c in number if c.isdigit()) for number in NUMBER.findall(text))
+    plain = ("".join(map(_plain_digit, digits)).lstrip("0") for digits in found)
+    return Counter(
+        digits for digits in plain if len(digits) > 2 or int(digits or 0) >= SMALLESTNUMBER
+    )
+
+
+def _plain_digit(digit: str) -> str:
+    return digit if digit.isascii() else str(int(digit))
+
+
+def share_copied(source: str, translation: str) -> float:
+    """Return which share of the words of a text stands in its translation; 0 if it has few words.
+
+    Words with a capital do not count, because they may be names.
+    """
+    words = [word for word in _WORD.findall(source) if not word[0].isupper()]
+    if len(words) < LEAST_WORDS:
+        return 0.0
+    copied = set(_WORD.findall(translation))
+    return sum(word in copied for word in words) / len(words)
+
+
+def has_loop(text: str, language: str) -> bool:
+    """Return whether up to 12 words come three times in a row, or a few letters five times."""
+    words = list(text) if language in UNSPACED else _UNIT.findall(text)
+    periods = range(1, LONGEST_LOOP + 1)
+    return any(count_copies(words, period) >= COPIES for period in periods) or bool(
+        _STUTTER.search(text)
+    )
+
+
+def count_copies(words: Sequence[str], period: int) -> int:
+    """Return how many times ``period`` words are repeated one after the other, at most."""
+    longest = run = 0
+    for before, word in zip(words, words[period:], strict=False):
+        run = run + 1 if before == word else 0
+        longest = max(longest, run)
+    return 1 + longest // period

@@ -1,0 +1,114 @@
+"""What a model and the texts show about a translation: the numbers that its quality is computed from.
+
+Shapes: T target tokens, S source tokens, V target vocabulary.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from headway.inference.alignment import alignment_layer
+from headway.inference.beam_search import Hypothesis
+from headway.inference.defects import list_numbers, share_copied
+from headway.inference.ensemble import average_logits
+from headway.inference.splitting import Segment
+from headway.model import Transformer, watch
+from headway.text.tokenizer import Tokenizer
+
+LEAST_LOG_P = -10.0  # an unlikelier token tells no more
+
+# Each is higher for a better translation.
+FEATURES = {
+    "probability": "mean probability of the target tokens",
+    "weakest": "natural log-probability of the least likely target token, at least -10",
+    "length": "how far the ratio of target to source tokens is from 1: -|ln(T / S)|",
+    "coverage": "mean attention that a source token gets from all target tokens, at most 1 of each",
+    "focus": "mean of the highest attention weight of each target token",
+    "distinct": "share of the pairs of neighboring target tokens that are no repetition",
+    "translated": "share of the source's words that do not stand in the translation",
+    "numbers": "share of the numbers in both texts that agree",
+}
+Features = NDArray[np.float64]
+
+
+class Evidence(NamedTuple):
+    """What the quality of a translation is computed from.
+
+    Attributes:
+        source: What the model has read; stand-ins are in the places of kept text.
+        translation: What it has written.
+        features: A number for each name in `FEATURES`.
+    """
+
+    source: str
+    translation: str
+    features: Features
+
+
+def examine(
+    models: Sequence[Transformer], tokenizer: Tokenizer, segment: Segment, hypothesis: Hypothesis
+) -> Evidence:
+    """Measure the features of the translation of a segment; see `measure_features`."""
+    text, ids = segment.text, segment.ids
+    if segment.readings:
+        reading = segment.readings[hypothesis.reading]
+        text, ids = reading.text, reading.ids
+    source = text.strip().removeprefix(tokenizer.named_language(text.strip()))
+    translation = tokenizer.decode(hypothesis.tokens)
+    features = measure_features(models, ids, hypothesis.tokens, (source, translation))
+    return Evidence(source, translation, features)
+
+
+@torch.inference_mode()
+def measure_features(
+    models: Sequence[Transformer],
+    source: Sequence[int],
+    target: Sequence[int],
+    texts: tuple[str, str],
+) -> Features:
+    """Return the features of a translation, by one forward pass of it alone.
+
+    Args:
+        models: In evaluation mode; several are an ensemble.
+        source: Ids, ``</s>`` last.
+        target: Ids, ``</s>`` last.
+        texts: Source and translation.
+
+    Returns:
+        A number for each name in `FEATURES`.
+    """
+    device = models[0].source_embedding.weight.device
+    source_BS, target_BT = (torch.tensor([ids], device=device) for ids in (source, target))
+    logits, weights = [], []
+    for model in models:
+        with watch(model) as seen:
+            logits.append(model(source_BS, target_BT))
+        if (layer := alignment_layer(model.config)) in seen.attention:
+            weights.append(seen.attention[layer][0].float().mean(0))
+    log_p_TV = average_logits(logits)[0].float().log_softmax(-1)
+    log_p_T = log_p_TV.gather(1, target_BT[0, :, None])[:, 0].double()
+    coverage = focus = 0.0  # of a decoder without layers
+    if weights:
+        weights_TS = torch.stack(weights).mean(0)
+        # The end of the source gets the attention that the words do not need.
+        coverage = weights_TS[:, :-1].sum(0).clamp(max=1).sum().item() / max(1, len(source) - 1)
+        focus = weights_TS.max(1).values.mean().item()
+    pairs = [*pairwise(target)]
+    numbers = [list_numbers(text) for text in texts]
+    of_both = (numbers[0] | numbers[1]).total()
+    return np.array(
+        [
+            log_p_T.exp().mean().item(),
+            max(LEAST_LOG_P, log_p_T.min().item()),
+            -abs(np.log(len(target) / len(source))),
+            coverage,
+            focus,
+            len({*pairs}) / len(pairs) if pairs else 1.0,
+            1.0 - share_copied(*texts),
+            (numbers[0] & numbers[1]).total() / of_both if of_both else 1.0,
+        ]
+    )

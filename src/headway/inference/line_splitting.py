@@ -1,0 +1,61 @@
+"""Split a line into the segments that a model reads, with what their translations keep and prescribe."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from headway.config import SearchConfig
+from headway.inference.readings import MarkedText, StandIn
+from headway.inference.splitting import Segment, split_line, split_sentences
+from headway.text.glossary import Glossary
+from headway.text.kept_text import find_kept_text, has_words
+from headway.text.tokenizer import Tokenizer
+
+
+def split_into_segments(
+    line: str,
+    tokenizer: Tokenizer,
+    language: str,
+    search: SearchConfig,
+    longest: int,
+    glossary: Glossary | None,
+    stand_ins: Callable[[], Sequence[StandIn]],
+) -> list[Segment]:
+    """Split a line into segments; see `Translator.split`.
+
+    Args:
+        line: Raw text.
+        tokenizer: Of the model.
+        language: Code of the line's language.
+        search: Search settings: what is kept, and whether each sentence is translated alone.
+        longest: Tokens of a segment, at most.
+        glossary: Prescribes the translations of terms; None: there is none.
+        stand_ins: Returns those of the model; called if there is text to replace.
+    """
+    stripped = line.strip()
+    if not stripped or (search.keep and not has_words(stripped) and find_kept_text(stripped)):
+        return []
+
+    def encode(text: str) -> list[int]:
+        return tokenizer.encode_source([text])[0]
+
+    def encode_marked(text: str) -> list[int]:
+        return encode(marked.restore(text))
+
+    marked = MarkedText(stripped, tokenizer, keep=search.keep, glossary=glossary)
+    named = tokenizer.named_language(stripped)
+    longest = max(1, longest - bool(named))
+    encode_part = encode_marked if marked.marks else encode
+    texts = split_sentences(marked.text, language) if search.split_sentences else [marked.text]
+    segments = [
+        segment for text in texts for segment in split_line(text, language, encode_part, longest)
+    ]
+    if named:
+        texts = [named + segment.text for segment in segments[1:]]
+        segments[1:] = [Segment(text, encode_part(text.strip())) for text in texts]
+    if not marked.marks:
+        return segments
+    read = partial(marked.readings, stand_ins=stand_ins, language=named)
+    return [
+        Segment(marked.restore(text), ids, read(text.removeprefix(named)))
+        for text, ids, _ in segments
+    ]

@@ -1,0 +1,83 @@
+"""Other ways to translate a segment whose translation looks broken."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from headway.config import SearchConfig
+from headway.inference.beam_search import Hypothesis
+from headway.inference.constraints import Constraint
+from headway.inference.defects import NUMBER, Defect, list_numbers
+from headway.inference.readings import Reading, spell_words
+from headway.inference.splitting import Segment, choose_readings, list_readings
+from headway.inference.token_search import TokenSearch
+from headway.text.tokenizer import Tokenizer
+
+CANDIDATES = 8  # of each way
+EPSILON = 0.02  # samples have no token that is less likely
+SWAPPED = str.maketrans(",.", ".,")
+
+
+def find_candidates(
+    token_search: TokenSearch,
+    segment: Segment,
+    defects: Sequence[Defect],
+    search: SearchConfig,
+    prefix: list[int],
+) -> Iterator[list[Hypothesis]]:
+    """Yield the translations that each other way finds, the most promising way first.
+
+    The ways are: to force the numbers of the source into the translation, if numbers differ; a wider beam; and
+    samples, unless the translation must contain something.
+
+    Args:
+        token_search: Of the model.
+        segment: To translate.
+        defects: What looks broken in its translation.
+        search: The settings of the first search.
+        prefix: Token ids that the translation starts with.
+    """
+    wide = replace(
+        search, beam=max(CANDIDATES, 2 * search.beam), n_best=CANDIDATES, mbr=False, sample=False
+    )
+    ways = [(segment, wide)]
+    if "numbers" in defects:
+        ways.insert(0, (_require_numbers(segment, token_search.tokenizer), wide))
+    if not segment.readings:
+        samples = replace(
+            wide,
+            sample=True,
+            epsilon=EPSILON,
+            temperature=1.0,
+            top_k=0,
+            top_p=1.0,
+            beam=search.beam,
+        )
+        ways.append((segment, samples))
+    for given, settings in ways:
+        rows = list_readings([given], settings)
+        found = token_search.search_batch(
+            [row.ids for row in rows], [prefix for _ in rows], settings,
+            constraints=[row.constraints for row in rows],
+        )  # fmt: skip
+        [candidates] = choose_readings(rows, found)
+        yield candidates
+
+
+def _require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
+    """Return a segment whose translation must contain its numbers, also in other readings."""
+    words = range(len(segment.text.split()))
+    plain = Reading(segment.text.strip(), segment.ids, (), (), (), tuple(words))
+    readings = [
+        reading._replace(constraints=(*reading.constraints, *_numbers_of(reading.text, tokenizer)))
+        for reading in segment.readings or (plain,)
+    ]
+    return segment._replace(readings=tuple(readings))
+
+
+def _numbers_of(text: str, tokenizer: Tokenizer) -> Iterator[Constraint]:
+    for number in re.findall(NUMBER, text):
+        if list_numbers(number):
+            # 1,000.5 is 1.000,5 in other languages
+            spellings = dict.fromkeys([number, number.translate(SWAPPED)])
+            yield Constraint(spell_words(tokenizer, [*spellings]))

@@ -1,0 +1,49 @@
+"""The text of a segment's translation, with what the segment keeps, and its word links."""
+
+from collections.abc import Sequence
+
+from headway.inference.alignment import align_words
+from headway.inference.beam_search import Hypothesis
+from headway.inference.kept_places import restore_kept
+from headway.inference.readings import Reading
+from headway.inference.splitting import Segment
+from headway.inference.translation import WordPairs
+from headway.model import Transformer
+from headway.text.tokenizer import Tokenizer
+
+
+class SegmentWriter:
+    """Writes the translations of segments.
+
+    Args:
+        models: In evaluation mode; several are an ensemble.
+        tokenizer: Of the models.
+    """
+
+    def __init__(self, models: Sequence[Transformer], tokenizer: Tokenizer) -> None:
+        self.models, self.tokenizer = models, tokenizer
+
+    def write(self, segment: Segment, hypothesis: Hypothesis) -> str:
+        """Return the text of a hypothesis, with what the segment keeps."""
+        if not segment.readings:
+            return self.tokenizer.decode(hypothesis.tokens)
+        reading = segment.readings[hypothesis.reading]
+        links = self._align_reading(reading, hypothesis) if reading.tags else []
+        return restore_kept(self.tokenizer, reading, hypothesis.tokens, links).text
+
+    def align(self, segment: Segment, hypothesis: Hypothesis) -> WordPairs:
+        """Link the words of a segment to the words of its translation; see `Translator.align`."""
+        if not segment.readings:
+            return align_words(
+                self.models, self.tokenizer, segment.text, segment.ids, hypothesis.tokens
+            )
+        reading = segment.readings[hypothesis.reading]
+        links = self._align_reading(reading, hypothesis)
+        restored = restore_kept(self.tokenizer, reading, hypothesis.tokens, links)
+        return [(reading.words[source], restored.words[target]) for source, target in links]
+
+    def _align_reading(self, reading: Reading, hypothesis: Hypothesis) -> WordPairs:
+        """Link the words of a reading to the words of its translation."""
+        named = self.tokenizer.decode_source(reading.ids[:1])
+        text = named + reading.text if self.tokenizer.named_language(named) else reading.text
+        return align_words(self.models, self.tokenizer, text, reading.ids, hypothesis.tokens)
