@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.config import Config, SearchConfig, TextConfig
 from headway.files import replace_bytes
-from headway.inference import shortlist
+from headway.inference import quality, shortlist
 from headway.inference.directory import CARD, save_model
 from headway.inference.front_matter import complete_card
 from headway.model import Transformer
@@ -34,7 +34,7 @@ def save_translator(
         search: Stored as the model's search settings.
         languages: Codes of source and target.
         settings: The settings of the training; None: not known.
-        source_directory: The directory that the model was read from; its card and its shortlist are copied.
+        source_directory: The directory that the model was read from; its card, shortlist and quality are copied.
         licence: For the card; empty: as the copied card says, or unknown.
         pairs: All pairs of languages of a model of several.
     """
@@ -49,7 +49,12 @@ def save_translator(
     save_model(
         directory, model, tokenizer, settings, languages, complete_card(card, codes, licence), pairs
     )
-    if source_directory and (source_directory / shortlist.FILE).is_file():
-        replace_bytes(
-            Path(directory) / shortlist.FILE, (source_directory / shortlist.FILE).read_bytes()
-        )
+    if source_directory:
+        copy_learned(source_directory, Path(directory))
+
+
+def copy_learned(source: Path, directory: Path) -> None:
+    """Copy what a model has learned besides its weights: its shortlist, and how good it is."""
+    for name in (shortlist.FILE, quality.FILE):
+        if (source / name).is_file():
+            replace_bytes(directory / name, (source / name).read_bytes())

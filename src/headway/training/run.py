@@ -19,6 +19,7 @@ from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.averaging import average_weights
 from headway.training.feed import Feed
+from headway.training.learned_quality import write_quality
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
 from headway.training.machine import thread_count
 from headway.training.model_writer import ModelWriter
@@ -179,6 +180,9 @@ class Run:
             yield report
         if wants_shortlist(self.config):
             yield from write_shortlist(self.directory, self.data)
+        if self.config.model.kind == "translator":
+            device = str(self.machine.torch_device)
+            yield from write_quality(self.directory, self.data, device)
         self.record.finished = True
         self.models.write_record()
 

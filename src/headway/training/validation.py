@@ -122,7 +122,7 @@ def validate(
             model, data.tokenizer, search, str(device), data.languages, pairs=data.pairs
         )
         found: dict[str, tuple[float, float]] = {}
-        texts = list(_list_texts(data, sentences))
+        texts = list(list_texts(data, sentences))
         whole = sum(len(text.sources) for text in texts)
         for text in texts:
             own = translator.to(text.languages[1], text.languages[0])
@@ -133,7 +133,7 @@ def validate(
     return Scores(perplexity, bleu, chrf, 0.0, pairs)
 
 
-class _Text(NamedTuple):
+class ValidationText(NamedTuple):
     """The raw validation text of a pair of languages."""
 
     languages: Languages
@@ -141,17 +141,23 @@ class _Text(NamedTuple):
     references: list[str]
 
 
-def _list_texts(data: PreparedData, sentences: int) -> Iterator[_Text]:
+def list_texts(data: PreparedData, sentences: int) -> Iterator[ValidationText]:
+    """Yield the validation text of each pair of languages.
+
+    Args:
+        data: The prepared data.
+        sentences: The most sentences of a pair; 0: all.
+    """
     start = 0
     for group in data.groups:
         end = start + group.validation_pairs
         chosen = slice(start, min(end, start + sentences) if sentences else end)
-        yield _Text(group.languages, data.valid_source[chosen], data.valid_target[chosen])
+        yield ValidationText(group.languages, data.valid_source[chosen], data.valid_target[chosen])
         start = end
 
 
 def _translate(
-    translator: Translator, text: _Text, before: int, whole: int
+    translator: Translator, text: ValidationText, before: int, whole: int
 ) -> Generator[Progress, None, tuple[float, float]]:
     """Return BLEU and chrF2 of the translations of a text.
 

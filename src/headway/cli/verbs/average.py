@@ -1,7 +1,6 @@
 """``headway average``: one model from the weights of several checkpoints of a run."""
 
 import argparse
-import shutil
 import sys
 
 from headway.errors import HeadwayError, UsageError
@@ -36,8 +35,8 @@ def run(args: argparse.Namespace) -> None:
     """Write OUT, which is RUN with averaged weights."""
     from pathlib import Path
 
-    from headway.inference import shortlist
     from headway.inference.directory import read_config, save_model
+    from headway.inference.saving import copy_learned
     from headway.model import make_model
     from headway.text.class_labels import load_tokenizer
     from headway.text.prepared import check_new
@@ -57,8 +56,7 @@ def run(args: argparse.Namespace) -> None:
     which = f"average of the checkpoints of steps {', '.join(map(str, steps))}"
     card = model_card(config, record, languages, which, report=None, pairs=pairs)
     save_model(out, model, load_tokenizer(directory.path), config, languages, card, pairs)
-    if (directory.path / shortlist.FILE).exists():
-        shutil.copy(directory.path / shortlist.FILE, out)
+    copy_learned(directory.path, out)
     print(f"{out}: {which}", file=sys.stderr)
 
 

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, TextIO
 
 from headway.cli.options import add_backward, add_direction, add_machine, add_models
 from headway.cli.parallel_files import read_parallel_files
+from headway.cli.progress import LineProgress
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
+    from headway.inference import Translator
 
 EXAMPLE = (
     "headway evaluate runs/mine --source test.en --reference test.de\n"
     "headway evaluate runs/mine --source a.en --reference a.de --per-line > scores"
 )
 SETTINGS = ("search",)
+CALIBRATED = 64  # lines at once
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--per-line",
         action="store_true",
         help="do not translate; print the log-probability of each reference",
+    )
+    parser.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="learn from this text how good translations are, for --quality",
     )
     parser.add_argument(
         "--comet", action="store_true", help="also run comet-score, which must be installed"
@@ -62,6 +70,9 @@ def run(args: argparse.Namespace) -> None:
         for score in translator.score(sources, references):
             print(f"{score:.6f}")
         return
+    if args.calibrate:
+        calibrate_model(translator, sources, references)
+        return
 
     from dataclasses import replace
 
@@ -86,6 +97,32 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps(sheet.to_dict(), indent=2, ensure_ascii=False))
     else:
         print(f"{' + '.join(args.models)}: {describe(search, args.backward)}\n{sheet.to_text()}")
+
+
+def calibrate_model(translator: "Translator", sources: list[str], references: list[str]) -> None:
+    """Write the ``quality.json`` of a model, and print how well it ranks the translations of this text."""
+    from headway.errors import HeadwayError
+    from headway.inference.calibration import Calibration
+    from headway.inference.quality import FILE
+
+    directory = translator.directory
+    assert directory is not None, "the translator was read from a directory"
+    if len(translator.models) > 1:
+        raise HeadwayError(
+            "--calibrate needs one MODEL: an ensemble takes what its first model has"
+        )
+    calibration = Calibration()
+    with LineProgress(len(sources), 0) as progress:
+        for start in range(0, len(sources), CALIBRATED):
+            batch = sources[start : start + CALIBRATED]
+            calibration.add(translator, batch, references[start : start + CALIBRATED])
+            progress.update(start + len(batch), sum(len(line.split()) for line in batch))
+    model = calibration.fit()
+    model.save(directory)
+    print(
+        f"{directory / FILE}: from {model.sentences:,} sentences;"
+        f" Spearman with chrF2 by sentence {model.spearman:.3f}"
+    )
 
 
 def describe(search: "SearchConfig", backward: str | None) -> str:

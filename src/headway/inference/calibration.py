@@ -1,0 +1,56 @@
+"""Learn from a text with references how good a model's translations are."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from headway.evaluation.metrics import chrf_by_line
+from headway.inference.evidence import Features, examine
+from headway.inference.quality import QualityModel
+from headway.inference.splitting import Segment
+from headway.inference.translator import Translator
+
+
+class Calibration:
+    """Collects translations and their chrF2, and fits a `QualityModel` to them."""
+
+    def __init__(self) -> None:
+        self._features: list[Features] = []
+        self._scores: list[float] = []
+
+    def add(
+        self, translator: Translator, sources: Sequence[str], references: Sequence[str]
+    ) -> None:
+        """Translate a batch of lines; lines of several segments, and blank ones, do not count.
+
+        Args:
+            translator: The model.
+            sources: Raw text.
+            references: The translations of people, as many.
+        """
+        search = replace(translator.default_search, sample=False, n_best=1)
+        segments: list[Segment] = []
+        expected: list[str] = []
+        for source, reference in zip(sources, references, strict=True):
+            split = translator.split(source, search)
+            if len(split) == 1:
+                segments += split
+                expected.append(reference)
+        if not segments:
+            return
+        found = translator.search_batch(segments, search)
+        evidence = [
+            examine(translator.models, translator.tokenizer, segment, n_best[0])
+            for segment, n_best in zip(segments, found, strict=True)
+        ]
+        self._features += [each.features for each in evidence]
+        self._scores += chrf_by_line([each.translation for each in evidence], expected)
+
+    def fit(self) -> QualityModel:
+        """Return the model whose quality is nearest to chrF2 / 100 of the lines so far.
+
+        Raises:
+            HeadwayError: If no line counts.
+        """
+        return QualityModel.fit(np.array(self._features), np.array(self._scores) / 100)

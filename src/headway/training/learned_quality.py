@@ -1,0 +1,41 @@
+"""What a run learns at its end about the quality of its model's translations."""
+
+from collections.abc import Generator
+
+from headway.inference import Translator
+from headway.inference.calibration import Calibration
+from headway.text.prepared import PreparedData
+from headway.training import parallel
+from headway.training.run_directory import RunDirectory
+from headway.training.validation import Progress, list_texts
+
+MAX_SENTENCES = 1000  # of the validation text
+BATCH = 64
+
+
+def write_quality(directory: RunDirectory, data: PreparedData, device: str) -> Generator[Progress]:
+    """Calibrate the quality of the installed model's translations on the validation text.
+
+    All ranks do the same work, because all of them yield the same events; the first writes the result.
+
+    Yields:
+        Progress, before each batch of sentences.
+    """
+    parallel.wait_for_first()  # it has written the model
+    translator = Translator.load(directory.path, device)
+    texts = [*list_texts(data, MAX_SENTENCES // len(data.groups))]
+    whole, done = sum(len(text.sources) for text in texts), 0
+    calibration = Calibration()
+    for languages, sources, references in texts:
+        own = translator.to(languages[1], languages[0])
+        for start in range(0, len(sources), BATCH):
+            yield Progress(doing="learning how good translations are", done=done, of=whole)
+            batch = slice(start, start + BATCH)
+            calibration.add(own, sources[batch], references[batch])
+            done += len(sources[batch])
+    if parallel.rank():
+        return
+    model = calibration.fit()
+    for path in (directory.path, directory.averaged):
+        if path.is_dir():
+            model.save(path)
