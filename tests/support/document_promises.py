@@ -103,7 +103,7 @@ def compare_markup(suffix: str, data: bytes, written: bytes) -> str:
 
 def translated(translator: "Translator", suffix: str, seed: int) -> str:
     """Through a model every text is translated, and the markup is the same."""
-    from headway.inference.document_translation import translate_document
+    from headway.inference.document_translation import translate_document, write_document
 
     data = make_file(suffix, seed)
     document = open_document(data, f"x{suffix}", OPTIONS)
@@ -115,7 +115,7 @@ def translated(translator: "Translator", suffix: str, seed: int) -> str:
     ]
     if empty:
         return f"{suffix} {seed}: no translation of {empty[0]!r}"
-    written = document.write(found)
+    written = write_document(document, found)
     again = open_document(written, f"x{suffix}", OPTIONS)
     if suffix in ADDED and again.paragraphs:
         return f"{suffix} {seed}: text without a translation"

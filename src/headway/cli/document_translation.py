@@ -31,6 +31,7 @@ def translate_document(args: argparse.Namespace) -> None:
     from headway.documents.paragraph import DocumentOptions
     from headway.files import replace_bytes
     from headway.inference.document_translation import translate_document as translate_paragraphs
+    from headway.inference.document_translation import write_document, write_report
 
     data = Path(args.input).read_bytes()
     translator, search = load_translator(args)
@@ -39,10 +40,12 @@ def translate_document(args: argparse.Namespace) -> None:
     document = open_document(data, args.input, options)
     found = []
     with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
-        translations = translate_paragraphs(translator, document, search)
+        translations = translate_paragraphs(translator, document, search, quality=args.quality)
         for paragraph, translated in zip(document.paragraphs, translations, strict=True):
             found.append(translated)
             progress.update(len(found), len(paragraph.text.split()))
-    replace_bytes(Path(args.output), document.write(found))
+    replace_bytes(Path(args.output), write_document(document, found))
+    if args.quality:
+        write_report(Path(f"{args.output}.quality.tsv"), found)
     if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)

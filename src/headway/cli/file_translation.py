@@ -85,7 +85,9 @@ def _translate_rest(
 
     def translate(window: list[str]) -> str:
         set_threads(plan.threads)
-        stream = translator.stream(window, search, prefix=args.prefix, align=args.alignment)
+        stream = translator.stream(
+            window, search, prefix=args.prefix, align=args.alignment, quality=args.quality
+        )
         return "".join(format_lines(*pair, args) for pair in zip(window, stream, strict=True))
 
     rest = plan.lines[output.lines :]
@@ -125,13 +127,18 @@ def _identity(
     """Return everything that decides the bytes of the output, by the name that a message uses."""
     from headway.files import hash_file
     from headway.inference.directory import hash_model
+    from headway.inference.quality import FILE
 
-    form = {name: getattr(args, name) for name in ("scores", "alignment", "json", "prefix")}
+    directory = translator.directory
+    form = {
+        name: getattr(args, name) for name in ("scores", "quality", "alignment", "json", "prefix")
+    }
     return {
         "model": " ".join(hash_model(Path(model)) for model in args.models),
         **({"backward model": hash_model(Path(args.backward))} if args.backward else {}),
         **({"languages": "-".join(translator.languages)} if args.to else {}),
         **({"glossary": hash_file(Path(args.glossary))} if args.glossary else {}),
+        **({"quality": hash_file(directory / FILE)} if args.quality and directory else {}),
         "input": plan.text.sha256,
         "settings": json.dumps(asdict(search) | form),
         "device": translator.device.type,

@@ -85,5 +85,7 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
                 "--search.sample and --glossary: samples cannot follow a glossary; drop one"
             )
         translator = translator.with_glossary(read_glossary(args.glossary, translator.languages))
+    if getattr(args, "quality", False):
+        translator.quality_model  # noqa: B018  a model without one is refused before the work begins
     report_native_code("decoding", translator.device)
     return translator, search

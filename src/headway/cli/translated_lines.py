@@ -23,9 +23,13 @@ def format_lines(line: str, translations: "list[Translation]", args: argparse.Na
 
 def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:
     columns = [f"{translation.score:.4f}"] if args.scores else []
+    if translation.quality is not None:
+        columns.append(f"{translation.quality:.4f}")
     columns.append(translation.text)
     if args.alignment:
         columns.append(" ".join(f"{s}-{t}" for s, t in translation.alignment or ()))
+    if translation.quality is not None:
+        columns.append(translation.notes)
     return columns
 
 
@@ -39,7 +43,12 @@ def _object(line: str, translations: "list[Translation]") -> dict[str, object]:
                 "log_probability": t.log_probability,
                 "tokens": t.tokens,
                 **({} if t.alignment is None else {"alignment": t.alignment}),
+                **({} if t.quality is None else _quality(t)),
             }
             for t in translations
         ],
     }
+
+
+def _quality(translation: "Translation") -> dict[str, object]:
+    return {name: getattr(translation, name) for name in ("quality", "defects", "repaired")}

@@ -1,25 +1,42 @@
 """Translation of documents: files in, the same files with their text translated out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from headway.config import SearchConfig
 from headway.documents.opening import open_document
 from headway.documents.paragraph import Document, DocumentOptions, Translated
-from headway.files import replace_bytes
-from headway.inference.text_translation import translate_texts
+from headway.files import replace_bytes, replace_text
+from headway.inference.text_translation import TextTranslation, translate_texts
 from headway.inference.translator import Translator
 
 WINDOW = 128  # sentences that are translated together
 
 
 def translate_document(
-    translator: Translator, document: Document, search: SearchConfig | None = None
-) -> Iterator[Translated]:
-    """Yield the translations of a document's paragraphs, which `Document.write` takes."""
+    translator: Translator,
+    document: Document,
+    search: SearchConfig | None = None,
+    *,
+    quality: bool = False,
+) -> Iterator[TextTranslation]:
+    """Yield the translations of a document's paragraphs; see `translate_texts`."""
     texts = [paragraph.text for paragraph in document.paragraphs]
-    for found in translate_texts(translator, texts, search, window=WINDOW):
-        yield Translated(found.text, found.links)
+    yield from translate_texts(translator, texts, search, quality=quality, window=WINDOW)
+
+
+def write_document(document: Document, found: Iterable[TextTranslation]) -> bytes:
+    """Return the document with its paragraphs translated."""
+    return document.write([Translated(each.text, each.links) for each in found])
+
+
+def write_report(path: Path, found: Iterable[TextTranslation]) -> None:
+    """Write how good the translation of each sentence is, as tab-separated values with a header."""
+    rows = [("quality", "notes", "source", "translation")]
+    for sentence, _, best in (each for text in found for each in text.sentences):
+        rows.append((f"{best.quality:.4f}", best.notes, sentence, best.text))
+    lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
+    replace_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def translate_file(
@@ -30,6 +47,7 @@ def translate_file(
     *,
     columns: Sequence[str] = (),
     is_complete: bool = False,
+    report: str | Path | None = None,
 ) -> None:
     """Translate a document, such as an office file, a web page, subtitles or a message catalog.
 
@@ -42,6 +60,7 @@ def translate_file(
         search: Search settings; None: the default.
         columns: Of a table: the columns to translate, as names in the first row or numbers from 1.
         is_complete: Also translate what has a translation already (po, xliff).
+        report: A table to write with the quality of each sentence; None: there is none.
 
     Raises:
         HeadwayError: If the document cannot be read; the message names it. No file is written then.
@@ -49,5 +68,7 @@ def translate_file(
     path, (code, target) = Path(source), translator.languages
     options = DocumentOptions(code, target, tuple(columns), is_complete)
     document = open_document(path.read_bytes(), str(path), options)
-    data = document.write([*translate_document(translator, document, search)])
-    replace_bytes(Path(output), data)
+    found = [*translate_document(translator, document, search, quality=report is not None)]
+    replace_bytes(Path(output), write_document(document, found))
+    if report is not None:
+        write_report(Path(report), found)

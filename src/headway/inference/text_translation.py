@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 from headway.config import SearchConfig
 from headway.inference.passages import Passage
@@ -45,6 +46,20 @@ class SplitText:
         return [self.language_name + sentence for sentence in self.passage.sentences]
 
 
+class SentenceTranslation(NamedTuple):
+    """The translation of a sentence of a text.
+
+    Attributes:
+        source: The sentence.
+        start: Where its translation starts in the translation of the text, in characters.
+        translation: The best translation.
+    """
+
+    source: str
+    start: int
+    translation: Translation
+
+
 @dataclass
 class TextTranslation:
     """The translation of a text.
@@ -54,12 +69,25 @@ class TextTranslation:
         score: The length-normalized log-probability, summed over the sentences.
         alternatives: (text, score) of the next best translations.
         links: Words that belong together; None unless they were requested.
+        sentences: In the order of the text; what is no sentence stays as it is.
     """
 
     text: str
     score: float = 0.0
     alternatives: list[tuple[str, float]] = field(default_factory=list)
     links: WordLinks | None = None
+    sentences: list[SentenceTranslation] = field(default_factory=list)
+
+    @property
+    def quality(self) -> float:
+        """The mean quality of the sentences, by their lengths; 1 if there are none.
+
+        It means nothing if the sentences were not rated.
+        """
+        lengths = [len(sentence.source) for sentence in self.sentences]
+        rated = [sentence.translation.quality or 0.0 for sentence in self.sentences]
+        total = sum(quality * length for quality, length in zip(rated, lengths, strict=True))
+        return total / sum(lengths) if lengths else 1.0
 
 
 def translate_texts(
@@ -68,6 +96,7 @@ def translate_texts(
     search: SearchConfig | None = None,
     *,
     align: bool = True,
+    quality: bool = False,
     is_split: bool = True,
     window: int = WINDOW,
 ) -> Iterator[TextTranslation]:
@@ -78,12 +107,13 @@ def translate_texts(
         texts: Texts, which may have several lines.
         search: Search settings; None: the default.
         align: Also link the words of each text and its translation.
+        quality: Also rate the translation of each sentence, and translate again what looks broken.
         is_split: Translate each sentence of a line by itself.
         window: Sentences that are translated together.
     """
     splits = [SplitText.split(translator, text, is_split) for text in texts]
     lines = (line for split in splits for line in split.lines)
-    found = translator.stream(lines, search, align=align, window=window)
+    found = translator.stream(lines, search, align=align, quality=quality, window=window)
     for split in splits:
         of_sentences = list(islice(found, len(split.lines)))
         yield join_sentences(split, of_sentences, translator.languages[1], align)
@@ -114,11 +144,16 @@ def join_sentences(
         if version.strip() and version != best:
             alternatives.setdefault(version, value)
     result = TextTranslation(best, score, list(alternatives.items()))
+    result.sentences = [
+        SentenceTranslation(sentence, start, first)
+        for sentence, start, (first, *_) in zip(
+            split.passage.sentences, target_starts, found, strict=True
+        )
+    ]
     if align:
         result.links = WordLinks.between(split.text, best)
-        sentences, starts = split.passage.sentences, split.passage.starts()
-        for sentence, start, (first, *_), target_start in zip(
-            sentences, starts, found, target_starts, strict=True
+        for start, (sentence, target_start, first) in zip(
+            split.passage.starts(), result.sentences, strict=True
         ):
             start += len(split.language_name)
             pairs = first.alignment or []

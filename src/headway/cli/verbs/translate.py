@@ -48,6 +48,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="print SCORE TAB TRANSLATION; far below 0: a bad line",
     )
     parser.add_argument(
+        "--quality",
+        action="store_true",
+        help="print QUALITY TAB TRANSLATION TAB NOTES; repair what looks broken",
+    )
+    parser.add_argument(
         "--alignment",
         action="store_true",
         help="print TRANSLATION TAB word pairs: 0-0 1-2 (from 0)",
@@ -115,7 +120,9 @@ def run(args: argparse.Namespace) -> None:
         return
     translator, search = load_translator(args)
     for lines in read_input("translate"):
-        stream = translator.stream(lines, search, prefix=args.prefix, align=args.alignment)
+        stream = translator.stream(
+            lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
+        )
         for line, translations in zip(lines, stream, strict=True):
             sys.stdout.write(format_lines(line, translations, args))
         sys.stdout.flush()
