@@ -39,7 +39,7 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := documents crash best runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare bulk cluster
+PARTS := documents crash best runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare bulk cluster quality
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -77,6 +77,11 @@ outside-prepare: $(VENV)/.installed
 
 outside-bulk: $(VENV)/.installed
 	$(BIN)/python tests/outside/bulk_campaign.py $(MODEL) $(LINES)
+
+# The reference of LINES.
+REFERENCE ?= runs/demo-text/test.de
+outside-quality: $(VENV)/.installed
+	$(BIN)/python tests/outside/quality.py $(MODEL) $(LINES) $(REFERENCE)
 
 outside-cluster: $(VENV)/.installed
 	$(BIN)/python tests/outside/slurm_node.py

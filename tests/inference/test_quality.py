@@ -1,0 +1,262 @@
+"""Quality: it depends on a segment alone, follows the features, and broken translations are replaced by sounder ones."""
+
+import json
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from headway import translate_file
+from headway.cli.main import dispatch
+from headway.config import SearchConfig, TextConfig
+from headway.errors import HeadwayError
+from headway.inference import Hypothesis, Segment, Translator
+from headway.inference.defects import count_copies, find_defects, list_numbers
+from headway.inference.evidence import FEATURES, measure_features
+from headway.inference.quality import FILE, QualityModel, rank_correlation
+from headway.inference.repair import find_candidates
+from headway.text.tokenizer import Tokenizer
+from support.toy_models import sentences, translate_words, write_random_model
+
+SEARCH = SearchConfig(max_extra=7)
+QUALITY = QualityModel(-1.0, dict.fromkeys(FEATURES, 0.5))
+
+
+@pytest.fixture(scope="module")
+def rated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model with random weights, which translates into loops, and a quality."""
+    path = tmp_path_factory.mktemp("rated") / "model"
+    shutil.copytree(model_directory, path)
+    QUALITY.save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "found"),
+    [
+        ("the cat sees", "die Katze sieht", ()),
+        ("no, no, no!", "nein, nein, nein!", ()),  # as in the source
+        ("the cat sees", "die Katze die Katze die Katze", ("loop",)),
+        ("the cat sees", "die Katze, Katze. Katze", ("loop",)),
+        ("the nation", "die Nationalalalalalal", ("loop",)),
+        ("in 1990, 1,000 came", "1990 kamen 1.000", ()),
+        ("in 1990", "im Jahr 1991", ("numbers",)),
+        ("20 of 20", "20", ("numbers",)),
+        ("two of 12", "2 von zwölf", ()),
+        ("٤٢", "42", ()),
+        ("the cat sees a dog", "the cat sees a dog", ("untranslated",)),
+        ("the cat sees a dog", " ", ("untranslated",)),
+        ("London, Paris, New York", "London, Paris, New York", ()),
+        ("1" * 5000, "1" * 5000, ()),
+    ],
+)
+def test_defects_are_found_in_the_texts_alone(
+    source: str, translation: str, found: tuple[str, ...]
+) -> None:
+    assert find_defects(source, translation, ("en", "de")) == found
+
+
+def test_a_loop_of_any_period_is_counted() -> None:
+    chooser = random.Random(1)
+    for period in range(1, 12):
+        for copies in range(1, 6):
+            words = [f"{n}" for n in range(period)] * copies
+            around = [chooser.choice("abc") + str(n) for n in range(5)]
+            assert count_copies([*around, *words, *around], period) == copies
+    assert find_defects("a b", "ein 猫猫猫", ("en", "de")) == ()
+    assert find_defects("a b", "我看猫看猫看猫", ("en", "zh")) == ("loop",)
+
+
+def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
+    chooser = np.random.default_rng(2)
+    features = chooser.normal(size=(701, len(FEATURES)))
+    # One feature helps, one harms (it gets weight 0), and one is constant.
+    features[:, 2] = 1.0
+    truth = 1 / (1 + np.exp(-(0.3 + 1.5 * features[:, 0] - 0.9 * features[:, 1])))
+    model = QualityModel.fit(features, truth)
+    weights = [*model.weights.values()]
+    assert min(weights) >= 0
+    assert weights[0] == pytest.approx(1.1, abs=0.3)
+    assert weights[1] == weights[2] == 0
+    rated = np.array([model.rate(row) for row in features])
+    assert rated.mean() == pytest.approx(truth.mean(), abs=1e-6)
+    assert 0.7 < model.spearman < rank_correlation(rated, truth) + 0.02
+    for column in range(len(FEATURES)):
+        better = features.copy()
+        better[:, column] += chooser.uniform(0, 3, size=701)
+        assert all(model.rate(row) >= before for row, before in zip(better, rated, strict=True))
+    assert 0 <= model.rate(np.full(len(FEATURES), -1e9)) < 1e-9
+    for score in (0.0, 1.0):  # all alike
+        few = QualityModel.fit(features[:3], np.full(3, score))
+        assert few.rate(features[0]) == pytest.approx(score, abs=0.05)
+    with pytest.raises(HeadwayError, match="no sentences"):
+        QualityModel.fit(features[:0], truth[:0])
+
+
+def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match=r"no quality\.json.*headway evaluate .* --calibrate"):
+        QualityModel.load(tmp_path)
+    model = QualityModel(-0.1 / 3, {name: n / 7 for n, name in enumerate(FEATURES)}, 19, 0.6)
+    model.save(tmp_path)
+    assert QualityModel.load(tmp_path) == model
+    whole = (tmp_path / FILE).read_text()
+    values = json.loads(whole)
+    damaged = [whole[:-9], "[]", "9" * 5000, "[" * 60_000, whole + " " * (1 << 16), "\xff"]
+    damaged += [
+        json.dumps(values | change)
+        for change in (
+            {"format": 2}, {"bias": None}, {"bias": True}, {"bias": 1e99}, {"weights": [1]},
+            {"weights": {}}, {"weights": values["weights"] | {"length": -1}}, {"spearman": "high"},
+            {"weights": values["weights"] | {"length": float("nan")}},
+        )
+    ]  # fmt: skip
+    for text in damaged:
+        (tmp_path / FILE).write_bytes(text.encode("latin-1"))
+        with pytest.raises(HeadwayError, match=rf"{FILE}: damaged: ") as error:
+            QualityModel.load(tmp_path)
+        assert "\n" not in str(error.value)
+
+
+def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
+    [segment] = translator.split("the cat sees a dog")
+    [[best]] = translator.search_batch([segment], SEARCH)
+    texts = ("the cat sees 21", "the 21 35")
+    found = dict(
+        zip(
+            FEATURES,
+            measure_features(translator.models, segment.ids, best.tokens, texts),
+            strict=True,
+        )
+    )
+    with torch.inference_mode():
+        logits = translator.model(torch.tensor([segment.ids]), torch.tensor([best.tokens]))[0]
+    log_p = logits.log_softmax(-1)[range(len(best.tokens)), best.tokens]
+    assert found["probability"] == pytest.approx(log_p.exp().mean().item(), rel=1e-5)
+    assert found["weakest"] == pytest.approx(max(-10.0, log_p.min().item()), rel=1e-5)
+    assert found["numbers"] == 0.5
+    assert found["translated"] == pytest.approx(2 / 3)
+    assert 0 < found["coverage"] <= 1
+    assert 1 / len(segment.ids) <= found["focus"] <= 1
+    # An ensemble of equal models is the model.
+    twice = measure_features(translator.models * 2, segment.ids, best.tokens, texts)
+    assert twice == pytest.approx([*found.values()], rel=1e-5)
+
+
+@pytest.mark.slow
+def test_quality_depends_on_the_line_alone(rated: Path) -> None:
+    translator = Translator.load(rated)
+    lines = [*sentences(5, 8), "", "the cat {name} sees 1990 <b>dogs</b>"]
+    search = replace(SEARCH, n_best=2)
+    alone = [next(translator.stream([line], search, quality=True)) for line in lines]
+    order = random.Random(3).sample(range(len(lines)), len(lines))
+    other = replace(search, batch_tokens=41)
+    together = translator.stream([lines[i] for i in order], other, quality=True, window=3)
+    for i, n_best in zip(order, together, strict=True):
+        assert [(t.text, t.quality, t.notes) for t in n_best] == [
+            (t.text, t.quality, t.notes) for t in alone[i]
+        ]
+        assert all(t.quality is not None and 0 <= t.quality <= 1 for t in n_best)
+
+
+@pytest.mark.slow
+def test_a_translation_is_only_replaced_by_a_sounder_one(rated: Path) -> None:
+    translator = Translator.load(rated)
+    lines = sentences(41, 8)
+    plain = [best for best, *_ in translator.stream(lines, SEARCH)]
+    checked = [best for best, *_ in translator.stream(lines, SEARCH, quality=True)]
+    repaired = 0
+    for line, before, after in zip(lines, plain, checked, strict=True):
+        broken = find_defects(line, before.text, ("en", "de"))
+        assert (before.quality, before.notes) == (None, "")
+        if after.repaired:
+            repaired += 1
+            assert after.repaired == broken
+            assert len(after.defects) < len(broken)
+            assert after.notes.startswith(f"{broken[0]} repaired")
+        else:
+            assert after.text == before.text
+            assert after.defects == broken
+        assert after.defects == find_defects(line, after.text, ("en", "de"))
+    assert 0 < repaired < len(lines)  # random weights make loops
+    # Samples are rated, and never replaced.
+    samples = replace(SEARCH, sample=True, n_best=3)
+    drawn = [*translator.stream(lines[:7], samples, quality=True)]
+    assert [[t.text for t in each] for each in drawn] == [
+        [t.text for t in each] for each in translator.stream(lines[:7], samples)
+    ]
+    assert not any(t.repaired for each in drawn for t in each)
+
+
+def test_numbers_of_the_source_are_forced_into_a_new_translation(tmp_path: Path) -> None:
+    pairs = [(f"{text} 19 2,5", f"{translate_words(text)} 73") for text in sentences(400, 1)]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
+    translator = Translator.load(write_random_model(tmp_path, tokenizer))
+    for line in ("the 1,957 dogs", "a dog runs 2.753,19 <b>under</b> {x}"):
+        [segment] = translator.split(line)
+        candidates = next(
+            find_candidates(translator.token_search, segment, ["numbers"], SEARCH, [])
+        )
+        assert candidates
+        for candidate in candidates:
+            [[written]] = [translator.join([segment], [[candidate]])]
+            assert list_numbers(line) <= list_numbers(written.text)
+
+
+def test_segments_of_a_line_give_their_mean(rated: Path) -> None:
+    translator = Translator.load(rated)
+    segments = [Segment(text, translator.split(text)[0].ids) for text in sentences(3, 5)]
+    found = translator.search_batch(segments, SEARCH)
+    both = [translator.rate(s, each, SEARCH) for s, each in zip(segments, found, strict=True)]
+    hypotheses: list[list[Hypothesis]] = [each.hypotheses for each in both]
+    ratings = [each.ratings for each in both]
+    [joined] = translator.join(segments, hypotheses, None, ratings)
+    each = [rating.quality for [rating] in ratings]
+    assert joined.quality is not None
+    assert min(each) < joined.quality < max(each)
+    assert {*joined.defects} == {defect for [rating] in ratings for defect in rating.defects}
+
+
+@pytest.mark.slow
+def test_commands_print_it_and_learn_it(
+    rated: Path,
+    model_directory: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model, lines = tmp_path / "model", [*sentences(7, 7), ""]
+    shutil.copytree(model_directory, model)
+    source, reference, out = (tmp_path / name for name in ("a.en", "a.de", "out"))
+    source.write_text("".join(f"{line}\n" for line in lines))
+    reference.write_text("".join(f"{translate_words(line)}\n" for line in lines))
+    words = ["--input", str(source), "--output", str(out), "--quality", "--search.max-extra", "7"]
+    with pytest.raises(HeadwayError, match=r"evaluate .*model --source .* --calibrate"):
+        dispatch(["translate", str(model), *words])
+    assert not out.exists()
+    names = ["--source", str(source), "--reference", str(reference), "--threads", "1"]
+    assert dispatch(["evaluate", str(model), *names, "--calibrate"]) == 0
+    assert "quality.json: from 7 sentences" in capsys.readouterr().out
+    assert QualityModel.load(model).sentences == 7
+
+    translator = Translator.load(rated)
+    translator.save_pretrained(tmp_path / "copy")
+    assert QualityModel.load(tmp_path / "copy") == QUALITY
+    assert dispatch(["translate", str(tmp_path / "copy"), *words, "--threads", "1"]) == 0
+    stream = translator.stream(lines, SEARCH, quality=True)
+    expected = [f"{t.quality:.4f}\t{t.text}\t{t.notes}" for t, *_ in stream]
+    assert out.read_text().splitlines() == expected
+
+    page, report = tmp_path / "page.html", tmp_path / "new.html.quality.tsv"
+    page.write_text(f"<p>{lines[0]}. {lines[1]}.</p><p>{lines[2]}</p>")
+    words = ["--input", str(page), "--output", str(tmp_path / "new.html"), "--quality"]
+    words += ["--search.max-extra", "7"]
+    assert dispatch(["translate", str(rated), *words, "--threads", "1"]) == 0
+    header, *rows = (line.split("\t") for line in report.read_text().splitlines())
+    assert header == ["quality", "notes", "source", "translation"]
+    assert [row[2] for row in rows] == [f"{lines[0]}.", f"{lines[1]}.", lines[2]]
+    translate_file(translator, page, tmp_path / "again.html", SEARCH, report=tmp_path / "again.tsv")
+    assert (tmp_path / "again.tsv").read_text() == report.read_text()
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "new.html").read_text()
