@@ -70,15 +70,15 @@ def main() -> None:
     )
     if args.numbers:
         chooser = random.Random(1)
-        pairs = [p for pair in pairs if (p := put_numbers(*pair, chooser)) is not None]
+        pairs = [p for pair in pairs if (p := put_numbers(pair[0], pair[1], chooser)) is not None]
     sources, references = ([*side] for side in zip(*pairs, strict=True))
     translator = Translator.load(args.model)
     translator.translate(sources[:1])
     found: list[list[Translation]] = []
-    for quality in (False, True):
+    for is_rated in (False, True):
         start = time.process_time()
-        found.append([best for best, *_ in translator.stream(sources, quality=quality)])
-        print(f"quality {quality}: {time.process_time() - start:.1f} s of processor time")
+        found.append([best for best, *_ in translator.stream(sources, quality=is_rated)])
+        print(f"quality {is_rated}: {time.process_time() - start:.1f} s of processor time")
     plain, rated = found
     before, after = (np.array(chrf_by_line([t.text for t in each], references)) for each in found)
     quality = np.array([t.quality for t in rated])

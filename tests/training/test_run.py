@@ -14,6 +14,7 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
+from headway.inference.quality import QualityModel
 from headway.inference.shortlist import Shortlist
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
@@ -63,6 +64,12 @@ def test_the_best_model_is_installed(uninterrupted_run):
     assert (uninterrupted_run / name).read_bytes() == (
         uninterrupted_run / folder / name
     ).read_bytes()
+
+
+def test_a_run_is_calibrated_at_its_end(uninterrupted_run):
+    found = [QualityModel.load(uninterrupted_run / folder) for folder in (".", "averaged")]
+    assert found[0] == found[1]
+    assert found[0].sentences == 7  # of the validation text
 
 
 @pytest.mark.slow
