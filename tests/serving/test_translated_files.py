@@ -1,5 +1,6 @@
 """Files that the server translates."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -81,13 +82,27 @@ def test_a_table_needs_columns_and_other_mistakes_have_one_line(models: Models) 
         assert client.get("/frontend/settings").json()["supportedFilesFormat"] == []
 
 
+def test_a_glossary_holds_in_files(models: Models) -> None:
+    with client_of(models) as client:
+        answer = post(client, "a.txt", b"the cat\n", glossary="cat\tQuarkz")
+        fetched = client.get(urlsplit(answer.json()["translatedFileUrl"]).path)
+        assert "Quarkz" in fetched.text
+        assert post(client, "a.txt", b"the cat\n", glossary="nothing").status_code == 400
+
+
 def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     store = FileStore(ServerConfig(file_jobs=1, file_limit=10))
-    with store.reserve(), pytest.raises(Rejection) as raised, store.reserve():
-        pass
-    assert raised.value.status == 429
-    with store.reserve():
-        pass
+
+    async def use() -> None:
+        async with store.reserve():
+            with pytest.raises(Rejection) as raised:
+                async with store.reserve():
+                    pass
+            assert raised.value.status == 429
+        async with store.reserve():
+            pass
+
+    asyncio.run(use())
     upload = Upload("a.txt", b"")
     addresses = [store.add(upload, "de", b"x" * 10) for _ in range(KEPT_FILES + 1)]
     assert len(set(addresses)) == len(addresses)

@@ -5,10 +5,12 @@ import json
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from headway.serving.files import TranslatedFile
 from headway.serving.rejection import CLIENT_LEFT, Rejection
 
 T = TypeVar("T")
@@ -27,6 +29,13 @@ def error_response(path: str, error: Rejection) -> Response:
     """Return the answer to a rejected request; DeepL's clients read ``message``, all others ``error``."""
     name = "message" if path.startswith(DEEPL) else "error"
     return json_response({name: error.message}, error.status, error.headers)
+
+
+def file_response(file: TranslatedFile) -> Response:
+    """Return a response with a file, which no browser shows as a page."""
+    disposition = f"attachment; filename*=UTF-8''{quote(file.name)}"
+    headers = {"Content-Disposition": disposition, "Cache-Control": "no-store"}
+    return Response(file.data, media_type="application/octet-stream", headers=headers)
 
 
 async def wait_for_disconnect(receive: Receive) -> None:

@@ -24,6 +24,7 @@ def make_app(server: Server) -> ServerMiddleware:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
+        await server.jobs.close()
         await server.queue.close()
         log.info("stopped: received %d requests, answered %d", app.received, app.answered)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from headway.config import ServerConfig
 from headway.serving.deepl.state import DeepLState
+from headway.serving.file_jobs import FileJobs
 from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
 from headway.serving.models import Models
@@ -22,6 +23,7 @@ class Context:
         needs_key: Whether every POST needs an API key.
         glossaries: Those that requests may name.
         files: Translated files that wait to be fetched.
+        jobs: Translations of files that go on.
         deepl: What DeepL's clients have left on the server.
         owner: The name of the key's owner; "" on a server without keys.
     """
@@ -32,6 +34,9 @@ class Context:
     needs_key: bool = False
     glossaries: Glossaries = field(default_factory=lambda: Glossaries({}, []))
     files: FileStore = field(default_factory=lambda: FileStore(ServerConfig()))
+    jobs: FileJobs = field(
+        default_factory=lambda: FileJobs(FileStore(ServerConfig()), ServerConfig())
+    )
     deepl: DeepLState = field(default_factory=DeepLState)
     owner: str = ""
 

@@ -1,10 +1,11 @@
 """Files of requests: those that clients send, and the translated ones until they are fetched."""
 
+import asyncio
 import re
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -38,6 +39,11 @@ class TranslatedFile:
     made_at: float
 
 
+def parse_columns(names: str | None) -> tuple[str, ...]:
+    """Return the names of columns, which commas separate."""
+    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
+
+
 class FileStore:
     """Keeps translated files in memory for a while, and limits how many are translated at once.
 
@@ -47,23 +53,23 @@ class FileStore:
 
     def __init__(self, config: ServerConfig) -> None:
         self.config = config
-        self.running = 0
+        self._places = asyncio.Semaphore(config.file_jobs)
         self._files: dict[str, TranslatedFile] = {}
 
-    @contextmanager
-    def reserve(self) -> Iterator[None]:
+    @asynccontextmanager
+    async def reserve(self, waits: bool = False) -> AsyncIterator[None]:
         """Take one of the places for files that are translated at the same time.
+
+        Args:
+            waits: Wait for a place if all are taken.
 
         Raises:
             Rejection: 429 if all are taken.
         """
-        if self.running >= self.config.file_jobs:
+        if self._places.locked() and not waits:
             raise overloaded(30)
-        self.running += 1
-        try:
+        async with self._places:
             yield
-        finally:
-            self.running -= 1
 
     def add(self, upload: Upload, language: str, data: bytes) -> str:
         """Keep a translated file; return the unguessable end of its address."""

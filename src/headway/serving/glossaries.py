@@ -1,13 +1,35 @@
 """The glossaries of a server, and those that requests bring along."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from headway.errors import HeadwayError
+from headway.inference import Translator
 from headway.serving.rejection import Rejection
 from headway.text.glossary import Glossary
 from headway.text.glossary_file import LanguageError, parse_glossary, read_glossary
 
 Pair = tuple[str, str]
+
+
+def add_named_glossary(
+    route: Sequence[Translator], text: str, glossaries: "Glossaries"
+) -> list[Translator]:
+    """Return the models of a route with a glossary.
+
+    Args:
+        route: From `Models.find_route`.
+        text: As for `Glossaries.find`.
+        glossaries: Those of the server.
+
+    Raises:
+        Rejection: 400 if there is no such glossary, a row is wrong, or the route has two models.
+    """
+    if len(route) > 1:
+        raise Rejection(400, "Invalid request: a glossary needs one model between two languages")
+    return [
+        translator.with_glossary(glossaries.find(text, translator.languages))
+        for translator in route
+    ]
 
 
 class Glossaries:

@@ -1,19 +1,18 @@
 """What each address of the server does: a request in, an answer out."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from functools import partial
-from pathlib import PurePath
 from typing import TypeVar
 
 from headway import __version__
-from headway.documents.opening import SUFFIXES, open_document
+from headway.documents.opening import SUFFIXES
 from headway.documents.paragraph import DocumentOptions
 from headway.errors import HeadwayError
-from headway.inference import Translator
 from headway.serving.context import Context
 from headway.serving.directions import detect_languages, find_direction
-from headway.serving.file_translation import translate_document
+from headway.serving.file_translation import open_upload, translate_document
+from headway.serving.files import parse_columns
+from headway.serving.glossaries import add_named_glossary
 from headway.serving.markup_translation import translate_pages
 from headway.serving.messages import (
     Alignment,
@@ -47,7 +46,7 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
     texts = request.q if isinstance(request.q, list) else [request.q]
     route, detected = await find_direction(request.source, request.target, texts, context.models)
     if request.glossary is not None:
-        route = _add_glossary(route, request.glossary, context)
+        route = add_named_glossary(route, request.glossary, context.glossaries)
     if request.format == "html":
         found = await translate_pages(context.translator, route, texts)
     else:
@@ -71,16 +70,6 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
     return answer
 
 
-def _add_glossary(route: list[Translator], glossary: str, context: Context) -> list[Translator]:
-    """Return the models of a route with the glossary that a request asks for."""
-    if len(route) > 1:
-        raise Rejection(400, "Invalid request: a glossary needs one model between two languages")
-    return [
-        translator.with_glossary(context.glossaries.find(glossary, translator.languages))
-        for translator in route
-    ]
-
-
 def _for_each_list(values: list[list[V]], is_list: bool) -> list[V] | list[list[V]]:
     return values if is_list else values[0]
 
@@ -92,16 +81,13 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
     models, upload = context.models, request.file
     source = "" if request.source.lower() == "auto" else models.served_code(request.source)
     target = models.served_code(request.target)
-    columns = tuple(name.strip() for name in (request.columns or "").split(",") if name.strip())
-    with context.files.reserve():
-        options = DocumentOptions(source, target, columns)
-        try:
-            name = PurePath(upload.name).name[-100:]
-            document = await asyncio.to_thread(open_document, upload.data, name, options)
-        except HeadwayError as error:
-            raise Rejection(400, f"Invalid request: {error}") from None
+    options = DocumentOptions(source, target, parse_columns(request.columns))
+    async with context.files.reserve():
+        document = await open_upload(upload, options)
         texts = [paragraph.text for paragraph in document.paragraphs]
-        route, _ = await find_direction(request.source, request.target, texts, context.models)
+        route, _ = await find_direction(request.source, request.target, texts, models)
+        if request.glossary is not None:
+            route = add_named_glossary(route, request.glossary, context.glossaries)
         data = await translate_document(context.translator, route, document)
     return {"translatedFileUrl": f"download_file/{context.files.add(upload, target, data)}"}
 

@@ -10,6 +10,11 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from headway.serving.files import Upload
 
 Text = Annotated[str, "char_limit"]
+Glossary = Annotated[
+    str | None,
+    "char_limit",
+    "The name of a glossary of the server, or rows of a source, a tab and a target.",
+]
 Texts = Annotated[str | list[str], "char_limit"]
 
 
@@ -23,11 +28,7 @@ class TranslateRequest:
     format: Literal["text", "html"] = "text"
     alternatives: Annotated[int, "alternatives_limit"] = 0
     scores: Annotated[bool, "", "Also return length-normalized log-probabilities."] = False
-    glossary: Annotated[
-        str | None,
-        "char_limit",
-        "The name of a glossary of the server, or rows of a source, a tab and a target.",
-    ] = None
+    glossary: Glossary = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +78,7 @@ class FileRequest:
     columns: Annotated[
         str | None, "char_limit", "The columns of a table to translate, separated by commas."
     ] = None
+    glossary: Glossary = None
 
 
 class FileTranslation(TypedDict):

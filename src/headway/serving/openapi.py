@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any, get_type_hints
 
@@ -86,7 +86,10 @@ class OpenAPI:
         names = [each["name"] for each in named]
         if request is not None and method == "post":
             has_key = not path.startswith(DEEPL)
-            operation["requestBody"] = {"required": True, "content": self._body(request, has_key)}
+            operation["requestBody"] = {
+                "required": True,
+                "content": self._body(request, has_key, names),
+            }
         elif request is not None:
             schema = self.schemas.properties(request)
             named += [
@@ -122,13 +125,13 @@ class OpenAPI:
             "components": {"schemas": self.schemas.components},
         }
 
-    def _body(self, request: Any, has_key: bool) -> Schema:
-        form = {"schema": self.schemas.of_request(request, True, has_key)}
+    def _body(self, request: Any, has_key: bool, named: Sequence[str]) -> Schema:
+        form = {"schema": self.schemas.of_request(request, True, has_key, named)}
         if any(hint is Upload for hint in get_type_hints(request).values()):
             return {FORMS[1]: form}
-        return {JSON: {"schema": self.schemas.of_request(request, False, has_key)}} | dict.fromkeys(
-            FORMS, form
-        )
+        return {
+            JSON: {"schema": self.schemas.of_request(request, False, has_key, named)}
+        } | dict.fromkeys(FORMS, form)
 
     def _rejections(self, path: str, rejections: Mapping[str, str]) -> dict[str, Schema]:
         error = self.schemas.of(DeepLError if path.startswith(DEEPL) else Error)

@@ -4,14 +4,13 @@ import hmac
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, get_type_hints
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from headway.serving import handlers
-from headway.serving.answers import EventStream, json_response, run_while_connected
+from headway.serving.answers import EventStream, file_response, json_response, run_while_connected
 from headway.serving.deepl.languages import list_sources, list_targets
 from headway.serving.deepl.routes import deepl_routes, describe_deepl
 from headway.serving.messages import Event, FileRequest, FileTranslation, StreamRequest
@@ -114,10 +113,7 @@ def _translate_file(server: Server) -> Endpoint:
 def _download(server: Server) -> Endpoint:
     async def download(request: Request) -> Response:
         """Return a translated file."""
-        file = server.files.find(request.path_params["name"])
-        disposition = f"attachment; filename*=UTF-8''{quote(file.name)}"
-        headers = {"Content-Disposition": disposition, "Cache-Control": "no-store"}
-        return Response(file.data, media_type="application/octet-stream", headers=headers)
+        return file_response(server.files.find(request.path_params["name"]))
 
     return download
 

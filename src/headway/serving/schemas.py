@@ -34,18 +34,25 @@ class Schemas:
         self.choices, self.config, self.needs_key = choices, config, needs_key
         self.components: dict[str, Schema] = {}
 
-    def of_request(self, kind: Any, is_form: bool = False, has_key: bool = True) -> Schema:
+    def of_request(
+        self, kind: Any, is_form: bool = False, has_key: bool = True, left_out: Sequence[str] = ()
+    ) -> Schema:
         """Return a reference to the schema of a request class.
 
         Args:
             kind: The class.
             is_form: Describe a form, which has no lists.
             has_key: Whether it has a field for the API key.
+            left_out: Fields that the address holds.
         """
         name = kind.__name__.removesuffix("Request") + ("FormRequest" if is_form else "Request")
         if name not in self.components:
             properties = self.properties(kind, is_form)
-            required = [f.name for f in fields(kind) if f.default is MISSING]
+            for field in left_out:
+                del properties[field]
+            required = [
+                f.name for f in fields(kind) if f.default is MISSING and f.name in properties
+            ]
             if has_key:
                 properties["api_key"] = {"type": "string"}
                 required += ["api_key"] * self.needs_key

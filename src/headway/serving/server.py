@@ -7,6 +7,7 @@ from headway.serving.admission import Admission
 from headway.serving.context import Context
 from headway.serving.deepl.glossary_store import GlossaryStore
 from headway.serving.deepl.state import DeepLState
+from headway.serving.file_jobs import FileJobs
 from headway.serving.files import FileStore
 from headway.serving.glossaries import Glossaries
 from headway.serving.keys import Keys
@@ -37,6 +38,7 @@ class Server:
     def __post_init__(self) -> None:
         self.glossaries = Glossaries.load(self.config.glossaries, self.models.pairs)
         self.files = FileStore(self.config)
+        self.jobs = FileJobs(self.files, self.config)
         self.deepl = DeepLState(
             GlossaryStore(self.config.client_glossaries, self.config.glossary_folder)
         )
@@ -59,5 +61,5 @@ class Server:
         """What the handlers of a request work with."""
         return Context(
             self.models, self.queue, self.config, self.keys is not None, self.glossaries,
-            self.files, self.deepl,
+            self.files, self.jobs, self.deepl,
         )  # fmt: skip

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from headway.serving.messages import Texts
+from headway.serving.files import Upload
+from headway.serving.messages import Glossary, Texts
 
 Formality = Literal["default", "more", "less", "prefer_more", "prefer_less"]
 
@@ -117,3 +118,44 @@ class DeepLGlossaries(TypedDict):
     """The glossaries of the key's owner."""
 
     glossaries: list[DeepLGlossary]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepLDocumentRequest:
+    """Fields of ``POST /v2/document``; ``glossary`` and ``columns`` are those of ``/translate_file``."""
+
+    file: Upload
+    target_lang: str
+    source_lang: str | None = None
+    filename: str | None = None
+    output_format: str | None = None
+    formality: Formality = "default"
+    glossary_id: str | None = None
+    glossary: Glossary = None
+    columns: Annotated[str | None, "char_limit"] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepLDocumentKeyRequest:
+    """Names a document; both come from ``POST /v2/document``."""
+
+    document_id: str
+    document_key: str
+
+
+class DeepLDocument(TypedDict):
+    """The name of a document, and the secret that its other addresses need."""
+
+    document_id: str
+    document_key: str
+
+
+class DeepLDocumentStatus(TypedDict):
+    """How far a translation is."""
+
+    document_id: str
+    status: Literal["queued", "translating", "done", "error"]
+    seconds_remaining: NotRequired[int]
+    billed_characters: NotRequired[int]
+    error_message: NotRequired[str]
+    message: NotRequired[str]

@@ -9,10 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from headway.serving.answers import json_response, run_while_connected
+from headway.serving.answers import file_response, json_response, run_while_connected
 from headway.serving.context import Context
-from headway.serving.deepl import glossaries, handlers, text
+from headway.serving.deepl import documents, glossaries, handlers, text
 from headway.serving.deepl.glossary_store import QUOTA_EXCEEDED
+from headway.serving.deepl.messages import DeepLDocumentRequest
+from headway.serving.files import TranslatedFile
 from headway.serving.keys import given_key
 from headway.serving.openapi import GONE, REJECTIONS, Handler, OpenAPI
 from headway.serving.rejection import CLIENT_LEFT, Rejection
@@ -30,6 +32,11 @@ GLOSSARIES: list[tuple[str, str, Handler, int]] = [
     ("DELETE", "/v2/glossaries/{glossary_id}", glossaries.delete_glossary, 204),
     ("GET", "/v2/glossaries/{glossary_id}/entries", glossaries.get_glossary_entries, 200),
 ]
+DOCUMENTS: list[tuple[str, str, Handler, int]] = [
+    ("POST", "/v2/document", documents.upload_document, 200),
+    ("POST", "/v2/document/{document_id}", documents.get_document, 200),
+    ("POST", "/v2/document/{document_id}/result", documents.get_document_result, 200),
+]
 
 
 def deepl_routes(server: Server) -> list[Route]:
@@ -41,7 +48,7 @@ def deepl_routes(server: Server) -> list[Route]:
         Route("/v2/usage", _answer(server, handlers.deepl_usage), methods=["GET", "POST"]),
         *(
             Route(path, _answer(server, handler, status=status), methods=[method])
-            for method, path, handler, status in GLOSSARIES
+            for method, path, handler, status in (*GLOSSARIES, *DOCUMENTS)
         ),
     ]
 
@@ -51,6 +58,9 @@ def describe_deepl(api: OpenAPI) -> None:
     api.add("post", "/v2/translate", text.translate, rejections=REJECTIONS | GONE)
     api.add("get", "/v2/languages", handlers.deepl_languages, rejections=REJECTIONS)
     api.add("get", "/v2/usage", handlers.deepl_usage, rejections=REJECTIONS)
+    for method, path, handler, _ in DOCUMENTS:
+        answer = bytes if handler is documents.get_document_result else None
+        api.add(method.lower(), path, handler, answer=answer, rejections=REJECTIONS | GONE)
     for method, path, handler, status in GLOSSARIES:
         kind = TSV if handler is glossaries.get_glossary_entries else ""
         api.add(
@@ -64,14 +74,17 @@ def _answer(server: Server, handler: Handler, repeated: str = "", status: int = 
     hints = get_type_hints(handler)
     first = next(iter(hints.values()))
     parser = None if first is Context else RequestParser(first, server.config)
+    has_file = first is DeepLDocumentRequest
 
     async def answer(request: Request) -> Response:
-        async with _admit(server, request, repeated) as (fields, context):
+        async with _admit(server, request, repeated, has_file) as (fields, context):
             given = [] if parser is None else [parser.parse(fields | request.path_params)]
             task = await run_while_connected(handler(*given, context), request.receive)
         if task is None:
             return Response(status_code=CLIENT_LEFT)
         found = task.result()
+        if isinstance(found, TranslatedFile):
+            return file_response(found)
         if isinstance(found, str):
             return Response(found, status, media_type=TSV)
         return Response(status_code=status) if found is None else json_response(found, status)

@@ -29,9 +29,7 @@ async def translate(request: DeepLTextRequest, context: Context) -> DeepLTransla
     if len(texts) > MAX_TEXTS:
         raise Rejection(400, f"Value for 'text' not supported: more than {MAX_TEXTS} texts.")
     check_formality(request.formality)
-    if request.glossary_id and not request.source_lang:
-        message = "Use of a glossary requires the source_lang parameter to be specified"
-        raise Rejection(400, message)
+    require_source(request.glossary_id, request.source_lang)
     target = find_language(request.target_lang, "target_lang", context.models)
     sources = await _find_sources(request, texts, context.models)
     found: dict[int, TextTranslation] = {}
@@ -60,6 +58,17 @@ def check_formality(formality: str) -> None:
     """
     if formality in ("more", "less"):
         raise Rejection(400, "'formality' is not supported for given 'target_lang'.")
+
+
+def require_source(glossary_id: str | None, source_lang: str | None) -> None:
+    """Reject a glossary for a text whose language has to be detected, as DeepL does.
+
+    Raises:
+        Rejection: 400.
+    """
+    if glossary_id and not source_lang:
+        message = "Use of a glossary requires the source_lang parameter to be specified"
+        raise Rejection(400, message)
 
 
 def _describe(

@@ -1,0 +1,91 @@
+"""What DeepL's addresses of documents do: a file is sent, asked for, and fetched."""
+
+from pathlib import PurePath
+
+from headway.documents.opening import SUFFIXES
+from headway.documents.paragraph import DocumentOptions
+from headway.serving.context import Context
+from headway.serving.deepl.glossaries import add_glossary
+from headway.serving.deepl.languages import find_language
+from headway.serving.deepl.messages import (
+    DeepLDocument,
+    DeepLDocumentKeyRequest,
+    DeepLDocumentRequest,
+    DeepLDocumentStatus,
+)
+from headway.serving.deepl.text import check_formality, require_source
+from headway.serving.directions import find_direction
+from headway.serving.file_translation import Progress, open_upload, translate_document
+from headway.serving.files import TranslatedFile, Upload, parse_columns
+from headway.serving.glossaries import add_named_glossary
+from headway.serving.rejection import Rejection
+
+
+async def upload_document(request: DeepLDocumentRequest, context: Context) -> DeepLDocument:
+    """Begin to translate a file."""
+    if not context.config.file_limit:
+        raise Rejection(403, "Files translation are disabled on this server.")
+    upload = Upload(request.filename or request.file.name, request.file.data)
+    suffix = PurePath(upload.name).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise Rejection(400, f"Invalid file data: use one of {', '.join(SUFFIXES)}")
+    if request.output_format and f".{request.output_format.lower()}" != suffix:
+        raise Rejection(400, "Value for 'output_format' not supported.")
+    check_formality(request.formality)
+    require_source(request.glossary_id, request.source_lang)
+    target = find_language(request.target_lang, "target_lang", context.models)
+    source = ""
+    if request.source_lang:
+        source = find_language(request.source_lang, "source_lang", context.models)
+        route = context.models.require_route(source, target)
+        if not route:
+            raise Rejection(400, "Source and target language are equal.")
+        await add_glossary(route, request.glossary_id, context)  # rejects a wrong one now
+    progress = Progress()
+    work = _translate(request, upload, source, target, context, progress)
+    name = context.jobs.start(context.owner, progress, work)
+    return {"document_id": name, "document_key": context.jobs.key_of(name)}
+
+
+async def _translate(
+    request: DeepLDocumentRequest,
+    upload: Upload,
+    source: str,
+    target: str,
+    context: Context,
+    progress: Progress,
+) -> str:
+    """Translate a file and return the address of the translated one."""
+    options = DocumentOptions(source, target, parse_columns(request.columns))
+    document = await open_upload(upload, options)
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    route, _ = await find_direction(source or "auto", target, texts, context.models)
+    route = await add_glossary(route, request.glossary_id, context)
+    if request.glossary:
+        route = add_named_glossary(route, request.glossary, context.glossaries)
+    data = await translate_document(context.translator, route, document, progress)
+    context.deepl.characters[context.owner] += progress.total
+    return context.files.add(upload, target, data)
+
+
+async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> DeepLDocumentStatus:
+    """Return how far the translation of a file is."""
+    job = context.jobs.find(request.document_id, request.document_key, context.owner)
+    answer = DeepLDocumentStatus(document_id=request.document_id, status="queued")
+    if job.error:
+        answer |= {"status": "error", "error_message": job.error, "message": job.error}
+    elif job.address:
+        answer |= {"status": "done", "billed_characters": job.progress.total}
+    elif job.started_at:
+        answer["status"] = "translating"
+        if job.seconds_remaining is not None:
+            answer["seconds_remaining"] = job.seconds_remaining
+    return answer
+
+
+async def get_document_result(request: DeepLDocumentKeyRequest, context: Context) -> TranslatedFile:
+    """Return the translated file."""
+    job = context.jobs.find(request.document_id, request.document_key, context.owner)
+    if not job.address:
+        raise Rejection(503, job.error or "Document translation is not done")
+    return context.files.find(job.address)

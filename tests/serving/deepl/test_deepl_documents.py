@@ -1,0 +1,172 @@
+"""Documents that DeepL's clients send, ask for and fetch."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headway.config import ServerConfig
+from headway.errors import HeadwayError
+from headway.serving import file_jobs
+from headway.serving.app import make_app
+from headway.serving.file_jobs import FileJobs
+from headway.serving.file_translation import Progress
+from headway.serving.files import KEPT_FILES, FileStore, Upload
+from headway.serving.models import Models, load_models
+from headway.serving.rejection import Rejection
+from headway.serving.server import Server
+
+
+@pytest.fixture(scope="module")
+def models(model_directory: Path) -> Models:
+    return load_models([model_directory], overrides={"search.max-extra": "5"})
+
+
+def client_of(models: Models, **settings: Any) -> TestClient:
+    return TestClient(make_app(Server(models, ServerConfig(**settings))))
+
+
+def send(client: TestClient, name: str, data: bytes, **fields: str) -> Any:
+    values = {"target_lang": "DE", "source_lang": "EN", **fields}
+    return client.post("/v2/document", files={"file": (name, data)}, data=values)
+
+
+def wait(client: TestClient, document: dict[str, str]) -> Any:
+    address, key = f"/v2/document/{document['document_id']}", document["document_key"]
+    for _ in range(600):
+        status = client.post(address, json={"document_key": key}).json()
+        if status["status"] in ("done", "error"):
+            return status
+        time.sleep(0.02)
+    raise AssertionError(status)
+
+
+def test_a_document_is_sent_asked_for_and_fetched(models: Models) -> None:
+    page = b"<html lang=en><p>the <b>dog</b></p><code>the</code></html>"
+    with client_of(models) as client:
+        document = send(client, "a.html", page).json()
+        assert [len(value) for value in document.values()] == [32, 64]
+        status = wait(client, document)
+        assert status["status"] == "done"
+        assert status["billed_characters"] == len("the dog")
+        address = f"/v2/document/{document['document_id']}/result"
+        key = {"document_key": document["document_key"]}
+        fetched = client.post(address, data=key)
+        assert fetched.headers["content-disposition"].endswith("a.de.html")
+        same = client.post(
+            "/translate_file",
+            files={"file": ("a.html", page)},
+            data={"source": "en", "target": "de"},
+        )
+        url = same.json()["translatedFileUrl"].removeprefix("http://testserver")
+        assert fetched.content == client.get(url).content
+        assert client.get("/v2/usage").json()["character_count"] == len("the dog")
+        for wrong in ({"document_key": "0" * 64}, {"document_key": "ä"}):
+            assert client.post(address, json=wrong).status_code == 404
+        assert client.post(address).status_code == 400
+        assert client.post("/v2/document/x", json=key).status_code == 404
+
+
+def test_glossaries_and_columns(models: Models) -> None:
+    with client_of(models) as client:
+        fields = {"name": "x", "source_lang": "EN", "target_lang": "DE", "entries": "cat\tQuarkz"}
+        made = client.post("/v2/glossaries", json=fields).json()["glossary_id"]
+        for name, given in (
+            ("a.txt", {"glossary_id": made}),
+            ("a.txt", {"glossary": "cat\tQuarkz"}),
+            ("a.csv", {"glossary_id": made, "columns": "text"}),
+        ):
+            document = send(client, name, b"text,id\nthe cat,1\n", **given).json()
+            assert wait(client, document)["status"] == "done"
+            address = f"/v2/document/{document['document_id']}/result"
+            key = {"document_key": document["document_key"]}
+            assert "Quarkz" in client.post(address, json=key).text
+
+
+def test_wrong_documents(models: Models) -> None:
+    with client_of(models, file_limit=5_000, body_limit=1_000) as client:
+        for name, data, fields, status in (
+            ("a.exe", b"x", {}, 400),
+            ("a.txt", b"x", {"target_lang": "FR"}, 400),
+            ("a.txt", b"x", {"target_lang": "EN"}, 400),
+            ("a.txt", b"x", {"output_format": "pdf"}, 400),
+            ("a.txt", b"x", {"formality": "less"}, 400),
+            ("a.txt", b"x", {"glossary_id": "x"}, 400),
+            ("a.txt", b"x", {"glossary_id": "x", "source_lang": ""}, 400),
+            ("a.txt", b"x" * 9_000, {}, 413),
+        ):
+            answer = send(client, name, data, **fields)
+            assert (answer.status_code, [*answer.json()]) == (status, ["message"]), name
+        assert client.post("/v2/document", data={"target_lang": "DE"}).status_code == 400
+        for name, data, fields, message in (
+            ("a.json", b"{", {}, "is no JSON"),
+            ("a.csv", b"a,b\n1,2\n", {}, "columns"),
+            ("a.txt", b"x", {"glossary": "nothing"}, "not a glossary"),
+        ):
+            document = send(client, name, data, **fields).json()
+            status = wait(client, document)
+            assert status["status"] == "error"
+            assert message in status["error_message"] == status["message"]
+            address = f"/v2/document/{document['document_id']}/result"
+            key = {"document_key": document["document_key"]}
+            assert client.post(address, json=key).status_code == 503
+    with client_of(models, file_limit=0) as client:
+        assert send(client, "a.txt", b"x").status_code == 403
+
+
+def test_jobs_wait_end_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = ServerConfig(file_jobs=1, file_deadline=0.2)
+    files = FileStore(config)
+    jobs = FileJobs(files, config)
+
+    async def run() -> None:
+        first, second = asyncio.Event(), asyncio.Event()
+        progress = Progress(total=30)
+
+        async def work(until: asyncio.Event) -> str:
+            await until.wait()
+            return files.add(Upload("a.txt", b""), "de", b"x")
+
+        async def fail(error: Exception) -> str:
+            raise error
+
+        names = [jobs.start("", progress, work(event)) for event in (first, second)]
+        found = [jobs.find(name, jobs.key_of(name), "") for name in names]
+        await asyncio.sleep(0.01)
+        assert [bool(job.started_at) for job in found] == [True, False]
+        assert found[0].seconds_remaining is None
+        progress.done = 10
+        remaining = found[0].seconds_remaining
+        assert remaining is not None
+        assert remaining <= 2
+        with pytest.raises(Rejection):
+            async with files.reserve():
+                pass
+        first.set()
+        await asyncio.sleep(0.01)
+        assert [bool(job.address) for job in found] == [True, False]
+        assert found[1].started_at
+        errors = [Rejection(400, "wrong"), HeadwayError("damaged\nmore"), ValueError("secret")]
+        failing = [jobs.start("", Progress(), fail(error)) for error in errors]
+        await asyncio.sleep(0.4)  # the second job is over its deadline
+        assert found[1].error == "This took more than 0.2 seconds"
+        messages = [jobs.find(name, jobs.key_of(name), "").error for name in failing]
+        assert messages == ["wrong", "damaged", "Internal Server Error"]
+        with pytest.raises(Rejection):
+            jobs.find(names[0], jobs.key_of(names[0]), "another owner")
+        waiting = [jobs.start("", Progress(), work(asyncio.Event())) for _ in range(KEPT_FILES)]
+        with pytest.raises(Rejection) as raised:
+            jobs.start("", Progress(), work(first))
+        assert raised.value.status == 429
+        await jobs.close()
+        assert all(jobs.find(name, jobs.key_of(name), "").ended_at for name in waiting)
+        clock = time.monotonic() + file_jobs.KEPT_SECONDS + 1
+        monkeypatch.setattr("headway.serving.file_jobs.time.monotonic", lambda: clock)
+        key = jobs.key_of(names[0])
+        with pytest.raises(Rejection):
+            jobs.find(names[0], key, "")
+
+    asyncio.run(run())
