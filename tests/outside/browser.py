@@ -22,6 +22,7 @@ from pathlib import Path
 
 from attention_view import check_lines, download, shown_lines, use_file, use_keyboard
 from hostile import hostile_texts
+from page_files import use_files
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from watching import FIGURES, Watch, count, take, until
 
@@ -222,7 +223,11 @@ def main() -> int:
     parts: list[Callable[[Browser, str, Path], None]] = [
         lambda browser, origin, _: use_translation(browser.new_context(), origin, args.shots),
     ]
-    if not args.model:
+    if args.model:
+        parts.append(
+            lambda browser, origin, _: use_files(browser.new_context(), origin, args.shots)
+        )
+    else:
         parts += [
             lambda browser, _, folder: use_file(
                 browser.new_context(accept_downloads=True), folder, args.shots

@@ -66,6 +66,13 @@ def test_the_browser_counts_words_as_the_server_does() -> None:
     assert evaluate(WORDS, "headway.words(given).map((word) => word.text)", text) == text.split()
 
 
+def test_lines_of_the_glossary_become_rows() -> None:
+    text = "house = Haus|Gebäude\n\n# = x\n a b\tc = d \nno\n= y\nz =\nC++=C\r"
+    rows = ["house\tHaus|Gebäude", "#\tx", "a b\tc = d", "C++\tC"]
+    found = evaluate([SERVER_SCRIPTS / "glossary.js"], "headway.glossaryRows(given)", text)
+    assert found == "\n".join(rows)
+
+
 def test_sentences_cover_all_words_in_order() -> None:
     text = "One man. Two dogs run! Three?\nNo end here\n\n  Last one.  "
     found = evaluate(WORDS, 'headway.sentences(given, "en")', text)

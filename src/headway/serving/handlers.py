@@ -103,6 +103,8 @@ async def align(request: AlignRequest, context: Context) -> Alignment:
     route, detected = await find_direction(
         request.source, request.target, [request.q], context.models
     )
+    if request.glossary is not None:
+        route = add_named_glossary(route, request.glossary, context.glossaries)
     [found] = await context.translator.translate(route, [request.q], align=True)
     links = found.links or WordLinks()
     answer = Alignment(

@@ -45,6 +45,7 @@ class AlignRequest:
     q: Text
     source: str
     target: str
+    glossary: Glossary = None
 
 
 @dataclass(frozen=True, kw_only=True)

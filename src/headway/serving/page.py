@@ -11,6 +11,8 @@ FILES = {
     "/words.js": ("words.js", "text/javascript; charset=utf-8"),
     "/server.js": ("server.js", "text/javascript; charset=utf-8"),
     "/panel.js": ("panel.js", "text/javascript; charset=utf-8"),
+    "/glossary.js": ("glossary.js", "text/javascript; charset=utf-8"),
+    "/files.js": ("files.js", "text/javascript; charset=utf-8"),
     "/translate.js": ("translate.js", "text/javascript; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }

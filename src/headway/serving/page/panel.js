@@ -30,7 +30,7 @@
       $("panel").setAttribute("aria-busy", "true");
       try {
         const q = sentences[number].text;
-        const json = await headway.request("attention", { q, source, target, ...key }, mine.signal);
+        const json = await headway.request("attention", { q, source, target, ...key }, mine);
         if (mine.signal.aborted) return;
         $("sentence-target").textContent = json.target;
         const root = headway.html("div", {});

@@ -10,12 +10,15 @@
     }
   }
 
-  async function request(path, body, signal) {
-    const options = { signal };
+  /** Return the answer to a request. The body is a form or becomes JSON; options are {signal, key, isFile}. */
+  async function request(path, body, { signal, key, isFile } = {}) {
+    const options = { signal, headers: {} };
+    if (key) options.headers.Authorization = `Bearer ${key}`;
     if (body) {
       options.method = "POST";
-      options.headers = { "Content-Type": "application/json" };
-      options.body = JSON.stringify(body);
+      const isForm = body instanceof FormData;
+      if (!isForm) options.headers["Content-Type"] = "application/json";
+      options.body = isForm ? body : JSON.stringify(body);
     }
     let reply;
     try {
@@ -24,9 +27,11 @@
       if (error.name === "AbortError") throw error;
       throw new RequestError("The server does not answer.", 5);
     }
+    if (reply.ok && isFile) return reply.blob();
     const answer = await reply.json().catch(() => null);
     if (reply.ok && answer) return answer;
-    const reason = typeof answer?.error === "string" ? answer.error : "";
+    const given = answer?.error ?? answer?.message;
+    const reason = typeof given === "string" ? given : "";
     if (reply.status === 429 || reply.status === 503) {
       const wait = Math.min(120, Math.max(1, Number(reply.headers.get("Retry-After")) || 5));
       throw new RequestError("The server is busy.", wait);

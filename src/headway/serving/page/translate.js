@@ -18,6 +18,8 @@
   const keyFields = () => ($("key").value ? { api_key: $("key").value } : {});
   const currentContext = () => ({ text: answer?.q ?? "", source: answer?.source, target: answer?.target, key: keyFields() });
   const panel = headway.panel(currentContext);
+  const glossary = () => headway.glossaryRows($("glossary").value);
+  const files = headway.files(() => ({ source: $("from").value, target: $("to").value, glossary: glossary(), key: $("key").value }));
 
   // ---- languages
   const nameOf = (code) => languages.find((language) => language.code === code)?.name ?? code;
@@ -62,7 +64,8 @@
     try {
       const body = { q, source, target, format: "text", ...keyFields() };
       if ($("more").open) body.alternatives = ALTERNATIVES;
-      const reply = await headway.request("translate", body, mine.signal);
+      if (glossary()) body.glossary = glossary();
+      const reply = await headway.request("translate", body, mine);
       if (request !== mine) return;
       const found = reply.detectedLanguage?.language;
       const text = String(reply.translatedText);
@@ -117,7 +120,8 @@
   function align() {
     if (!answer) return null;
     const { q, source, target, text } = answer;
-    links ??= headway.request("align", { q, source, target, ...keyFields() }).then(
+    const terms = glossary() ? { glossary: glossary() } : {};
+    links ??= headway.request("align", { q, source, target, ...terms, ...keyFields() }).then(
       // The server aligns the best translation, not an alternative.
       (reply) => (reply.translatedText === text ? reply.alignment : []),
       () => [],
@@ -244,6 +248,7 @@
     schedule(0);
   });
   $("more").addEventListener("toggle", () => $("more").open && answer && schedule(0));
+  $("glossary").addEventListener("input", () => answer && schedule(2 * PAUSE));
   $("key").addEventListener("change", () => schedule(0));
   $("key-field").addEventListener("submit", (event) => event.preventDefault());
   texts.source.addEventListener("input", onInput);
@@ -259,6 +264,7 @@
       return;
     }
     if (settings.charLimit > 0) limit = settings.charLimit;
+    files.configure(settings);
     $("key-field").hidden = !(settings.apiKeys || settings.keyRequired);
     const sources = languages.filter(({ code, targets }) => targets.some((other) => other !== code));
     const named = sources.map(({ code, name }) => [code, name]);

@@ -1,0 +1,125 @@
+/* Files: a file is sent, its translation goes on at the server, and the browser saves it when it is done.
+ * headway.files(context) returns {configure}; context() returns {source, target, glossary, key}. */
+(function (headway) {
+  "use strict";
+  const $ = (id) => document.getElementById(id);
+  const PAUSE = 700; // milliseconds between two questions about a file
+  const TABLES = /\.[ct]sv$/i;
+
+  function files(context) {
+    let request = null; // the newest file; an older one is no longer asked for
+
+    function show(message, { wrong = false, done = null } = {}) {
+      $("file-status").textContent = message;
+      $("file-status").classList.toggle("wrong", wrong);
+      $("file-progress").hidden = done === null;
+      if (done === null) return;
+      if (done > 0) $("file-progress").value = done;
+      else $("file-progress").removeAttribute("value"); // how far it is is not known
+    }
+
+    /** Offer the fields that a chosen file needs, or translate it at once. */
+    function choose(file) {
+      if (!file) return;
+      request?.abort();
+      $("file-panel").hidden = false;
+      $("file-name").textContent = file.name;
+      $("file-save").hidden = true;
+      $("columns-field").hidden = !TABLES.test(file.name);
+      if (!TABLES.test(file.name)) translate(file);
+      else {
+        show("Which columns are to be translated?");
+        $("columns").focus();
+      }
+    }
+
+    async function translate(file) {
+      request?.abort();
+      const mine = (request = new AbortController());
+      const { source, target, glossary, key } = context();
+      const form = new FormData();
+      form.append("file", file, file.name);
+      form.append("target_lang", target);
+      if (source !== "auto") form.append("source_lang", source);
+      if (glossary) form.append("glossary", glossary);
+      if ($("columns").value.trim() && TABLES.test(file.name)) form.append("columns", $("columns").value);
+      const options = { signal: mine.signal, key };
+      $("file-save").hidden = true;
+      show("Sending …", { done: 0 });
+      try {
+        const sent = await headway.request("v2/document", form, options);
+        const secret = { document_key: sent.document_key };
+        const address = `v2/document/${encodeURIComponent(sent.document_id)}`;
+        await wait(address, secret, options);
+        const blob = await headway.request(`${address}/result`, secret, { ...options, isFile: true });
+        if (!mine.signal.aborted) save(blob, file.name, target);
+      } catch (error) {
+        if (error.name !== "AbortError") show(error.message, { wrong: true });
+      }
+    }
+
+    /** Ask how far a file is until it is done. */
+    async function wait(address, secret, options) {
+      for (const started = Date.now(); ; ) {
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+        options.signal.throwIfAborted();
+        let state;
+        try {
+          state = await headway.request(address, secret, options);
+        } catch (error) {
+          if (!error.wait) throw error; // the server is busy: the file goes on
+          continue;
+        }
+        if (state.status === "error") throw new Error(state.error_message);
+        if (state.status === "done") return;
+        const left = state.seconds_remaining;
+        const spent = (Date.now() - started) / 1000;
+        const known = left === undefined ? "" : ` About ${left} s are left.`;
+        const message = state.status === "queued" ? "Waiting for other files …" : `Translating …${known}`;
+        show(message, { done: left === undefined ? 0 : spent / (spent + left) });
+      }
+    }
+
+    function save(blob, name, target) {
+      const link = $("file-save");
+      const dot = name.lastIndexOf(".");
+      URL.revokeObjectURL(link.href);
+      link.href = URL.createObjectURL(blob);
+      link.download = `${name.slice(0, dot)}.${target}${name.slice(dot)}`;
+      link.textContent = `Save ${link.download}`;
+      link.hidden = false;
+      show("Done.");
+      link.click();
+    }
+
+    $("file-button").addEventListener("click", () => $("file").click());
+    $("file").addEventListener("change", () => choose($("file").files[0]));
+    $("columns-field").addEventListener("submit", (event) => {
+      event.preventDefault();
+      if ($("file").files[0]) translate($("file").files[0]);
+    });
+    $("file-close").addEventListener("click", () => {
+      request?.abort();
+      $("file-panel").hidden = true;
+      $("file").value = ""; // so that the same file can be chosen again
+      $("file-button").focus();
+    });
+    document.addEventListener("dragover", (event) => event.dataTransfer.types.includes("Files") && event.preventDefault());
+    document.addEventListener("drop", (event) => {
+      if (!event.dataTransfer.files.length || $("file-button").hidden) return;
+      event.preventDefault();
+      $("file").files = event.dataTransfer.files;
+      choose(event.dataTransfer.files[0]);
+    });
+
+    /** Offer files, if the server takes them. */
+    function configure(settings) {
+      $("file-button").hidden = !settings.filesTranslation;
+      $("file").accept = (settings.supportedFilesFormat ?? []).join();
+    }
+
+    return { configure };
+  }
+
+  Object.assign(headway, { files });
+})((globalThis.headway ??= {}));

@@ -1,0 +1,71 @@
+"""Drive the translation page's glossary and files; `browser.py` runs it with a model."""
+
+from pathlib import Path
+
+from playwright.sync_api import BrowserContext, Page
+from watching import Watch, count, take, until
+
+MARKDOWN = "# Dogs\n\nTwo **brown** dogs run through the `snow`.\n"
+TABLE = "id,text\n1,Two dogs run.\n"
+
+
+def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
+    """The glossary holds for text and files; files are translated, saved, or refused with a reason."""
+    watch = Watch(context, origin, ("status of 400",))
+    page = context.new_page()
+    page.goto(origin)
+    until(page, "document.querySelector('#from').options.length > 0")
+    page.locator("#source").fill("Two dogs run through the snow.")
+    until(page, "document.querySelector('#target').textContent.length > 0")
+    before = page.locator("#target").inner_text()
+    page.get_by_text("Glossary").click()
+    page.locator("#glossary").fill("dogs = Quarkze\nsnow\tPulver|Pulverschnee\nwithout a target\n")
+    until(page, "document.querySelector('#target').textContent.includes('Quarkze')")
+    assert page.locator("#target").inner_text() != before
+    page.locator("#target .word").first.hover()
+    page.wait_for_timeout(500)
+    take(page, shots, "glossary")
+    count("texts with a glossary")
+    saved = translate_file(page, "dogs.md", MARKDOWN)
+    assert saved.startswith("# ")
+    assert saved.count("**") == 2
+    assert "`snow`" in saved
+    assert "Quarkze" in saved
+    take(page, shots, "file")
+    saved = translate_file(page, "dogs.csv", TABLE, columns="text")
+    assert saved.startswith("id,text\n1,")
+    assert "Quarkze" in saved
+    count("files translated on the page", 2)
+    for name, content, reason in (
+        ("dogs.json", "{", "no JSON"),
+        ("dogs.exe", "x", "use one of"),
+    ):
+        choose(page, name, content)
+        until(page, f"document.querySelector('#file-status').textContent.includes('{reason}')")
+        assert page.locator("#file-save").is_hidden()
+        count("files refused with a reason")
+    take(page, shots, "refused")
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    take(page, shots, "file-phone")
+    page.locator("#file-close").click()
+    assert page.locator("#file-panel").is_hidden()
+    watch.check(page)
+
+
+def choose(page: Page, name: str, content: str) -> None:
+    """Choose a file on the page."""
+    file = {"name": name, "mimeType": "application/octet-stream", "buffer": content.encode()}
+    page.locator("#file").set_input_files([file])
+
+
+def translate_file(page: Page, name: str, content: str, columns: str = "") -> str:
+    """Return the translation of a file that the page saves."""
+    with page.expect_download() as waiting:
+        choose(page, name, content)
+        if columns:
+            page.locator("#columns").fill(columns)
+            page.locator("#columns").press("Enter")
+    stem, _, suffix = name.partition(".")
+    assert waiting.value.suggested_filename == f"{stem}.de.{suffix}"
+    return Path(waiting.value.path()).read_text(encoding="utf-8")
