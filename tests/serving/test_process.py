@@ -1,5 +1,6 @@
 """``headway serve`` as a process: clients of LibreTranslate, slow clients, reloads, signals."""
 
+import io
 import json
 import re
 import shutil
@@ -56,6 +57,54 @@ def test_deep_translator_works_unchanged(server: Running) -> None:
         assert translator.translate(text) == expected
     with pytest.raises((RequestError, Exception)):
         LibreTranslator("en", "fr", api_key="x", custom_url=server.url + "/").translate("the cat")
+
+
+def test_the_client_of_deepl_works_unchanged(server: Running) -> None:
+    import deepl
+
+    client = deepl.DeepLClient("any", server_url=server.url)
+    expected = server.post("/translate", q="the cat sees")[1]["translatedText"]
+    found = client.translate_text("the cat sees", source_lang="EN", target_lang="DE")
+    assert (found.text, found.detected_source_lang, found.billed_characters) == (expected, "EN", 12)
+    several = client.translate_text(iter(["the cat sees", "a dog"]), target_lang="DE")
+    assert len(several) == 2
+    options = {"tag_handling": "xml", "ignore_tags": ["x"], "preserve_formatting": True}
+    tagged = client.translate_text(
+        "the <b>cat</b> <x>sees</x>", source_lang="EN", target_lang="DE", context="pets",
+        split_sentences=deepl.SplitSentences.OFF, formality=deepl.Formality.PREFER_MORE, **options,
+    )  # fmt: skip
+    assert tagged.text.count("<b>") == tagged.text.count("<x>sees</x>") == 1
+    assert [each.code for each in client.get_source_languages()] == ["EN"]
+    assert [each.code for each in client.get_target_languages()] == ["DE"]
+    assert client.get_usage().character.count > 12
+    assert not client.get_usage().any_limit_reached
+    with pytest.raises(deepl.DeepLException, match="'formality' is not supported"):
+        client.translate_text("the cat", target_lang="DE", formality="more")
+    with pytest.raises(deepl.DeepLException, match="'target_lang' not supported"):
+        client.translate_text("the cat", target_lang="FR")
+
+
+def test_the_client_of_deepl_keeps_glossaries_and_sends_documents(server: Running) -> None:
+    import deepl
+
+    client = deepl.DeepLClient("any", server_url=server.url)
+    [pair] = client.get_glossary_languages()
+    terms = {"cat": "Quarkz", "dog": "Hund"}
+    made = client.create_glossary("pets", pair.source_lang, pair.target_lang, terms)
+    assert client.get_glossary_entries(made) == terms
+    assert client.get_glossary(made.glossary_id).entry_count == 2
+    assert [each.name for each in client.list_glossaries()] == ["pets"]
+    assert "Quarkz" in client.translate_text_with_glossary("the cat", made).text
+    handle = client.translate_document_upload(
+        b"the cat\n", filename="a.txt", source_lang="EN", target_lang="DE", glossary=made
+    )
+    server.wait(lambda: client.translate_document_get_status(handle).done)
+    document = io.BytesIO()
+    client.translate_document_download(handle, document)
+    assert "Quarkz" in document.getvalue().decode()
+    client.delete_glossary(made)
+    with pytest.raises(deepl.GlossaryNotFoundException):
+        client.get_glossary(made.glossary_id)
 
 
 def answer_to(server: Running, *packets: bytes, pause: float = 0.0) -> tuple[bytes, float]:
