@@ -27,7 +27,13 @@ LANGUAGES = [
     {"code": "de", "name": "German", "targets": ["de", "en"]},
     {"code": "fr", "name": "<img src=x onerror=alert(1)>", "targets": ["en", "fr"]},
 ]
-SETTINGS = {"charLimit": 20000, "keyRequired": False, "apiKeys": False, "frontendTimeout": 500}
+SETTINGS = {
+    "charLimit": 20000,
+    "keyRequired": False,
+    "apiKeys": False,
+    "quality": True,
+    "frontendTimeout": 500,
+}
 
 
 def maps_of(source: str, target: str, layers: int = 3, heads: int = 8) -> AttentionMaps:
@@ -125,6 +131,20 @@ class Handler(BaseHTTPRequestHandler):
         answer: dict[str, Any] = {"translatedText": q.upper()}
         if body["source"] == "auto":
             answer["detectedLanguage"] = {"confidence": 90.0, "language": "en"}
+        if body.get("quality"):
+            # The first half is rated badly, and the rest well; characters, not units of UTF-16.
+            middle, end = len(q.upper()) // 2, len(q.upper())
+            answer["quality"] = 0.5
+            answer["sentences"] = [
+                {"start": 0, "end": middle, "quality": 0.1, "defects": ["loop"], "repaired": []},
+                {
+                    "start": middle,
+                    "end": end,
+                    "quality": 0.9,
+                    "defects": [],
+                    "repaired": ["numbers"],
+                },
+            ]
         if body.get("alternatives"):
             answer["alternatives"] = [f"{q} {n}" for n in range(body["alternatives"])]
         return self.answer(answer)

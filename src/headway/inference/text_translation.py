@@ -70,6 +70,7 @@ class TextTranslation:
         alternatives: (text, score) of the next best translations.
         links: Words that belong together; None unless they were requested.
         sentences: In the order of the text; what is no sentence stays as it is.
+        quality: The mean quality of the sentences, by their lengths; 1 if there are none, or none is rated.
     """
 
     text: str
@@ -77,17 +78,7 @@ class TextTranslation:
     alternatives: list[tuple[str, float]] = field(default_factory=list)
     links: WordLinks | None = None
     sentences: list[SentenceTranslation] = field(default_factory=list)
-
-    @property
-    def quality(self) -> float:
-        """The mean quality of the sentences, by their lengths; 1 if there are none.
-
-        It means nothing if the sentences were not rated.
-        """
-        lengths = [len(sentence.source) for sentence in self.sentences]
-        rated = [sentence.translation.quality or 0.0 for sentence in self.sentences]
-        total = sum(quality * length for quality, length in zip(rated, lengths, strict=True))
-        return total / sum(lengths) if lengths else 1.0
+    quality: float = 1.0
 
 
 def translate_texts(
@@ -150,6 +141,8 @@ def join_sentences(
             split.passage.sentences, target_starts, found, strict=True
         )
     ]
+    rated = [(len(s.source), s.translation.quality) for s in result.sentences]
+    result.quality = mean_quality([(n, q) for n, q in rated if q is not None])
     if align:
         result.links = WordLinks.between(split.text, best)
         for start, (sentence, target_start, first) in zip(
@@ -159,3 +152,9 @@ def join_sentences(
             pairs = first.alignment or []
             result.links.add_sentence(sentence, start, first.text, target_start, pairs)
     return result
+
+
+def mean_quality(parts: Sequence[tuple[int, float]]) -> float:
+    """Return the mean of qualities, each with the length of its part; 1 if there are none."""
+    total = sum(length for length, _ in parts)
+    return sum(length * quality for length, quality in parts) / total if total else 1.0

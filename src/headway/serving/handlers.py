@@ -31,6 +31,7 @@ from headway.serving.messages import (
     Translation,
     Word,
 )
+from headway.serving.quality import check_quality, has_quality, list_sentences
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator
 from headway.text.languages import is_translatable, name_of
@@ -47,10 +48,15 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
     route, detected = await find_direction(request.source, request.target, texts, context.models)
     if request.glossary is not None:
         route = add_named_glossary(route, request.glossary, context.glossaries)
+    if request.quality:
+        check_quality(route)
+    quality = request.quality
     if request.format == "html":
-        found = await translate_pages(context.translator, route, texts)
+        found = await translate_pages(context.translator, route, texts, quality=quality)
     else:
-        found = await context.translator.translate(route, texts, request.alternatives)
+        found = await context.translator.translate(
+            route, texts, request.alternatives, quality=quality
+        )
 
     def for_each(values: list[V]) -> V | list[V]:
         return values if is_list else values[0]
@@ -67,6 +73,10 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
         answer["alternativeScores"] = _for_each_list(
             [[round(score, 6) for _, score in t.alternatives] for t in found], is_list
         )
+    if quality:
+        answer["quality"] = for_each([round(t.quality, 4) for t in found])
+        if request.format == "text":
+            answer["sentences"] = _for_each_list([*map(list_sentences, found)], is_list)
     return answer
 
 
@@ -177,6 +187,7 @@ def frontend_settings(context: Context) -> FrontendSettings:
             "source": {"code": "auto", "name": "Auto Detect"},
             "target": {"code": target, "name": name_of(target)},
         },
+        "quality": all(map(has_quality, context.models.pairs.values())),
         "suggestions": False,
         "supportedFilesFormat": [*SUFFIXES] if context.config.file_limit else [],
     }

@@ -6,7 +6,7 @@ from headway.documents.html.page import HtmlPage
 from headway.documents.paragraph import Translated
 from headway.documents.xml_text import XmlText
 from headway.inference import Translator
-from headway.inference.text_translation import TextTranslation
+from headway.inference.text_translation import TextTranslation, mean_quality
 from headway.serving.translation import TextTranslator
 
 
@@ -15,6 +15,8 @@ async def translate_pages(
     route: Sequence[Translator],
     sources: Sequence[str],
     read: Callable[[str], HtmlPage | XmlText] = HtmlPage,
+    *,
+    quality: bool = False,
 ) -> list[TextTranslation]:
     """Translate the text of HTML documents or fragments, or of another markup.
 
@@ -23,23 +25,26 @@ async def translate_pages(
         route: The models.
         sources: The documents.
         read: Reads the markup of a document.
+        quality: See `TextTranslator.translate`.
 
     Returns:
-        For each document its translation, with the sum of its blocks' scores.
+        For each document its translation, with the sum of its blocks' scores and their mean quality.
     """
     if not route:
         return [TextTranslation(source) for source in sources]
     size, queue = sum(map(len, sources)), translator.queue
     pages = await queue.run_text_work(size, lambda: [read(source) for source in sources])
     blocks = [block.text for page in pages for block in page.paragraphs]
-    found = iter(await translator.translate(route, blocks, align=True))
+    found = iter(await translator.translate(route, blocks, align=True, quality=quality))
 
     def write() -> list[TextTranslation]:
         written = []
         for page in pages:
             here = [next(found) for _ in page.paragraphs]
             text = page.write([Translated(t.text, t.links) for t in here])
-            written.append(TextTranslation(text, sum(t.score for t in here)))
+            lengths = [len(block.text) for block in page.paragraphs]
+            mean = mean_quality([(n, t.quality) for n, t in zip(lengths, here, strict=True)])
+            written.append(TextTranslation(text, sum(t.score for t in here), quality=mean))
         return written
 
     return await queue.run_text_work(size, write)

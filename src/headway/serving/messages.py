@@ -28,6 +28,9 @@ class TranslateRequest:
     format: Literal["text", "html"] = "text"
     alternatives: Annotated[int, "alternatives_limit"] = 0
     scores: Annotated[bool, "", "Also return length-normalized log-probabilities."] = False
+    quality: Annotated[
+        bool, "", "Also rate the translations, and translate again what looks broken."
+    ] = False
     glossary: Glossary = None
 
 
@@ -108,14 +111,33 @@ class DetectedLanguage(TypedDict):
     language: str
 
 
+class RatedSentence(TypedDict):
+    """How good the translation of a sentence probably is, from 0 to 1.
+
+    ``start`` and ``end`` are its place in the translation, in Unicode characters; ``defects`` is what looks
+    broken in it (loop, numbers, untranslated), and ``repaired`` what did in the translation that it replaces.
+    """
+
+    start: int
+    end: int
+    quality: float
+    defects: list[str]
+    repaired: list[str]
+
+
 class Translation(TypedDict):
-    """A translation: a text for a text, a list for a list."""
+    """A translation: a text for a text, a list for a list.
+
+    ``sentences`` has the sentences of a text in their order; HTML has none.
+    """
 
     translatedText: str | list[str]
     detectedLanguage: NotRequired[DetectedLanguage | list[DetectedLanguage]]
     alternatives: NotRequired[list[str] | list[list[str]]]
     score: NotRequired[float | list[float]]
     alternativeScores: NotRequired[list[float] | list[list[float]]]
+    quality: NotRequired[float | list[float]]
+    sentences: NotRequired[list[RatedSentence] | list[list[RatedSentence]]]
 
 
 class Word(TypedDict):
@@ -200,6 +222,7 @@ class FrontendSettings(TypedDict):
     frontendTimeout: int
     keyRequired: bool
     language: LanguageChoice
+    quality: bool
     suggestions: bool
     supportedFilesFormat: list[str]
 

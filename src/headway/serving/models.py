@@ -9,13 +9,14 @@ from headway.errors import HeadwayError
 from headway.files import hash_file
 from headway.inference import Translator, load_model
 from headway.serving.languages import LanguageDetector, normalize_code
+from headway.serving.quality import load_quality
 from headway.serving.rejection import Rejection
 from headway.text.languages import name_of
 
 # The files of a model that a translation depends on.
 FILES = (
     "config.json", "model.safetensors", "tokenizer.model", "source.model", "target.model",
-    "shortlist.safetensors",
+    "shortlist.safetensors", "quality.json",
 )  # fmt: skip
 FileVersions = tuple[tuple[str, int, int], ...]
 
@@ -139,6 +140,7 @@ def load_models(
             model.transformer, model.tokenizer, search, device, model.languages, model.path,
             pairs=model.pairs,
         )  # fmt: skip
+        load_quality(translator)
         directions = translator.list_directions()
         # The first translation packs the weights, and the first alignment may compile native code:
         # neither must delay a client.

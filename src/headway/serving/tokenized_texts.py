@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from headway.config import SearchConfig
 from headway.inference import Hypothesis, Segment, Translator
+from headway.inference.quality import Rating
 from headway.inference.text_translation import SplitText, TextTranslation, join_sentences
 from headway.inference.translation import WordPairs
 from headway.serving.rejection import too_long
@@ -32,6 +33,7 @@ class TokenizedText:
         translator: Translator,
         found: Sequence[list[Hypothesis]],
         links: Sequence[WordPairs] | None,
+        ratings: Sequence[list[Rating]] | None,
     ) -> TextTranslation:
         """Join the translations of the segments, best with best.
 
@@ -39,13 +41,15 @@ class TokenizedText:
             translator: The model that made them.
             found: For each segment its n best hypotheses.
             links: For each segment the word links of its best hypothesis; None: not requested.
+            ratings: For each segment the ratings of its hypotheses; None: not requested.
         """
         lines, at = [], 0
         for segments in self.lines:
             here = slice(at, at + len(segments))
             at = here.stop
             linked = None if links is None else [[pairs] for pairs in links[here]]
-            lines.append(translator.join(segments, list(found[here]), linked))
+            rated = None if ratings is None else ratings[here]
+            lines.append(translator.join(segments, list(found[here]), linked, rated))
         return join_sentences(self.split, lines, translator.languages[1], links is not None)
 
 

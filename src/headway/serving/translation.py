@@ -9,6 +9,7 @@ from functools import partial
 
 from headway.config import UNLIMITED, SearchConfig
 from headway.inference import Segment, Translator
+from headway.inference.quality import Rating
 from headway.inference.text_translation import TextTranslation
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import WordPairs
@@ -38,6 +39,7 @@ class TextTranslator:
         texts: Sequence[str],
         alternatives: int = 0,
         align: bool = False,
+        quality: bool = False,
         is_admitted: bool = False,
     ) -> list[TextTranslation]:
         """Translate texts through the models of a route; an empty route changes nothing.
@@ -47,6 +49,8 @@ class TextTranslator:
             texts: Texts of any length.
             alternatives: Further translations of each text, by the last model.
             align: Also link the words of text and translation.
+            quality: Also rate the translations, and translate again what looks broken; the quality of a text
+                is the lowest of all models.
             is_admitted: The request has been admitted before, and is not rejected halfway.
         """
         found = [
@@ -59,9 +63,10 @@ class TextTranslator:
             search = replace(translator.default_search, n_best=n_best, beam=beam)
             sources = [translation.text for translation in found]
             step = await self._translate_step(
-                translator, search, sources, align, is_admitted or number > 0
+                translator, search, sources, align, quality, is_admitted or number > 0
             )
             for before, after in zip(found, step, strict=True):
+                after.quality = min(before.quality, after.quality)
                 if number and before.links and after.links:
                     after.links = before.links.then(after.links)
             found = step
@@ -73,6 +78,7 @@ class TextTranslator:
         search: SearchConfig,
         texts: Sequence[str],
         align: bool,
+        quality: bool,
         is_admitted: bool,
     ) -> list[TextTranslation]:
         """Translate all texts of a request by one model; they are admitted or rejected together."""
@@ -83,11 +89,19 @@ class TextTranslator:
             found = await self.queue.translate(
                 translator, search, segments, len(texts), is_admitted
             )
+        sizes = [len(segment.ids) for segment in segments]
+        ratings: list[list[Rating]] | None = None
+        if quality:
+            rate = [
+                partial(translator.rate, segment, n_best, search)
+                for segment, n_best in zip(segments, found, strict=True)
+            ]
+            rated = await self.queue.run(rate, sizes, is_admitted=True)
+            found, ratings = [r.hypotheses for r in rated], [r.ratings for r in rated]
         links: list[WordPairs] | None = None
         if align:
             both = zip(segments, found, strict=True)
             calls = [partial(translator.align, segment, best) for segment, (best, *_) in both]
-            sizes = [len(segment.ids) for segment in segments]
             links = await self.queue.run(calls, sizes, is_admitted=True)
 
         def join() -> list[TextTranslation]:
@@ -96,7 +110,8 @@ class TextTranslator:
                 here = slice(at, at + len(text.segments))
                 at = here.stop
                 linked = None if links is None else links[here]
-                joined.append(text.join(translator, found[here], linked))
+                rated_here = None if ratings is None else ratings[here]
+                joined.append(text.join(translator, found[here], linked, rated_here))
             return joined
 
         return await self.queue.run_text_work(sum(map(len, texts)), join)

@@ -10,6 +10,7 @@
   const fragment = () => new URLSearchParams(location.hash.slice(1));
   let languages = [];
   let limit = Infinity; // characters
+  let rates = false; // whether the server says how good translations are
   let answer = null; // the translation on the page: {q, source, target, text}
   let links = null; // a promise of the answer's pairs of words
   let [request, timer] = [null, 0];
@@ -63,14 +64,20 @@
     texts.target.setAttribute("aria-busy", "true");
     try {
       const body = { q, source, target, format: "text", ...keyFields() };
+      if (rates) body.quality = true;
       if ($("more").open) body.alternatives = ALTERNATIVES;
       if (glossary()) body.glossary = glossary();
       const reply = await headway.request("translate", body, mine);
       if (request !== mine) return;
       const found = reply.detectedLanguage?.language;
       const text = String(reply.translatedText);
-      showAnswer({ q, source: found ?? source, target, text }, reply.alternatives ?? []);
-      showStatus(found ? `Detected: ${nameOf(found)}` : "");
+      showAnswer({ q, source: found ?? source, target, text, sentences: reply.sentences }, reply.alternatives ?? []);
+      const again = reply.sentences?.some(({ repaired }) => repaired.length);
+      showStatus([
+        ...(found ? [`Detected: ${nameOf(found)}`] : []),
+        ...(reply.quality === undefined ? [] : [`Quality ${reply.quality.toFixed(2)}`]),
+        ...(again ? ["a broken sentence was translated again"] : []),
+      ].join(" · "));
     } catch (error) {
       if (request !== mine) return;
       showStatus(error.message + (error.wait ? ` Trying again in ${error.wait} s.` : ""), true);
@@ -92,11 +99,12 @@
     links = null;
     spans.target = headway.showWords(texts.target, found?.text ?? "");
     spans.target.forEach((span, i) => (span.tabIndex = i ? -1 : 0));
+    headway.showQuality(spans.target, found?.text ?? "", found?.sentences ?? []);
     texts.target.tabIndex = spans.target.length ? -1 : 0;
     for (const id of ["copy", "link", "show-attention"]) $(id).disabled = !found;
     $("alternatives").replaceChildren(...alternatives.map((text) => {
       const button = headway.html("button", { type: "button" }, String(text));
-      button.addEventListener("click", () => showAnswer({ ...found, text: String(text) }, alternatives));
+      button.addEventListener("click", () => showAnswer({ ...found, text: String(text), sentences: [] }, alternatives));
       return headway.html("li", {}, button);
     }));
     if (!found) showStatus("");
@@ -263,6 +271,7 @@
       if (error.wait) setTimeout(start, error.wait * 1000);
       return;
     }
+    rates = settings.quality === true;
     if (settings.charLimit > 0) limit = settings.charLimit;
     files.configure(settings);
     $("key-field").hidden = !(settings.apiKeys || settings.keyRequired);

@@ -48,5 +48,24 @@
     return spans;
   }
 
-  Object.assign(headway, { words, sentences, showWords });
+  const LEVELS = [[0.4, "poor"], [0.55, "doubtful"]]; // the quality below which a sentence gets a color
+
+  /** Color the words of sentences of low quality, and let a title say what is known of each sentence.
+   * The server counts characters; a string of JavaScript may have two units for one. */
+  function showQuality(spans, text, sentences) {
+    const characters = Array.from(text);
+    const places = words(text);
+    for (const { start, end, quality, defects, repaired } of sentences) {
+      const [from, to] = [start, end].map((count) => characters.slice(0, count).join("").length);
+      const notes = [...repaired.map((name) => `${name} repaired`), ...defects];
+      const level = LEVELS.find(([limit]) => quality < limit)?.[1];
+      spans.forEach((span, i) => {
+        if (places[i].start < from || places[i].start >= to) return;
+        if (level) span.classList.add(level);
+        span.title = [`Quality ${quality.toFixed(2)}`, ...notes].join(", ");
+      });
+    }
+  }
+
+  Object.assign(headway, { words, sentences, showWords, showQuality });
 })((globalThis.headway ??= {}));

@@ -1,0 +1,98 @@
+"""The quality of the server's translations is Python's, and a model without one is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headway.config import ServerConfig
+from headway.errors import HeadwayError
+from headway.inference.evidence import FEATURES
+from headway.inference.quality import QualityModel
+from headway.inference.text_translation import translate_texts
+from headway.serving.app import make_app
+from headway.serving.models import Models, load_models
+from headway.serving.server import Server
+from headway.text.tokenizer import Tokenizer
+from support.toy_models import sentences, write_random_model
+
+SHORT = {"search.max-extra": "7"}
+QUALITY = QualityModel(-1.0, dict.fromkeys(FEATURES, 0.5))
+
+
+def load_rated(folder: Path, tokenizer: Tokenizer, rated: int) -> Models:
+    """English to German, and German to French; the first so many are calibrated."""
+    paths = [
+        write_random_model(folder / code, tokenizer, (source, code), 10)
+        for source, code in (("en", "de"), ("de", "fr"))
+    ]
+    for path in paths[:rated]:
+        QUALITY.save(path)
+    return load_models(paths, "de", overrides=SHORT)
+
+
+def started(models: Models) -> TestClient:
+    return TestClient(make_app(Server(models, ServerConfig(), workers=2)))
+
+
+@pytest.mark.slow
+def test_the_quality_is_that_of_python(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    models = load_rated(tmp_path, tokenizer, 2)
+    texts = [" ".join(f"{s.capitalize()}." for s in sentences(n, n)) for n in (1, 3, 2)]
+    texts += ["", "…"]
+    translator = models.pairs["en", "de"]
+    expected = [*translate_texts(translator, texts, quality=True)]
+
+    with started(models) as client:
+
+        def ask(**fields: Any) -> Any:
+            body = {"source": "en", "target": "de", "quality": True, **fields}
+            answer = client.post("/translate", json=body)
+            assert answer.status_code == 200, answer.text
+            return answer.json()
+
+        found = ask(q=texts)
+        assert found["translatedText"] == [t.text for t in expected]
+        assert found["quality"] == [round(t.quality, 4) for t in expected]
+        assert found["quality"][3:] == [1, 1]
+        for text, own, rated in zip(
+            found["translatedText"], found["sentences"], expected, strict=True
+        ):
+            best = [s.translation for s in rated.sentences]
+            assert [text[s["start"] : s["end"]] for s in own] == [t.text for t in best]
+            assert [s["quality"] for s in own] == [round(t.quality or 0, 4) for t in best]
+            assert [(s["defects"], s["repaired"]) for s in own] == [
+                ([*t.defects], [*t.repaired]) for t in best
+            ]
+        assert len(found["sentences"][1]) == 3
+        alone = ask(q=texts[1])
+        assert (alone["quality"], alone["sentences"]) == (
+            found["quality"][1],
+            found["sentences"][1],
+        )
+        page = ask(q=f"<p>{texts[0]}</p><p>{texts[2]}</p>", format="html")
+        assert "sentences" not in page
+        assert min(found["quality"][0::2][:2]) <= page["quality"] <= max(found["quality"][0::2][:2])
+        # Through a pivot it is the lower one of both models.
+        further = ask(q=found["translatedText"][0], source="de", target="fr")
+        both = ask(q=texts[0], target="fr")
+        assert both["translatedText"] == further["translatedText"]
+        assert both["quality"] == min(found["quality"][0], further["quality"])
+        assert "quality" not in ask(q=texts[0], quality=False)
+        assert client.get("/frontend/settings").json()["quality"] is True
+
+
+def test_a_model_that_was_not_calibrated_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    with started(load_rated(tmp_path, tokenizer, 1)) as client:
+        assert client.get("/frontend/settings").json()["quality"] is False
+        statuses = {}
+        for target in ("de", "fr"):
+            body = {"q": "the cat", "source": "en", "target": target, "quality": True}
+            answer = client.post("/translate", json=body)
+            statuses[target] = answer.status_code
+        assert statuses == {"de": 200, "fr": 400}
+        assert answer.json()["error"].startswith("Invalid request: quality needs a model that")
+    (tmp_path / "fr" / "quality.json").write_text("{}")
+    with pytest.raises(HeadwayError, match=r"quality\.json: damaged"):
+        load_models([tmp_path / "fr"])
