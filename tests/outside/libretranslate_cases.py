@@ -307,7 +307,7 @@ def key_cases() -> Iterator[Case]:
     yield Case("keys, raw: half", "POST", "/translate", TYPES["json"], b"{")
     for path in ("/languages", "/frontend/settings", "/health"):
         yield Case(f"keys, GET {path}", "GET", path)
-    yield Case("keys, GET /translate", "GET", "/translate")
+    yield Case("keys, GET /detect", "GET", "/detect")
 
 
 def rate_cases(limit: int) -> Iterator[Case]:

@@ -255,6 +255,14 @@ def test_a_length_may_have_white_space_around_it(length: str) -> None:
             asyncio.run(body)
 
 
+def test_omegat_asks_by_get(client: TestClient, models: Models) -> None:
+    fields = {"q": "the cat & a dog", "source": "en", "target": "de"}
+    answer = client.get("/translate", params=fields)
+    assert answer.json() == {"translatedText": expected(models, fields["q"])}
+    described = client.get("/spec").json()["paths"]["/translate"]["get"]
+    assert {"q", "source", "target"} <= {each["name"] for each in described["parameters"]}
+
+
 def test_line_ends_of_forms_count_once(client: TestClient) -> None:
     text = "the cat\r\n" * 25  # 225 characters as sent, 200 with one for each line end
     assert client.post("/translate", data={"q": text, "source": "en", "target": "de"}).is_success
@@ -264,7 +272,7 @@ def test_line_ends_of_forms_count_once(client: TestClient) -> None:
 def test_addresses_and_methods(client: TestClient) -> None:
     assert client.get("/health").json()["status"] == "ok"
     for method, path, status in [
-        ("GET", "/detect", 405), ("GET", "/translate", 405), ("POST", "/languages", 405),
+        ("GET", "/detect", 405), ("GET", "/align", 405), ("GET", "/translate", 400), ("PUT", "/translate", 405), ("POST", "/languages", 405),
         ("GET", "/nothing", 404), ("POST", "/translate_file", 400), ("GET", "/download_file/x", 404), ("POST", "/suggest", 403),
         ("OPTIONS", "/translate", 200),
     ]:  # fmt: skip

@@ -68,7 +68,7 @@ class ServerMiddleware:
             if scope["method"] == "OPTIONS":
                 await Response(status_code=200)(scope, receive, send_with_headers)
             else:
-                if scope["method"] == "POST":
+                if scope["method"] == "POST" or scope["path"] == "/translate":
                     self.admission.check_load()
                 await self.app(scope, receive, send_with_headers)
         except Rejection as error:  # the application answers its own

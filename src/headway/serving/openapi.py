@@ -75,8 +75,9 @@ class OpenAPI:
             ok["content"] = {kind: {"schema": self.schemas.of(answer)}}
         if rejections is None:
             rejections = REJECTIONS if method == "post" else {}
+        name = handler.__name__ + (f"_by_{method}" if path in self.paths else "")
         operation: Schema = {
-            "operationId": handler.__name__, "summary": summary,
+            "operationId": name, "summary": summary,
             "responses": {str(status): ok, **self._rejections(path, rejections)},
         }  # fmt: skip
         named: list[Schema] = [
@@ -91,7 +92,7 @@ class OpenAPI:
                 "content": self._body(request, has_key, names),
             }
         elif request is not None:
-            schema = self.schemas.properties(request)
+            schema = self.schemas.properties(request, is_form=True)
             named += [
                 {"name": name, "in": "query", "schema": of}
                 for name, of in schema.items()

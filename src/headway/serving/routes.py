@@ -14,7 +14,7 @@ from headway.serving.answers import EventStream, file_response, json_response, r
 from headway.serving.deepl.languages import list_sources, list_targets
 from headway.serving.deepl.routes import deepl_routes, describe_deepl
 from headway.serving.messages import Event, FileRequest, FileTranslation, StreamRequest
-from headway.serving.openapi import GONE, Handler, OpenAPI
+from headway.serving.openapi import GONE, REJECTIONS, Handler, OpenAPI
 from headway.serving.page import page_files
 from headway.serving.rejection import CLIENT_LEFT, Rejection
 from headway.serving.schemas import Schemas
@@ -43,6 +43,8 @@ def make_routes(server: Server) -> list[Route]:
     """Return all routes of a server."""
     return [
         *(_route(path, _post(server, handler), "POST") for path, handler in POSTS.items()),
+        # OmegaT asks by GET, with the fields in the query string.
+        _route("/translate", _post(server, handlers.translate), "GET"),
         *(_route(path, _get(server, handler), "GET") for path, handler in GETS.items()),
         *(_route(path, _reject(message), "POST") for path, message in DISABLED.items()),
         *(_route(path, _file(*file), "GET") for path, file in page_files().items()),
@@ -67,6 +69,7 @@ def describe(server: Server) -> dict[str, Any]:
     api = OpenAPI(Schemas(choices, server.config, server.keys is not None))
     for path, handler in POSTS.items():
         api.add("post", path, handler)
+    api.add("get", "/translate", handlers.translate, rejections=REJECTIONS)
     api.add("post", "/stream", handlers.stream, answer=Event)
     for path, handler in GETS.items():
         api.add("get", path, handler)

@@ -1,0 +1,284 @@
+"""Generated requests for DeepL's addresses and for files, sound and damaged, and what their answers must be."""
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+WORDS = [
+    "the",
+    "cat",
+    "sees",
+    "a",
+    "dog",
+    "walls.",
+    "Two!",
+    "naïve",
+    "日本",
+    "{name}",
+    "42",
+    "🐶",
+    "A&B",
+]
+STRANGE: list[Any] = [
+    "", None, 0, -1, 1e300, 10**30, True, [], [[]], {}, {"a": [1]}, ["a"] * 60, [None], "a" * 12_000, "\x00\x1b",
+    "\ud800", "<b", "]]>", "%s%n", "../../etc/passwd", "nonewlines", "EN", "xx", "\u202e", "a\tb", ["a", 1],
+]  # fmt: skip
+MARKUP = ["the <b>cat</b> sees", "<x>a</x> dog &amp; cat", "<p>One.</p><p>Two.</p>", "no tags"]
+TYPES = [
+    "text/plain",
+    "application/json",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+]
+DOCUMENTS = {
+    "a.txt": "the cat\nsees a dog\n", "a.md": "# the *cat*\n", "a.html": "<p>the <b>cat</b></p>",
+    "a.srt": "1\n00:00:01,000 --> 00:00:02,000\nthe cat\n", "a.json": '{"a": "the cat"}', "a.po": 'msgid "cat"\nmsgstr ""\n',
+}  # fmt: skip
+BOUNDARY = "a-boundary"
+Answer = tuple[int, dict[str, str], bytes]
+Send = Callable[[str, str, dict[str, str], bytes], Answer]
+
+
+@dataclass
+class Call:
+    """A request.
+
+    Attributes:
+        method: GET, POST or DELETE.
+        path: The address as the description has it, with names in braces.
+        named: The values of these names.
+        fields: What the body or the query string says.
+        kind: How the fields are written: json, form, multipart or query.
+        is_sound: Whether the answer must be a success.
+        change: Changes the body after it is written.
+    """
+
+    method: str
+    path: str
+    fields: dict[str, Any] = field(default_factory=dict)
+    kind: str = "json"
+    named: dict[str, str] = field(default_factory=dict)
+    is_sound: bool = True
+    headers: dict[str, str] = field(default_factory=dict)
+    change: Callable[[bytes], bytes] = bytes
+
+    def write(self) -> tuple[str, dict[str, str], bytes]:
+        """Return the address, the headers and the body."""
+        address, headers, body = self.path.format_map(self.named), {}, b""
+        if self.kind == "query":
+            address += "?" + _write_form(self.fields)
+        elif self.kind == "json":
+            headers["content-type"], body = "application/json", json.dumps(self.fields).encode()
+        elif self.kind == "form":
+            headers["content-type"] = "application/x-www-form-urlencoded"
+            body = _write_form(self.fields).encode()
+        else:
+            headers["content-type"] = f"multipart/form-data; boundary={BOUNDARY}"
+            body = _write_multipart(self.fields)
+        return address, headers | self.headers, self.change(body)
+
+
+def _write_form(fields: dict[str, Any]) -> str:
+    return urlencode(fields, doseq=True, errors="replace")
+
+
+def _write_multipart(fields: dict[str, Any]) -> bytes:
+    parts = []
+    for name, value in fields.items():
+        file, content = value if isinstance(value, tuple) else ("", str(value))
+        ending = f'; filename="{file}"' if file else ""
+        head = f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{name}"{ending}\r\n\r\n'
+        parts.append((head + content + "\r\n").encode("utf-8", "replace"))
+    return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
+
+
+class Conversation:
+    """Sends generated requests to a server that translates EN to DE, and checks the answers.
+
+    Args:
+        send: Sends a request.
+        seed: Of the requests.
+    """
+
+    def __init__(self, send: Send, seed: int) -> None:
+        self.send, self.random = send, random.Random(seed)
+        self.spec = json.loads(send("GET", "/spec", {}, b"")[2])
+        self.glossaries: list[str] = []
+        self.documents: list[dict[str, str]] = []
+        self.statuses: dict[tuple[str, str, int], int] = {}
+
+    def ask(self) -> None:
+        """Send one request and check its answer.
+
+        Raises:
+            AssertionError: If the answer is not as the server's description says.
+        """
+        call = self._make_call()
+        if self.random.random() < 0.5:
+            call = self._damage(call)
+        address, headers, body = call.write()
+        status, answered, content = self.send(call.method, address, headers, body)
+        key = call.method, call.path, status
+        self.statuses[key] = self.statuses.get(key, 0) + 1
+        shown = f"{call} -> {status} {content[:300]!r}"
+        assert status < 500 or (status == 503 and "result" in call.path), shown
+        if call.is_sound:
+            assert status < 300 or (status in (404, 456, 503) and self._may_fail(call)), shown
+        operation = self.spec["paths"][call.path][call.method.lower()]
+        is_known = str(status) in operation["responses"] or status in (404, 405)
+        assert is_known, shown
+        self._check_content(operation, call, status, answered.get("content-type", ""), content)
+        self._remember(call, status, content)
+
+    def _may_fail(self, call: Call) -> bool:
+        """Return whether a sound request may find nothing, or no room."""
+        return bool(call.named) or call.path == "/v2/glossaries" or "glossary_id" in call.fields
+
+    def _check_content(
+        self, operation: Any, call: Call, status: int, kind: str, content: bytes
+    ) -> None:
+        shown = f"{call} -> {status} {kind} {content[:300]!r}"
+        if status >= 400:
+            name = "message" if call.path.startswith("/v2/") else "error"
+            found = json.loads(content)
+            assert list(found) == [name], shown
+            assert found[name], shown
+            assert "\n" not in found[name], shown
+            return
+        described = operation["responses"][str(status)].get("content", {})
+        if not described:
+            assert not content, shown
+            return
+        assert kind.partition(";")[0] in described, shown
+        if kind == "application/json":
+            self._check_schema(described[kind]["schema"], json.loads(content), shown)
+
+    def _check_schema(self, schema: Any, value: Any, shown: str) -> None:
+        """Check the parts of JSON schemas that the description uses for answers."""
+        if "$ref" in schema:
+            schema = self.spec["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+        kinds: dict[str, Any] = {
+            "object": dict, "array": list, "string": str, "integer": int, "number": (int, float),
+            "boolean": bool,
+        }  # fmt: skip
+        if "type" in schema:
+            assert isinstance(value, kinds[schema["type"]]), shown
+        if "enum" in schema:
+            assert value in schema["enum"], shown
+        for name in schema.get("required", ()):
+            assert name in value, shown
+        if isinstance(value, dict) and "properties" in schema:
+            assert value.keys() <= schema["properties"].keys(), shown
+            for name, each in value.items():
+                self._check_schema(schema["properties"][name], each, shown)
+        if isinstance(value, list):
+            for each in value:
+                self._check_schema(schema["items"], each, shown)
+
+    def _remember(self, call: Call, status: int, content: bytes) -> None:
+        if call.path == "/v2/glossaries" and status == 201:
+            self.glossaries.append(json.loads(content)["glossary_id"])
+        elif call.path == "/v2/document" and status == 200:
+            self.documents = [*self.documents[-9:], json.loads(content)]
+        elif call.method == "DELETE" and status == 204:
+            self.glossaries.remove(call.named["glossary_id"])
+
+    def _make_call(self) -> Call:
+        """Return a sound request."""
+        pick, rng = self.random.choice, self.random
+        pair = {"source_lang": pick(["EN", "en", "en-US"]), "target_lang": pick(["DE", "de"])}
+        match rng.randrange(12):
+            case 0 | 1 | 2:
+                return self._make_text(pair)
+            case 3:
+                kind = pick(["query", "form", "json"])
+                return Call("GET", "/v2/languages", {"type": pick(["source", "target"])}, kind)
+            case 4:
+                return Call("GET", pick(["/v2/usage", "/v2/glossary-language-pairs"]))
+            case 5:
+                separator, kind = pick([("\t", "tsv"), (",", "csv")])
+                sources = rng.sample(["cat", "dog", "a*b", "naïve", "日本"], k=rng.randint(1, 4))
+                rows = "\n".join(f"{source}{separator}{pick(WORDS)}" for source in sources)
+                fields = {"name": self._text(), "entries": rows, "entries_format": kind, **pair}
+                return Call("POST", "/v2/glossaries", fields, pick(["json", "form"]))
+            case 6:
+                return Call("GET", "/v2/glossaries")
+            case 7:
+                named = {"glossary_id": self._glossary()}
+                path = pick(
+                    ["/v2/glossaries/{glossary_id}", "/v2/glossaries/{glossary_id}/entries"]
+                )
+                return Call("GET", path, named=named)
+            case 8:
+                named = {"glossary_id": self._glossary()}
+                return Call("DELETE", "/v2/glossaries/{glossary_id}", named=named)
+            case 9:
+                fields = {"file": pick(list(DOCUMENTS.items())), **pair}
+                return Call("POST", "/v2/document", fields, "multipart")
+            case 10:
+                document = pick(self.documents or [{"document_id": "A", "document_key": "B"}])
+                path = pick(["/v2/document/{document_id}", "/v2/document/{document_id}/result"])
+                fields = {"document_key": document["document_key"]}
+                return Call("POST", path, fields, pick(["json", "form"]), document)
+            case _:
+                fields = {"file": pick(list(DOCUMENTS.items())), "source": "en", "target": "de"}
+                if rng.random() < 0.5:
+                    fields["glossary"] = "cat\tKatze"
+                return Call("POST", "/translate_file", fields, "multipart")
+
+    def _make_text(self, pair: dict[str, str]) -> Call:
+        pick, rng = self.random.choice, self.random
+        tags = pick(["", "", "xml", "html"])
+        texts = [pick(MARKUP) if tags else self._text() for _ in range(rng.randint(1, 4))]
+        fields: dict[str, Any] = {"text": texts, **pair}
+        optional = {
+            "split_sentences": pick(["0", "1", "nonewlines"]), "show_billed_characters": pick(["1", "0"]),
+            "formality": pick(["default", "prefer_less"]), "context": self._text(),
+            "ignore_tags": "x,k", "splitting_tags": "p", "non_splitting_tags": "b",
+            "outline_detection": "0", "model_type": "quality_optimized", "glossary_id": self._glossary(),
+        }  # fmt: skip
+        for name in rng.sample(list(optional), k=rng.randint(0, 4)):
+            fields[name] = optional[name]
+        if tags:
+            fields["tag_handling"] = tags
+        return Call("POST", "/v2/translate", fields, pick(["json", "form"]))
+
+    def _text(self) -> str:
+        return " ".join(self.random.choices(WORDS, k=self.random.randint(1, 12)))
+
+    def _glossary(self) -> str:
+        return self.random.choice(self.glossaries or [str(UUID(int=0))])
+
+    def _damage(self, call: Call) -> Call:
+        """Return the request with one thing wrong, or just strange."""
+        call.is_sound = False
+        rng = self.random
+        name = rng.choice(list(call.fields) or ["text"])
+        match rng.randrange(8):
+            case 0 | 1 | 2:
+                call.fields[name] = rng.choice(STRANGE)
+            case 3:
+                call.fields.pop(name, None)
+            case 4:
+                call.kind = rng.choice(["json", "form", "multipart", "query"])
+                call.fields = {
+                    k: v[1] if isinstance(v, tuple) else v for k, v in call.fields.items()
+                }
+            case 5:
+                call.headers["content-type"] = rng.choice(TYPES)
+            case 6:
+                cut = rng.random()
+                call.change = lambda body: body[: int(cut * len(body))]
+            case _:
+                call.headers |= rng.choice(
+                    [
+                        {"content-encoding": "gzip"},
+                        {"accept": "image/png"},
+                        {"authorization": "DeepL-Auth-Key x"},
+                    ]
+                )
+        return call
