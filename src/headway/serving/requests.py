@@ -45,6 +45,8 @@ async def read_fields(
     limit = config.body_limit + (config.file_limit if has_file else 0)
     body = await read_body(request, limit, config.deadline if has_file else config.idle_seconds)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not body and request.method != "POST":
+        kind = ""  # some clients name the type of a body that they do not send
     if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
         return _parse_json(body, config)
     most = MAX_FIELDS + (config.batch_limit if repeated else 0)

@@ -84,6 +84,8 @@ def test_tags(client: TestClient) -> None:
     html = "<p>the <b>cat</b></p><p translate=no>a dog</p>"
     [found] = texts(ask(client, text=html, tag_handling="html"))
     assert found.endswith("<p translate=no>a dog</p>")
+    [found] = texts(ask(client, text="the <a:k>cat</a:k>", tag_handling="xml", ignore_tags="a:k"))
+    assert "<a:k>cat</a:k>" in found
     split = texts(ask(client, text="the<s/>cat", tag_handling="xml", splitting_tags="r,s"))
     parts = texts(ask(client, text=["the", "cat"]))
     assert split == ["<s/>".join(parts)]
@@ -130,6 +132,8 @@ def test_languages(client: TestClient) -> None:
         source = "DE" if code.startswith("EN") else "EN"
         assert ask(client, text="a", source_lang=source, target_lang=code).status_code == 200
     assert client.get("/v2/languages?type=all").status_code == 400
+    typed = client.get("/v2/languages?type=target", headers={"content-type": "application/json"})
+    assert typed.json() == targets
 
 
 def test_keys_and_usage(models: Models, tmp_path: Path) -> None:

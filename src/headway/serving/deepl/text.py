@@ -125,6 +125,7 @@ def _xml_reader(request: DeepLTextRequest) -> Callable[[str], XmlText]:
 
 
 def _names(given: str | list[str] | None) -> frozenset[str]:
-    """Return the names of a list, whose items may be lists with commas."""
+    """Return the names of a list, whose items may be lists with commas; prefixes do not count."""
     texts = [given] if isinstance(given, str) else given or []
-    return frozenset(name.strip() for text in texts for name in text.split(",") if name.strip())
+    names = (name.strip().rpartition(":")[2] for text in texts for name in text.split(","))
+    return frozenset(filter(None, names))
