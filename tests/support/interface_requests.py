@@ -191,7 +191,8 @@ class Conversation:
         """Return a sound request."""
         pick, rng = self.random.choice, self.random
         pair = {"source_lang": pick(["EN", "en", "en-US"]), "target_lang": pick(["DE", "de"])}
-        match rng.randrange(12):
+        fields: dict[str, Any]
+        match rng.randrange(13):
             case 0 | 1 | 2:
                 return self._make_text(pair)
             case 3:
@@ -224,6 +225,9 @@ class Conversation:
                 path = pick(["/v2/document/{document_id}", "/v2/document/{document_id}/result"])
                 fields = {"document_key": document["document_key"]}
                 return Call("POST", path, fields, pick(["json", "form"]), document)
+            case 11:
+                fields = {"q": self._text(), "source": "en", "target": "de"}
+                return Call("GET", "/translate", fields, "query")
             case _:
                 fields = {"file": pick(list(DOCUMENTS.items())), "source": "en", "target": "de"}
                 if rng.random() < 0.5:
