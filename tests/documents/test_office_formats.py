@@ -162,6 +162,16 @@ def test_text_in_a_text_box_is_translated_although_its_paragraph_stays() -> None
     assert merged(both) == merged(f"<w:p>{run('OUT')}{changed_box}</w:p>")
 
 
+def test_text_that_only_fields_show_is_no_text() -> None:
+    source = f"<w:p>{field('AUTHOR', run('Anna Bell'))}</w:p>"
+    assert open_document(make_word(source), "x.docx").paragraphs == []
+    # A paragraph may consist of one piece of markup, which is written as it is.
+    link = f'<w:hyperlink w:anchor="x">{run("a")}</w:hyperlink>'
+    assert translated_word(f"<w:p>{link}</w:p>") == f"<w:p>{link.replace('>a<', '>A<')}</w:p>"
+    mixed = f'<w:p><w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple></w:p>'
+    assert translated_word(mixed + f"<w:p>{run('a')}</w:p>") == mixed + f"<w:p>{run('A')}</w:p>"
+
+
 def test_a_field_over_paragraphs_stays_around_them() -> None:
     begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
     code = "<w:r><w:instrText>TOC</w:instrText></w:r>"

@@ -36,6 +36,26 @@ def test_kept_text_stays_wherever_the_translation_has_it() -> None:
     assert show(place(both, linked("b b", ""))) == "<c:b><d:b>"
 
 
+def test_a_part_of_a_word_stays_a_part_of_it_if_the_word_stays() -> None:
+    paragraph = Paragraph("4 m2 here", [Element(3, 4, "sup")])
+    found = linked("4 m2 here", "hier 4 m2", (0, 1), (1, 2), (2, 0))
+    assert show(place(paragraph, found)) == "hier 4 m<sup:2>"
+    found = linked("4 m2 here", "hier 4 m²", (0, 1), (1, 2), (2, 0))
+    assert show(place(paragraph, found)) == "hier 4 <sup:m²>"
+
+
+def test_a_mark_of_the_next_word_is_not_one_of_the_element() -> None:
+    paragraph = Paragraph("Oh no.  (so)", [Element(3, 7, "b")])
+    found = linked("Oh no.  (so)", "Ach nein.  (so)", (0, 0), (1, 1), (2, 2))
+    assert show(place(paragraph, found)) == "Ach <b:nein.>  (so)"
+
+
+def test_elements_among_spaces_stay_among_them() -> None:
+    paragraph = Paragraph("a   b", [Element(2, 2, "x"), Element(3, 3, "y")])
+    found = linked("a   b", "A   B", (0, 0), (1, 1))
+    assert show(place(paragraph, found)) == "A <x:> <y:> B"
+
+
 def test_a_sentence_is_divided_where_its_links_say() -> None:
     texts = ["A man in a shirt stands", "on a ladder."]
     target = "Auf einer Leiter steht er, ein Mann im Hemd."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from headway.text.word_links import Span
 
 _MOST_MARKS = 8  # behind a footnote
+_MOST_SPACES = 16  # between words
 
 
 def is_mark(character: str) -> bool:
@@ -42,6 +43,9 @@ def find_point(text: str, place: int, target: str, words: Sequence[Span], follow
         words: The words of the translation.
         following: The number of the word that follows the element there.
     """
+    next_word = words[following][0] if following < len(words) else len(target)
+    if (at := _find_among_spaces(text, place, target, next_word)) is not None:
+        return at
     if is_leading(text, place):
         return 0
     if is_trailing(text, place):
@@ -56,6 +60,19 @@ def find_point(text: str, place: int, target: str, words: Sequence[Span], follow
     if at > 1 and target[at - 2 : at].isspace() and text[place : place + 1].isspace():
         at -= 1  # a space stays on each side
     return at
+
+
+def _find_among_spaces(text: str, place: int, target: str, next_word: int) -> int | None:
+    """Return the place among spaces before a word if the text has several elements among as many spaces."""
+    if not 0 < place < len(text) or not (text[place - 1] + text[place]).isspace():
+        return None
+    before = text[max(0, place - _MOST_SPACES) : place]
+    after = text[place : place + _MOST_SPACES]
+    count = len(before) - len(before.rstrip()), len(after) - len(after.lstrip())
+    start = next_word - sum(count)
+    if start < 0 or sum(count) > _MOST_SPACES or target[start:next_word].strip():
+        return None
+    return start + count[0]
 
 
 def find_missing_spaces(text: str, place: int, target: str, at: int) -> tuple[str, str]:

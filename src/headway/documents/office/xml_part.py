@@ -3,7 +3,7 @@
 import html
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -13,7 +13,7 @@ from headway.documents.office.inline import InlineParagraph, Render
 from headway.documents.office.languages import Language
 from headway.documents.office.package import Package, find_encoding, name_member
 from headway.documents.office.runs import escape_text
-from headway.documents.paragraph import Paragraph, Translated
+from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.documents.xml_tokens import XmlToken, find_attributes, iterate_xml
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
@@ -173,7 +173,7 @@ class _PartReader:
         if self._readers and self._readers[-1][1] == depth:
             reader, _, paragraphs = self._readers.pop()
             paragraph = reader.finish(token)
-            if is_translatable(paragraph.text):
+            if is_translatable(_find_free_text(paragraph)):
                 self._add_paragraph(reader, paragraph, paragraphs)
         elif self._readers:
             self._readers[-1][0].feed(token)
@@ -202,6 +202,22 @@ class _PartReader:
             if name.rpartition(":")[2] in names and is_translatable(text):
                 span = token.start + start, token.start + end
                 self.places.append(Place(*span, Paragraph(text), _write_attribute))
+
+
+def _find_free_text(paragraph: Paragraph[Any]) -> str:
+    """Return the text of a paragraph without elements whose text is kept."""
+    text, at = "", 0
+    for element in _walk(paragraph.elements):
+        if element.is_kept:
+            text += paragraph.text[at : element.start]
+            at = element.end
+    return text + paragraph.text[at:]
+
+
+def _walk(elements: Sequence[Element[Any]]) -> Iterator[Element[Any]]:
+    for element in elements:
+        yield element
+        yield from _walk(element.inner)
 
 
 def _write_plain(translated: Translated, render: Render) -> str:
@@ -251,14 +267,14 @@ class XmlPart:
         """Return the part with its texts replaced; unchanged texts keep their source."""
         source = self._package.read_xml(self._name)
         changes = [Change(*edit[:2], partial(str, edit.replacement)) for edit in self._edits]
-        render = partial(_render, source, changes)
         for place, translated in zip(self._places, translations, strict=True):
             if translated.text != place.paragraph.text:
+                render = partial(_render, source, changes, (place.start, place.end))
                 write = partial(place.write, translated, render)
                 changes.append(Change(place.start, place.end, write))
         changes.sort(key=lambda change: (change.start, -change.end))
         encoding = find_encoding(self._package.read(self._name))
-        return render(0, len(source)).encode(encoding, "replace")
+        return _render(source, changes, None, 0, len(source)).encode(encoding, "replace")
 
 
 class Change(NamedTuple):
@@ -269,17 +285,20 @@ class Change(NamedTuple):
     write: Callable[[], str]
 
 
-def _render(source: str, changes: Sequence[Change], start: int, end: int) -> str:
+def _render(
+    source: str, changes: Sequence[Change], around: tuple[int, int] | None, start: int, end: int
+) -> str:
     """Return a stretch of a part with the changes in it, which are sorted.
 
-    A change inside of another one is left to that one, which renders what it keeps.
+    A change inside of another one is left to that one, which renders what it keeps. ``around`` is where the
+    change stands that asks for it, and which may have nothing but this stretch.
     """
     out, at = [], start
     for number in range(bisect_left(changes, (start,)), len(changes)):
         change = changes[number]
         if change.start >= end:
             break
-        if change.start >= at and change.end <= end:
+        if change.start >= at and change.end <= end and change[:2] != around:
             out += [source[at : change.start], change.write()]
             at = change.end
     return "".join([*out, source[at:end]])
