@@ -126,6 +126,8 @@ NOTE = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReferen
          f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>{run(" A")}'),
         # Deleted text stays where it is, and inserted text is translated.
         (run("a ") + DELETED + f'<w:ins w:id="2">{run("b")}</w:ins>', run("A ") + DELETED + f'<w:ins w:id="2">{run("B")}</w:ins>'),
+        (f'<w:ins w:id="2" w:author="A">{run("on")}</w:ins><w:ins w:id="3" w:author="A">{run("ce")}</w:ins>',
+         f'<w:ins w:id="2" w:author="A">{run("ONCE")}</w:ins>'),
         (run("a") + NOTE + run(", b"), run("A") + NOTE + run(", B")),
         ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/></w:r>", "<w:r><w:t>A</w:t><w:tab/><w:t>B</w:t><w:br/></w:r>"),
         ("<w:pPr><w:b/></w:pPr>" + run("a &lt; b"), "<w:pPr><w:b/></w:pPr>" + run("A &lt; B")),

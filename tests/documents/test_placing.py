@@ -44,6 +44,15 @@ def test_a_part_of_a_word_stays_a_part_of_it_if_the_word_stays() -> None:
     assert show(place(paragraph, found)) == "hier 4 <sup:m²>"
 
 
+def test_kept_text_in_a_word_takes_nothing_of_the_word() -> None:
+    paragraph = Paragraph("Page7 ends", [Element(0, 4, "b"), Element(4, 5, "n", is_kept=True)])
+    found = linked("Page7 ends", "Seite7 endet", (0, 0), (1, 1))
+    assert show(place(paragraph, found)) == "<b:Seite><n:7> endet"
+    paragraph = Paragraph("the XYcat", [Element(4, 6, "n", is_kept=True)])
+    found = linked("the XYcat", "die Katze", (0, 0), (1, 1))
+    assert show(place(paragraph, found)) == "die <n:XY>Katze"
+
+
 def test_a_mark_of_the_next_word_is_not_one_of_the_element() -> None:
     paragraph = Paragraph("Oh no.  (so)", [Element(3, 7, "b")])
     found = linked("Oh no.  (so)", "Ach nein.  (so)", (0, 0), (1, 1), (2, 2))

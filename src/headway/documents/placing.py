@@ -94,10 +94,14 @@ class _Placing(Generic[Content]):
         at, word = span[0], words[0]
         if elements:  # inside an element only the links between its own words count
             pairs = [(s, t) for s, t in _between(pairs, own) if words[0] <= t < words[1]]
-        for first, last, element in self._find_words(elements, pairs, own, words):
+        found = self._find_words(elements, pairs, own, words)
+        for number, (first, last, element) in enumerate(found, 1):
             first = max(first, word)
             last = max(first, last)
             a, b = self._find_characters(element, first, last, (at, span[1]))
+            kept = self._find_kept(found[number][2]) if number < len(found) else None
+            if kept and a < kept[0] < b:  # both are in one word
+                b = kept[0]
             out += [self.target[at:a]] if at < a else []
             before = after = ""
             if element.start == element.end:
@@ -179,6 +183,8 @@ class _Placing(Generic[Content]):
             a, b = (min(max(at, span[0]), span[1]) for at in part)
             return a, b
         a, b = words[first][0], words[last - 1][1]
+        if element.is_kept and self._is_in_word(element):  # the rest of the word must not be lost
+            return (b, b) if text[element.start - 1 : element.start].isalnum() else (a, a)
         # Punctuation beside the element in the source stays outside of it.
         inside = text[element.start : element.end]
         if element.end < len(text) and is_mark(text[element.end]) and not inside[-1].isspace():
@@ -189,6 +195,13 @@ class _Placing(Generic[Content]):
                 a += 1
         a = min(max(a, span[0]), span[1])
         return a, min(max(b, a), span[1])
+
+    def _is_in_word(self, element: Element[Content]) -> bool:
+        """Return whether a letter or digit stands beside an element."""
+        text = self.paragraph.text
+        return any(
+            0 <= at < len(text) and text[at].isalnum() for at in (element.start - 1, element.end)
+        )
 
     def _find_part_of_word(self, element: Element[Content], first: int, last: int) -> Span | None:
         """Return where the part of a word is that an element covers, such as the 2 in m2, if the word stays."""

@@ -47,6 +47,7 @@ WORD = RunDialect(
     holders=frozenset({"sdtContent"}),
     attached=frozenset({"customXmlPr", "sdtEndPr", "sdtPr", "smartTagPr"}),
     described=frozenset({"customXml", "sdt", "smartTag"}),
+    numbered=frozenset({"ins", "moveTo"}),
     ranges=frozenset({"bookmark", "commentRange"}),
     kept=frozenset({"fldSimple"}),
     characters=(("noBreakHyphen", "-"),),

@@ -20,6 +20,7 @@ from headway.documents.xml_tokens import XmlToken
 
 BARE = "bare"  # the style of text that stands in no run, in a cell
 _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NUMBER = re.compile(r"""\s(?:\w+:)?id=(?:"[^"]*"|'[^']*')""")
 _SPACE = re.compile(r"[\t\n\r]")
 
 
@@ -38,6 +39,7 @@ class RunDialect:
         holders: Elements in wrappers that hold the content.
         attached: Elements that describe the wrapper around them.
         described: Wrappers with such elements.
+        numbered: Wrappers whose identifiers differ where nothing else does.
         ranges: Names of pairs of elements that mark a range.
         kept: Wrappers whose text stays as it is.
         characters: Elements that are written as a character.
@@ -58,6 +60,7 @@ class RunDialect:
     holders: frozenset[str] = frozenset()
     attached: frozenset[str] = frozenset()
     described: frozenset[str] = frozenset()
+    numbered: frozenset[str] = frozenset()
     ranges: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
     characters: tuple[tuple[str, str], ...] = ()
@@ -133,6 +136,8 @@ class RunReader:
         elif is_open and name in dialect.wrappers:
             is_kept = name in dialect.kept and not _is_link(token)
             key = "" if is_kept or name in dialect.described else token.source
+            if name in dialect.numbered:
+                key = _NUMBER.sub("", key)
             pieces = (Piece(token.start, token.end),)
             self._parts.append(Part("open", pieces, name=name, is_kept=is_kept, key=key))
         elif name in dialect.holders and self._attach(token.end):
