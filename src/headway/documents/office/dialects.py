@@ -1,8 +1,14 @@
 """How word processing, slides and cells of Office Open XML write paragraphs."""
 
 import re
+from dataclasses import dataclass
 
-from headway.documents.office.runs import RunDialect
+from headway.documents.office.inline import InlineParagraph, Render, write_paragraph
+from headway.documents.office.run_dialect import RunDialect
+from headway.documents.office.run_reader import RunReader
+from headway.documents.office.run_writer import RunWriter
+from headway.documents.paragraph import Translated
+from headway.documents.xml_tokens import XmlToken
 
 _EMPTY = re.compile(r"^<[\w:]+\s*(/>|>\s*</[\w:]+>)$")
 # What two runs may differ in and still look the same: language, marks of the spelling check, revisions.
@@ -11,6 +17,29 @@ _WORD_NOISE = re.compile(
 )
 _SLIDE_NOISE = re.compile(r"\s(?:lang|altLang|dirty|err|noProof|smtClean|smtId|bmk)=(?:\"[^\"]*\"|'[^']*')")  # fmt: skip
 _ESCAPE = re.compile(r"_x000([9ADad])_")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Paragraphs of a format.
+
+    Attributes:
+        dialect: How the format writes them.
+    """
+
+    dialect: RunDialect
+
+    def read_paragraph(self, opening: XmlToken, source: str) -> RunReader:
+        """Return a reader of the paragraph that begins with a tag."""
+        return RunReader(self.dialect, opening, source)
+
+    def write_paragraph(
+        self, paragraph: InlineParagraph, translated: Translated, prefix: str, render: Render
+    ) -> str:
+        """Return the content of a paragraph in its translation."""
+        writer = RunWriter(self.dialect, prefix, render)
+        write_paragraph(paragraph, translated, writer)
+        return writer.finish()
 
 
 def _normalize_word(properties: str) -> str:
@@ -35,7 +64,7 @@ def _write_cell(text: str) -> str:
     return text.replace("\r", "_x000D_")
 
 
-WORD = RunDialect(
+WORD = Runs(RunDialect(
     normalize=_normalize_word,
     breaks=frozenset({"br", "cr", "ptab", "tab"}),
     new_break="<{0}br/>",
@@ -51,19 +80,23 @@ WORD = RunDialect(
     ranges=frozenset({"bookmark", "commentRange"}),
     kept=frozenset({"fldSimple"}),
     characters=(("noBreakHyphen", "-"),),
-)  # fmt: skip
-SLIDE = RunDialect(
-    normalize=_normalize_slide,
-    breaks=frozenset({"br"}),
-    new_break="<{0}br/>",
-    has_breaks_in_runs=False,
-    heads=frozenset({"pPr"}),
-    tails=frozenset({"endParaRPr"}),
-    is_trimmed=False,
+))  # fmt: skip
+SLIDE = Runs(
+    RunDialect(
+        normalize=_normalize_slide,
+        breaks=frozenset({"br"}),
+        new_break="<{0}br/>",
+        has_breaks_in_runs=False,
+        heads=frozenset({"pPr"}),
+        tails=frozenset({"endParaRPr"}),
+        is_trimmed=False,
+    )
 )
-CELL = RunDialect(
-    normalize=_shorten,
-    dropped=frozenset({"phoneticPr", "rPh"}),
-    read=_read_cell,
-    write=_write_cell,
+CELL = Runs(
+    RunDialect(
+        normalize=_shorten,
+        dropped=frozenset({"phoneticPr", "rPh"}),
+        read=_read_cell,
+        write=_write_cell,
+    )
 )

@@ -7,9 +7,10 @@ from urllib.parse import unquote
 
 from headway.documents.html.document import HtmlDocument
 from headway.documents.office.document import PackagedDocument
+from headway.documents.office.grammar import Grammar
 from headway.documents.office.languages import Language
 from headway.documents.office.package import Package, name_member
-from headway.documents.office.xml_part import Grammar, XmlPart
+from headway.documents.office.xml_part import XmlPart
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.documents.blocks import MAX_DEPTH
-from headway.documents.office.inline import Part, Piece, is_balanced
+from headway.documents.office.inline import Part, Piece
+from headway.documents.office.inline_reading import is_balanced
 
 # Fields whose results are text of the document; all others are numbers, dates, names and references to data.
 _TEXTS = {"HYPERLINK", "INDEX", "QUOTE", "REF", "STYLEREF", "TOA", "TOC", "XE"}

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from headway.documents.office.grammar import Grammar
 from headway.documents.office.odf_text import OdfText, find_equal_styles
 from headway.documents.office.package import Package, name_member
-from headway.documents.office.xml_part import Grammar
 from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 

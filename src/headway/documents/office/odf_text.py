@@ -4,16 +4,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from headway.documents.office.escaping import escape_text
 from headway.documents.office.inline import (
     InlineParagraph,
     Part,
     Piece,
     Render,
     Style,
-    make_paragraph,
     write_paragraph,
 )
-from headway.documents.office.runs import escape_text
+from headway.documents.office.inline_reading import make_paragraph
 from headway.documents.paragraph import Translated
 from headway.documents.xml_tokens import XmlToken, iterate_xml
 

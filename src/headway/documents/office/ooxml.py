@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from headway.documents.office.dialects import CELL, SLIDE, WORD
+from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package
-from headway.documents.office.xml_part import Grammar
 from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 

@@ -1,89 +1,15 @@
-"""Paragraphs made of runs: text with properties, as in word processing, slides and cells of Office Open XML."""
+"""Reads paragraphs made of runs: text with properties, as in word processing, slides and cells."""
 
 import html
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from headway.documents.office.fields import FieldMark, join_fields
-from headway.documents.office.inline import (
-    InlineParagraph,
-    Part,
-    Piece,
-    Render,
-    Style,
-    make_paragraph,
-    write_paragraph,
-)
-from headway.documents.paragraph import Translated
+from headway.documents.office.inline import InlineParagraph, Part, Piece, Style
+from headway.documents.office.inline_reading import make_paragraph
+from headway.documents.office.run_dialect import BARE, RunDialect
 from headway.documents.xml_tokens import XmlToken
 
-BARE = "bare"  # the style of text that stands in no run, in a cell
-_INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBER = re.compile(r"""\s(?:\w+:)?id=(?:"[^"]*"|'[^']*')""")
-_SPACE = re.compile(r"[\t\n\r]")
-
-
-@dataclass(frozen=True)
-class RunDialect:
-    """How a format writes paragraphs.
-
-    Attributes:
-        breaks: Elements that are line breaks or tabs.
-        new_break: How a new line break is written, ``{0}`` being the prefix; "": as a character.
-        has_breaks_in_runs: Whether a line break stands in a run.
-        dropped: Elements that say nothing about a translation, such as marks of the spelling check.
-        heads: Elements before the content.
-        tails: Elements behind the content.
-        wrappers: Elements around runs.
-        holders: Elements in wrappers that hold the content.
-        attached: Elements that describe the wrapper around them.
-        described: Wrappers with such elements.
-        numbered: Wrappers whose identifiers differ where nothing else does.
-        ranges: Names of pairs of elements that mark a range.
-        kept: Wrappers whose text stays as it is.
-        characters: Elements that are written as a character.
-        is_trimmed: Whether space at the ends of a text counts only with ``xml:space="preserve"``.
-        normalize: Return the key of a run's properties.
-        read: Return what the characters of a text mean.
-        write: Return the characters of a text.
-    """
-
-    normalize: Callable[[str], str]
-    breaks: frozenset[str] = frozenset()
-    new_break: str = ""
-    has_breaks_in_runs: bool = True
-    dropped: frozenset[str] = frozenset()
-    heads: frozenset[str] = frozenset()
-    tails: frozenset[str] = frozenset()
-    wrappers: frozenset[str] = frozenset()
-    holders: frozenset[str] = frozenset()
-    attached: frozenset[str] = frozenset()
-    described: frozenset[str] = frozenset()
-    numbered: frozenset[str] = frozenset()
-    ranges: frozenset[str] = frozenset()
-    kept: frozenset[str] = frozenset()
-    characters: tuple[tuple[str, str], ...] = ()
-    is_trimmed: bool = True
-    read: Callable[[str], str] = lambda text: _SPACE.sub(" ", text)
-    write: Callable[[str], str] = lambda text: text
-
-    def read_paragraph(self, opening: XmlToken, source: str) -> "RunReader":
-        """Return a reader of the paragraph that begins with a tag."""
-        return RunReader(self, opening, source)
-
-    def write_paragraph(
-        self, paragraph: InlineParagraph, translated: Translated, prefix: str, render: Render
-    ) -> str:
-        """Return the content of a paragraph in its translation."""
-        writer = RunWriter(self, prefix, render)
-        write_paragraph(paragraph, translated, writer)
-        return writer.finish()
-
-
-def escape_text(text: str) -> str:
-    """Return the source of a text in XML, without characters that XML cannot have."""
-    return html.escape(_INVALID.sub("", text), quote=False)
 
 
 class RunReader:
@@ -154,7 +80,7 @@ class RunReader:
         elif token.name == "t" and self._text is not None:
             text = self._dialect.read("".join(self._text))
             if self._dialect.is_trimmed and "preserve" not in self._opened.source:
-                text = text.strip()
+                text = text.strip(" \t\r\n")
             style = self._style or Style(BARE)
             self._parts.append(Part("text", (Piece(self._opened.start, token.end, style),), text))
             self._text = None
@@ -232,64 +158,3 @@ def _name_range(token: XmlToken) -> str:
     name = token.name.removesuffix("Start").removesuffix("End")
     number = [value for key, value in token.attributes.items() if key.rpartition(":")[2] == "id"]
     return f"{name} {''.join(number)}"
-
-
-class RunWriter:
-    """Writes the content of a paragraph; neighboring text of one style becomes one run.
-
-    Args:
-        dialect: How the format writes paragraphs.
-        prefix: The prefix of its elements, with a colon.
-        render: Returns the source of a place.
-    """
-
-    def __init__(self, dialect: RunDialect, prefix: str, render: Render) -> None:
-        self._dialect, self._prefix, self._render = dialect, prefix, render
-        self._out: list[str] = []
-        self._run: Style | None = None
-        self._text = ""  # that is not written yet: a run has one text element in most formats
-
-    def write_text(self, text: str, style: Style | None) -> None:
-        """Write text."""
-        self._start_run(style or Style(""))
-        self._text += text
-
-    def write_break(self, piece: Piece | None, style: Style | None) -> None:
-        """Write a line break or tab."""
-        if piece is None and not self._dialect.new_break:
-            self.write_text("\n", style)
-            return
-        self._start_run((style or Style("")) if self._dialect.has_breaks_in_runs else None)
-        self._write_text()
-        new = self._dialect.new_break.format(self._prefix)
-        self._out.append(new if piece is None else self._render(piece.start, piece.end))
-
-    def write_piece(self, piece: Piece) -> None:
-        """Write markup."""
-        self._start_run(piece.style)
-        self._write_text()
-        self._out.append(self._render(piece.start, piece.end))
-
-    def finish(self) -> str:
-        """Return what was written."""
-        self._start_run(None)
-        return "".join(self._out)
-
-    def _write_text(self) -> None:
-        if self._text:
-            is_marked = self._dialect.is_trimmed and self._text != self._text.strip()
-            space = ' xml:space="preserve"' if is_marked else ""
-            written = self._dialect.write(escape_text(self._text))
-            self._out.append(f"<{self._prefix}t{space}>{written}</{self._prefix}t>")
-            self._text = ""
-
-    def _start_run(self, style: Style | None) -> None:
-        """Continue the run, or end it and start another one; None: only end it."""
-        if style is not None and self._run is not None and style.key == self._run.key:
-            return
-        self._write_text()
-        if self._run is not None and self._run.key != BARE:
-            self._out.append(f"</{self._prefix}r>")
-        self._run = style
-        if style is not None and style.key != BARE:
-            self._out.append(f"<{self._prefix}r>{self._render(style.start, style.end)}")

@@ -1,0 +1,163 @@
+"""Paragraphs made of text and markup: words in one style, elements with their partners."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from headway.documents.blocks import MAX_DEPTH
+from headway.documents.office.inline import Inline, InlineParagraph, Part, Piece, Style
+from headway.documents.paragraph import Element
+
+
+def make_paragraph(parts: Sequence[Part]) -> InlineParagraph:
+    """Return the paragraph of text and markup."""
+    parts = _merge_neighbors(parts)
+    builder = _Builder(parts, _find_partners(parts))
+    elements, style = builder.build(0, len(parts), None)
+    return InlineParagraph(builder.text, elements, builder.breaks, style)
+
+
+def is_balanced(parts: Sequence[Part]) -> bool:
+    """Return whether every tag of XML among some parts has its partner among them."""
+    depth = 0
+    for part in parts:
+        if part.is_element:
+            depth += {"open": 1, "close": -1}.get(part.kind, 0)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _merge_neighbors(parts: Sequence[Part]) -> list[Part]:
+    """Return parts without the tags between two neighboring elements of one key."""
+    out: list[Part] = []
+    keys: list[str] = []  # of the open elements
+    closed = ""  # the key of the element whose closing tag was the last part
+    for part in parts:
+        if part.kind == "open" and part.is_element:
+            keys.append(part.key)
+            if part.key and part.key == closed:
+                out.pop()
+                closed = ""
+                continue
+        is_end = part.kind == "close" and part.is_element
+        closed = keys.pop() if is_end else ""
+        if out and part.kind == out[-1].kind == "text":
+            out[-1:] = _join_texts(out[-1], part)
+        else:
+            out.append(part)
+    return out
+
+
+def _join_texts(left: Part, right: Part) -> list[Part]:
+    """Return two neighboring texts as one if they look the same; a word gets one style.
+
+    A program may cut a word anywhere. Its style in the translation can only be that of most of its letters.
+    """
+    first, second = left.pieces[0].style, right.pieces[0].style
+    if first is None or second is None or first.key == second.key:
+        return [left._replace(text=left.text + right.text, pieces=left.pieces + right.pieces)]
+    if first.is_shifted or second.is_shifted:
+        return [left, right]
+    if left.text[-1:].strip() == "" or right.text[:1].strip() == "":
+        return [left, right]
+    tail, head = left.text.split()[-1], right.text.split()[0]
+    moved = len(head) if len(head) <= len(tail) else -len(tail)
+    joined, at = left.text + right.text, len(left.text) + moved
+    texts = [left._replace(text=joined[:at]), right._replace(text=joined[at:])]
+    return [part for part in texts if part.text]
+
+
+def _find_partners(parts: Sequence[Part]) -> dict[int, int]:
+    """Return the number of the closing tag for each opening tag; marks of ranges may have none."""
+    partner: dict[int, int] = {}
+    stack: list[int] = []
+    for number, part in enumerate(parts):
+        if part.kind == "open" and (part.is_element or len(stack) < MAX_DEPTH):
+            stack.append(number)
+        elif part.kind == "close":
+            for depth in range(len(stack) - 1, -1, -1):
+                opening = parts[stack[depth]]
+                if opening.name == part.name:
+                    partner[stack[depth]] = number
+                    del stack[depth:]
+                    break
+                if opening.is_element:
+                    break  # a range that ends outside of this element has no partner
+    return partner
+
+
+@dataclass
+class _Builder:
+    """The text and the elements of a paragraph, as far as they are known."""
+
+    parts: Sequence[Part]
+    partner: dict[int, int]
+    text: str = ""
+    breaks: list[Piece] = field(default_factory=list)
+
+    def build(
+        self, first: int, last: int, around: Style | None
+    ) -> tuple[list[Element[Inline]], Style | None]:
+        """Return the elements of a range of parts, and the style of most of its text.
+
+        Text of another style becomes an element; what stands between two texts of one style is in it.
+        """
+        main = self._find_main_style(first, last) or around
+        out: list[Element[Inline]] = []
+        group: Element[Inline] | None = None
+        after_group: list[Element[Inline]] = []
+        current, at = main, first
+        while at < last:
+            part = self.parts[at]
+            if part.kind == "break":
+                self.text += "\n"
+                self.breaks += part.pieces
+                at += 1
+                continue
+            if part.kind != "text":
+                element, at = self._make_element(at, main)
+                (out if group is None else after_group).append(element)
+                continue
+            own = part.pieces[0].style
+            is_change = own is not None and current is not None and own.key != current.key
+            if is_change and part.text != " ":  # the style of a space is an accident
+                out += after_group
+                after_group, current = [], own
+                is_main = own is None or (main is not None and own.key == main.key)
+                group = None if is_main else Element(len(self.text), 0, Inline(style=own))
+                out += [] if group is None else [group]
+            self.text += part.text
+            if group is not None:
+                group.inner += after_group
+                group.end, after_group = len(self.text), []
+            at += 1
+        return out + after_group, main
+
+    def _find_main_style(self, first: int, last: int) -> Style | None:
+        sizes: Counter[str] = Counter()
+        styles: dict[str, Style] = {}
+        at = first
+        while at < last:
+            part = self.parts[at]
+            if part.kind == "text" and part.pieces[0].style is not None:
+                style = part.pieces[0].style
+                sizes[style.key] += 1 + 2 * len(part.text.strip())
+                styles.setdefault(style.key, style)
+            at = self.partner.get(at, at) + 1
+        return styles[sizes.most_common(1)[0][0]] if sizes else None
+
+    def _make_element(self, at: int, style: Style | None) -> tuple[Element[Inline], int]:
+        """Return the element of a part, and the number of the part behind the element."""
+        part, start = self.parts[at], len(self.text)
+        if at not in self.partner:
+            return Element(start, start, Inline(part.pieces)), at + 1
+        end = self.partner[at]
+        if part.is_kept:
+            inside = self.parts[at : end + 1]
+            self.text += "".join(" " if each.kind == "break" else each.text for each in inside)
+            pieces = tuple(piece for each in inside for piece in each.pieces)
+            return Element(start, len(self.text), Inline(pieces), is_kept=True), end + 1
+        inner, style = self.build(at + 1, end, style)
+        content = Inline(part.pieces, self.parts[end].pieces, style)
+        return Element(start, len(self.text), content, inner), end + 1
