@@ -16,7 +16,7 @@ from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.defects import count_copies, find_defects, list_numbers
-from headway.inference.evidence import FEATURES, measure_features
+from headway.inference.evidence import FEATURES, examine, measure_features
 from headway.inference.quality import FILE, QualityModel, rank_correlation
 from headway.inference.repair import find_candidates
 from headway.text.tokenizer import Tokenizer
@@ -218,6 +218,19 @@ def test_segments_of_a_line_give_their_mean(rated: Path) -> None:
     assert joined.quality is not None
     assert min(each) < joined.quality < max(each)
     assert {*joined.defects} == {defect for [rating] in ratings for defect in rating.defects}
+
+
+def test_a_defect_halves_the_quality(rated: Path) -> None:
+    translator = Translator.load(rated)
+    [segment] = translator.split("the cat sees")
+    [[best]] = translator.search_batch([segment], SEARCH)
+    [tokens] = translator.tokenizer.encode_target(["die Katze die Katze die Katze"])
+    loop = best._replace(tokens=tokens)
+    found = translator.rate(segment, [best, loop], replace(SEARCH, sample=True))  # not replaced
+    assert [rating.defects for rating in found.ratings] == [(), ("loop",)]
+    for hypothesis, rating in zip(*found, strict=True):
+        evidence = examine(translator.models, translator.tokenizer, segment, hypothesis)
+        assert rating.quality == QUALITY.rate(evidence.features) / 2 ** len(rating.defects)
 
 
 @pytest.mark.slow
