@@ -70,6 +70,8 @@ def describe(server: Server) -> dict[str, Any]:
     for path, handler in POSTS.items():
         api.add("post", path, handler)
     api.add("get", "/translate", handlers.translate, rejections=REJECTIONS)
+    too_long = {"description": "The address has too many bytes; the HTTP server says so itself."}
+    api.paths["/translate"]["get"]["responses"]["431"] = too_long
     api.add("post", "/stream", handlers.stream, answer=Event)
     for path, handler in GETS.items():
         api.add("get", path, handler)

@@ -160,4 +160,10 @@ def test_addresses_are_described_and_others_are_unknown(client: TestClient) -> N
     content = paths["/v2/translate"]["post"]["requestBody"]["content"]
     assert "application/x-www-form-urlencoded" in content
     assert client.get("/v2/nothing").json() == {"message": "Not Found"}
-    assert client.get("/v2/translate").json() == {"message": "Method Not Allowed"}
+    for method, path in (
+        ("GET", "/v2/translate"),
+        ("POST", "/v2/usage"),
+        ("POST", "/v2/languages"),
+    ):
+        answer = client.request(method, path)
+        assert (answer.status_code, answer.json()) == (405, {"message": "Method Not Allowed"})

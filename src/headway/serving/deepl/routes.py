@@ -44,8 +44,8 @@ def deepl_routes(server: Server) -> list[Route]:
     languages = _answer(server, handlers.deepl_languages)
     return [
         Route("/v2/translate", _answer(server, text.translate, "text"), methods=["POST"]),
-        Route("/v2/languages", languages, methods=["GET", "POST"]),
-        Route("/v2/usage", _answer(server, handlers.deepl_usage), methods=["GET", "POST"]),
+        Route("/v2/languages", languages, methods=["GET"]),
+        Route("/v2/usage", _answer(server, handlers.deepl_usage), methods=["GET"]),
         *(
             Route(path, _answer(server, handler, status=status), methods=[method])
             for method, path, handler, status in (*GLOSSARIES, *DOCUMENTS)
