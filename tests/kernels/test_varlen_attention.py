@@ -69,6 +69,27 @@ def test_losses_and_gradients_equal_those_with_masks(
         assert (one - right).norm() <= tolerance
 
 
+@pytest.mark.parametrize("kind", ["padded", "masked", "bounded"])
+def test_two_batches_in_one_have_the_losses_and_gradients_of_both(
+    kind: str, corpus: Corpus
+) -> None:
+    torch.manual_seed(1)
+    model = Transformer(MODEL).double()
+    shape = fixed_shape(900, 30, 15) if kind == "bounded" else None
+    first, second = (
+        make_batch(corpus, rows, 42, 42, packed=kind != "padded", shape=shape)
+        for rows in (np.arange(24), np.arange(24)[::-1].copy())
+    )
+    found = gradients(model, first.followed_by(second))
+    expected = [
+        (one + other) / (1 if number == 0 else 2)  # gradients are divided by the tokens of a batch
+        for number, (one, other) in enumerate(
+            zip(gradients(model, first), gradients(model, second), strict=True)
+        )
+    ]
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+
+
 def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes() -> None:
     lengths = [np.array([30, 25, 17]), np.array([22, 31, 5])]
     with FakeTensorMode(allow_non_fake_inputs=True):

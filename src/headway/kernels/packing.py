@@ -65,6 +65,14 @@ class Packing:
             positions=move(self.positions, device),
         )
 
+    def followed_by(self, other: "Packing") -> "Packing":
+        """Return the packing of this row and another one as one row."""
+        return Packing(
+            bounds=torch.cat((self.bounds, other.bounds[1:] + self.positions.size(1))),
+            positions=torch.cat((self.positions, other.positions), 1),
+            longest=max(self.longest, other.longest),
+        )
+
 
 def move(tensor: Tensor, device: torch.device | str) -> Tensor:
     """Copy a tensor from the CPU to a device; a GPU copies it while the CPU goes on."""

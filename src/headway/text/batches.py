@@ -63,6 +63,30 @@ class Batch:
             target_packing=self.target_packing and self.target_packing.to(device),
         )
 
+    def followed_by(self, other: "Batch") -> "Batch":
+        """Return this batch and another one of the same shape as one batch.
+
+        Its rows are those of both, or, if there are packings, one row.
+        """
+        packings = self.source_packing, self.target_packing
+        others = other.source_packing, other.target_packing
+        source_packing, target_packing = (
+            first and second and first.followed_by(second)
+            for first, second in zip(packings, others, strict=True)
+        )
+        axis = 0 if source_packing is None else 1
+        return Batch(
+            source=torch.cat((self.source, other.source), axis),
+            source_segments=torch.cat((self.source_segments, other.source_segments), axis),
+            target=torch.cat((self.target, other.target), axis),
+            target_segments=torch.cat((self.target_segments, other.target_segments), axis),
+            pair_indices=np.concatenate((self.pair_indices, other.pair_indices)),
+            target_tokens=self.target_tokens + other.target_tokens,
+            is_packed=self.is_packed,
+            source_packing=source_packing,
+            target_packing=target_packing,
+        )
+
 
 def plan_batches(
     source_lengths: Integers, target_lengths: Integers, max_tokens: int, seed: int, epoch: int
