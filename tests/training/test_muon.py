@@ -26,13 +26,14 @@ def test_updates_do_not_depend_on_the_size_of_the_gradient_and_zero_stays_zero()
     assert not orthogonalize(torch.zeros(2, 5, 7)).any()
 
 
-def test_muon_equals_torchs_own_which_computes_matrix_by_matrix():
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+def test_muon_equals_torchs_own_which_computes_matrix_by_matrix(decay):
     start = [torch.randn(shape) for shape in [(5, 17), (17, 5), (5, 17), (7, 7)]]
     own, theirs = ([torch.nn.Parameter(m.clone()) for m in start] for _ in range(2))
-    ours = Muon(own, momentum=0.9, low_precision=True)
+    ours = Muon(own, momentum=0.9, low_precision=True, weight_decay=decay)
     ours.param_groups[0]["lr"] = 0.3
     torchs = torch.optim.Muon(
-        theirs, lr=0.3, weight_decay=0.0, momentum=0.9, adjust_lr_fn="match_rms_adamw"
+        theirs, lr=0.3, weight_decay=decay, momentum=0.9, adjust_lr_fn="match_rms_adamw"
     )
     for _ in range(3):
         for one, other in zip(own, theirs, strict=True):

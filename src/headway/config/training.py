@@ -43,6 +43,11 @@ class TrainingConfig:
         Literal["adam", "muon"], "muon: for hidden matrices, Adam for the rest; paper: adam"
     ] = "adam"
     muon_momentum: Annotated[float, "Muon's momentum", PROBABILITY] = 0.95
+    muon_weight_decay: Annotated[
+        float,
+        "Muon's weight decay: share of a weight, times the rate, that a step takes away",
+        NOT_NEGATIVE,
+    ] = 0.0
     adam_beta1: Annotated[float, "Adam's beta1", PROBABILITY] = 0.9
     adam_beta2: Annotated[float, "Adam's beta2", PROBABILITY] = 0.98
     adam_epsilon: Annotated[float, "Adam's epsilon", POSITIVE] = 1e-9

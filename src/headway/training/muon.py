@@ -37,10 +37,17 @@ class Muon(torch.optim.Optimizer):
         matrices: Weights of linear layers, [R, C].
         momentum: Share of the earlier gradients that stays in the momentum at each step.
         low_precision: Whether the orthogonal matrices are computed in bfloat16.
+        weight_decay: Each step takes so much of each weight away, times the learning rate.
     """
 
-    def __init__(self, matrices: Sequence[Tensor], momentum: float, low_precision: bool) -> None:
-        super().__init__(matrices, {"lr": 0.0, "momentum": momentum})
+    def __init__(
+        self,
+        matrices: Sequence[Tensor],
+        momentum: float,
+        low_precision: bool,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(matrices, {"lr": 0.0, "momentum": momentum, "weight_decay": weight_decay})
         self.dtype = torch.bfloat16 if low_precision else torch.float32
         self.blocks = _make_blocks(matrices)
         self.sizes = [sum(matrices[n].numel() for n in block) for block in self.blocks]
@@ -66,6 +73,8 @@ class Muon(torch.optim.Optimizer):
         for block, flat in zip(self.blocks, self._exchange(own), strict=True):
             changed = [matrices[n] for n in block]
             shape = changed[0].shape
+            if group["weight_decay"]:
+                add_each_(changed, changed, -group["lr"] * group["weight_decay"])
             rate = group["lr"] * UPDATE_SIZE * math.sqrt(max(shape))
             add_each_(changed, list(flat.float().view(-1, *shape)), -rate)
 

@@ -37,7 +37,10 @@ def make_optimizers(
             "exp_avg": torch.zeros_like(parameter),
             "exp_avg_sq": torch.zeros_like(parameter),
         }
-    return [Muon(matrices, config.muon_momentum, low_precision), adam] if matrices else [adam]
+    if not matrices:
+        return [adam]
+    muon = Muon(matrices, config.muon_momentum, low_precision, config.muon_weight_decay)
+    return [muon, adam]
 
 
 def is_hidden_matrix(name: str, parameter: Tensor) -> bool:
