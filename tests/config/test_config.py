@@ -57,6 +57,17 @@ def test_settings_written_as_toml_are_read_again(preset: str) -> None:
     assert from_dict(config.to_dict(), "config.json") == config
 
 
+def test_the_preset_of_earlier_measurements_can_be_had_back() -> None:
+    old = load("quick", [Path(__file__).parents[2] / "docs" / "quick-0.1.toml"])
+    paper = load("tiny")  # as it was made, except for size
+    same = ("optimizer", "agreement", "zero_outputs", "decay", "muon_weight_decay")
+    assert [getattr(old.training, name) for name in same] == [
+        getattr(paper.training, name) for name in same
+    ]
+    assert (old.training.max_steps, old.training.cool_steps, old.model.dropout) == (8000, 6000, 0.2)
+    assert old.search == paper.search
+
+
 def test_later_settings_win(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text("[model]\nd_ff = 111\nd-model = 96\n")

@@ -213,12 +213,11 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
 
 def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
     stages = follow(maker(choices=replace(ALL, shortening=0.5)), {})
-    settings = options(
-        stages["forward-1"]
-    ).overrides  # quick: 8,000 steps, 800 of warm-up, 6,000 of cooling
+    # Of quick: 3,200 steps, 200 of warm-up, 2,100 of cooling.
+    settings = options(stages["forward-1"]).overrides
     names = ("max-steps", "warmup-steps", "cool-steps", "validate-every", "checkpoint-every")
-    assert [settings[f"training.{name}"] for name in names] == ["4000", "400", "3000", "500", "50"]
-    assert options(stages["sweep-1"]).overrides["training.max-steps"] == "1000"
+    assert [settings[f"training.{name}"] for name in names] == ["1600", "100", "1050", "200", "50"]
+    assert options(stages["sweep-1"]).overrides["training.max-steps"] == "400"
 
 
 def test_the_scale_depends_on_the_number_of_pairs():

@@ -168,7 +168,7 @@ def test_settings_and_presets_replace_the_inherited_regime(model, other_text, tm
 
 
 @pytest.mark.parametrize(
-    ("tokens", "steps"), [(100, 200), (50_000, 400), (10**6, 4000), (10**12, 4000)]
+    ("tokens", "steps"), [(100, 200), (50_000, 400), (10**6, 1600), (10**12, 1600)]
 )
 def test_the_length_of_fine_tuning_follows_the_text(tokens, steps):
     assert fine_tuning_steps(PRESETS["quick"].training, tokens) == steps
