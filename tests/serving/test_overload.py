@@ -130,17 +130,20 @@ def test_an_overloaded_server_answers_before_the_application_sees_the_request() 
 
     middleware = ServerMiddleware(application, admission, admission.metrics, {"/translate"})
     admission.queue.texts = MOST_TEXTS
-    for method in ("POST", "GET"):
-        scope = {"type": "http", "method": method, "path": "/translate", "headers": []}
+    for method, path in (("POST", "/translate"), ("GET", "/translate"), ("GET", "/health")):
+        scope = {"type": "http", "method": method, "path": path, "headers": []}
         asyncio.run(middleware(scope, receive, send))
-    assert [message["status"] for message in sent[::2]] == [429, 200]
+    assert [message["status"] for message in sent[::2]] == [429, 429, 200]
     headers = dict(sent[0]["headers"])
     assert (headers[b"retry-after"], headers[b"access-control-allow-origin"]) == (b"1", b"*")
     assert json.loads(sent[1]["body"])["error"].endswith("try again later")
-    counted = {status: admission.metrics.value(
-        "headway_requests_total", endpoint="/translate", status=status
-    ) for status in ("429", "200")}  # fmt: skip
-    assert counted == {"429": 1, "200": 1}
+    counted = {
+        (endpoint, status): admission.metrics.value(
+            "headway_requests_total", endpoint=endpoint, status=status
+        )
+        for endpoint, status in (("/translate", "429"), ("/translate", "200"), ("other", "200"))
+    }
+    assert list(counted.values()) == [2, 0, 1]
 
 
 @pytest.fixture(scope="module")
