@@ -173,12 +173,12 @@ def test_all_texts_are_in_the_last_training():
 
 
 def test_the_search_takes_the_best_length_penalty_and_then_the_best_beam():
-    scale = replace(SCALE, alphas=(1.0, 1.4), beams=(8, 12))
+    scale = replace(SCALE, alphas=(0.6, 1.0, 1.4), beams=(8, 12))
     stages = follow(maker(scale), {"search-1": 21.0, "search-4": 21.5})
-    assert "--search.alpha 1.0 --search.beam 12" in stages["install"].describe()[0]
-    assert options(stages["search-4"], evaluate).overrides["search.alpha"] == "1.0"
-    # The usual settings stay if no others are better; the model has been scored with them.
-    assert "--search.alpha 0.6 --search.beam 4" in follow(maker(scale), {})["install"].describe()[0]
+    assert "--search.alpha 0.6 --search.beam 12" in stages["install"].describe()[0]
+    assert options(stages["search-4"], evaluate).overrides["search.alpha"] == "0.6"
+    # The models were scored with alpha 1.0, that of quick, so it stays unless another is better.
+    assert "--search.alpha 1.0 --search.beam 4" in follow(maker(scale), {})["install"].describe()[0]
 
 
 def test_the_student_has_the_first_beam_that_is_good_enough():

@@ -4,7 +4,6 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headway.config import SearchConfig
 from headway.recipes.given import GivenText, TextFacts
 from headway.recipes.installing import InstallModel
 from headway.recipes.ledger import Recipe
@@ -202,12 +201,12 @@ def _tune_search(
     make: StageMaker, model: Trained
 ) -> Generator[Stage, Result, tuple[Settings, float]]:
     """Choose the length penalty, then the beam; return the search settings and their BLEU."""
-    default = SearchConfig()  # that the model was scored with
+    default = make.search  # that the model was scored with
     best = {"search.alpha": str(default.alpha), "search.beam": str(default.beam)}
     best_bleu = model.result.bleu
     number = 0
     for name, values in (("search.alpha", make.scale.alphas), ("search.beam", make.scale.beams)):
-        for search in [{**best, name: str(value)} for value in values]:
+        for search in [{**best, name: str(value)} for value in values if str(value) != best[name]]:
             number += 1
             result = yield _search_stage(make, f"search-{number}", model.run, search)
             if result.bleu > best_bleu:

@@ -51,6 +51,11 @@ class StageMaker:
         """Return the run directory of a training."""
         return self.out / "runs" / name
 
+    @property
+    def search(self) -> SearchConfig:
+        """The search of a new model, which is that of the preset."""
+        return self._common().search
+
     def work(self, name: str, part: str, purpose: str, work: Work, seconds: float = 0.0) -> Stage:
         """Return a stage without a command, which takes about so many seconds."""
         return Stage(name=name, part=part, purpose=purpose, work=work, seconds=seconds)

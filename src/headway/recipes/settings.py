@@ -44,8 +44,8 @@ class Scale:
         mono_weight: The most monolingual lines of a language, for each real pair.
         final: Settings of the last training, on real and translated text; they win over those of the sweep.
         final_starts_from_best: Whether the last training starts from the best forward model.
-        alphas: Length penalties to try besides the usual 0.6.
-        beams: Beams to try besides the usual 4, with the best length penalty.
+        alphas: Length penalties to try besides that of the preset.
+        beams: Beams to try besides that of the preset, with the best length penalty.
         student: Settings of the student, which has no others.
         student_real_weight: How often the student sees the real pairs beside the translations of the teacher.
         student_beams: Beams of the student, the fastest first; the first good enough is taken.
@@ -67,7 +67,7 @@ class Scale:
     mono_weight: float = 2.0
     final: Settings = field(default_factory=dict)
     final_starts_from_best: bool = False
-    alphas: tuple[float, ...] = (1.0, 1.4)
+    alphas: tuple[float, ...] = (0.6, 1.0, 1.4)
     beams: tuple[int, ...] = (8,)
     student: Settings = field(default_factory=dict)
     student_real_weight: int = 1
