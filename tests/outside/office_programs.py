@@ -80,7 +80,7 @@ def split_words(text: str) -> list[str]:
 
 
 def differ(names: list[str], texts: dict[str, list[str]]) -> list[str]:
-    """Return the files whose words are not those of their translations."""
+    """Return the files that have lost or gained words, apart from capitals, when they were translated."""
     broken = []
     for name in names:
         before, after = (Counter(texts.get(f"{part}/{name}", ["nothing"])) for part in ("a", "b"))

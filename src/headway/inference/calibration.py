@@ -48,7 +48,7 @@ class Calibration:
         self._scores += chrf_by_line([each.translation for each in evidence], expected)
 
     def fit(self) -> QualityModel:
-        """Return the model whose quality is nearest to chrF2 / 100 of the lines so far.
+        """Fit a model of the quality to the lines so far: it comes as near as it can to their chrF2 / 100.
 
         Raises:
             HeadwayError: If no line counts.

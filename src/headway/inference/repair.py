@@ -1,4 +1,4 @@
-"""Other ways to translate a segment whose translation looks broken."""
+"""Translate a segment again in other ways, because its first translation looks broken."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from headway.documents.paragraph import Document, DocumentOptions, Paragraph, Tr
 
 
 class PackagedDocument:
-    """A file in a ZIP package, whose parts are documents.
+    """An office file or a book: a ZIP package with several documents in it.
 
     Args:
         package: The file.

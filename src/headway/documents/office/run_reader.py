@@ -131,7 +131,7 @@ class RunReader:
         return True
 
     def _add_field(self, opening: XmlToken, end: int) -> None:
-        """Add a field of a slide, whose text stays."""
+        """Add a field of a slide, such as its number; the text of the field is not translated."""
         source = self._source[opening.start : end]
         found = re.search(r"<[^<>]*\bt>([^<>]*)</[^<>]*>\s*</[^<>]*>$", source)
         text = html.unescape(found[1]) if found else ""

@@ -1,4 +1,4 @@
-"""Parts of packages: XML files whose texts are replaced in place."""
+"""The XML files inside an office file: their texts are replaced, and all other bytes stay."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence

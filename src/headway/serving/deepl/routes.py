@@ -70,7 +70,7 @@ def describe_deepl(api: OpenAPI) -> None:
 
 
 def _answer(server: Server, handler: Handler, repeated: str = "", status: int = 200) -> Endpoint:
-    """Return the endpoint of a handler, whose first argument may be a request."""
+    """Return the endpoint that calls a handler: with the parsed request, if it takes one, and the context."""
     hints = get_type_hints(handler)
     first = next(iter(hints.values()))
     parser = None if first is Context else RequestParser(first, server.config)

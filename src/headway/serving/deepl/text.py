@@ -61,7 +61,7 @@ def check_formality(formality: str) -> None:
 
 
 def require_source(glossary_id: str | None, source_lang: str | None) -> None:
-    """Reject a glossary for a text whose language has to be detected, as DeepL does.
+    """Reject a request with a glossary and without a source language, as DeepL does.
 
     Raises:
         Rejection: 400.
