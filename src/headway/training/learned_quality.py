@@ -36,6 +36,5 @@ def write_quality(directory: RunDirectory, data: PreparedData, device: str) -> G
     if parallel.rank():
         return
     model = calibration.fit()
-    for path in (directory.path, directory.averaged):
-        if path.is_dir():
-            model.save(path)
+    for path in directory.list_last_models():
+        model.save(path)

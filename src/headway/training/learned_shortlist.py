@@ -43,6 +43,5 @@ def write_shortlist(directory: RunDirectory, data: PreparedData) -> Generator[Pr
     if parallel.rank():
         return
     shortlist = learner.shortlist()
-    for path in (directory.path, directory.averaged):
-        if path.is_dir():
-            shortlist.save(path)
+    for path in directory.list_last_models():
+        shortlist.save(path)

@@ -210,6 +210,10 @@ class RunDirectory:
         for step in sorted(keep)[:-RESUMABLE]:
             remove_optimizer(self.checkpoint(step))
 
+    def list_last_models(self) -> list[Path]:
+        """Return the model directories of the end of a run: the installed model, and the average if any."""
+        return [path for path in (self.path, self.averaged) if path.is_dir()]
+
     def tidy(self) -> None:
         """Delete files that an interrupted run has left unfinished."""
         prune_checkpoints(self.checkpoints, self.steps())
