@@ -8,6 +8,7 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, save_model
+from headway.inference.choosing import load_backward_model
 from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.directory import load_model
 from support.toy_models import PAIRS, sentences, write_several
@@ -129,6 +130,39 @@ def test_a_backward_model_is_of_the_chosen_direction(several, tmp_path):
     assert (tmp_path / "out").read_text().count("\n") == 1
     with pytest.raises(HeadwayError, match="a backward model must translate from fr to en"):
         dispatch([*words, "--output", str(tmp_path / "none"), "--to", "fr"])
+
+
+def test_a_round_trip_is_a_backward_model_with_the_same_weights(several):
+    lines = [*sentences(9, 2), "the green {cat} at https://example.org"]
+    search = SearchConfig(beam=3, n_best=2, candidates=5, max_extra=8, backward_weight=2.0)
+    round_trip = dataclasses.replace(search, round_trip=True)
+    german = Translator.load(several).to("de")
+    plain = list(german.stream(lines, search))
+    german.backward = load_backward_model(several, ("en", "de"), "cpu")
+    expected = list(german.stream(lines, search))
+    german.backward = None
+    assert list(german.stream(lines, round_trip)) == expected != plain
+    segments = [segment for line in lines for segment in german.split(line, round_trip)]
+    in_batch = german.search_batch(segments, round_trip)
+    scores = [n_best[0].score for n_best in in_batch]
+    assert scores == pytest.approx([n_best[0].score for n_best in expected])
+    unwanted = german.search_batch(segments, round_trip, lambda number: number != 1)
+    assert unwanted[:1] + unwanted[2:] == in_batch[:1] + in_batch[2:]
+
+
+def test_a_round_trip_needs_both_directions(several, tmp_path):
+    round_trip = dataclasses.replace(GREEDY, round_trip=True)
+    with pytest.raises(HeadwayError, match=r"search.round_trip: .* does not translate fr-en"):
+        Translator.load(several).to("fr").translate("the cat", round_trip)
+    with pytest.raises(HeadwayError, match="--to de"):
+        Translator.load(several).translate("the cat", round_trip)
+    (tmp_path / "text").write_text("the cat\n")
+    words = ["translate", str(several), "--to", "fr", "--search.round-trip", "true"]
+    with pytest.raises(HeadwayError, match="does not translate fr-en"):
+        dispatch([*words, "--input", str(tmp_path / "text"), "--output", str(tmp_path / "out")])
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(HeadwayError, match="mbr and round_trip both choose"):
+        dataclasses.replace(round_trip, mbr=True)
 
 
 def test_an_imported_model_knows_targets_and_no_pairs():

@@ -42,6 +42,9 @@ def override_search(translator: "Translator", overrides: Mapping[str, str]) -> "
         usage_error(str(error))
     if search.mbr and translator.backward is not None:  # before an output is opened
         usage_error("--search.mbr and --backward both choose: use one of them")
+    translator.choose_backward(
+        search
+    )  # so that a model that cannot is named before an output is opened
     return search
 
 

@@ -43,14 +43,21 @@ class SearchConfig:
     mbr: Annotated[
         bool, "choose the candidate that resembles the others most (minimum Bayes risk)"
     ] = False
+    round_trip: Annotated[
+        bool,
+        "choose the candidate that the same model best translates back; it knows both directions",
+    ] = False
     candidates: Annotated[
         int,
-        "hypotheses, or samples, among which mbr or a backward model chooses",
+        "hypotheses, or samples, among which mbr, round_trip or a backward model chooses",
         POSITIVE,
         in_file_at_most(64),
     ] = 16
     backward_weight: Annotated[
-        float, "of a backward model: weight of log p(source | candidate)", NOT_NEGATIVE, at_most(10)
+        float,
+        "of round_trip or a backward model: weight of log p(source | candidate)",
+        NOT_NEGATIVE,
+        at_most(10),
     ] = 0.5
     max_tokens: Annotated[
         int,
@@ -87,4 +94,6 @@ class SearchConfig:
             problems.append(
                 f"n_best = {self.n_best} is more than beam = {self.beam}: set beam to {self.n_best} or more"
             )
+        if self.mbr and self.round_trip:
+            problems.append("mbr and round_trip both choose: use one of them")
         raise_all(problems)

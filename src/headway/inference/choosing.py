@@ -3,10 +3,11 @@
 The candidates are an n-best list or samples. There are two ways to choose. Minimum Bayes risk takes the
 candidate that resembles the others most (Kumar and Byrne, 2004; Eikema and Aziz, 2022). A backward model,
 which translates from the target language to the source language, adds how well it can tell the source
-from a candidate (Yee et al., 2019).
+from a candidate (Yee et al., 2019). A model of both directions can be its own backward model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from headway.errors import UsageError
 from headway.inference.beam_search import Hypothesis, length_penalty
 from headway.inference.chrf import pairwise_chrf
 from headway.inference.directory import load_model
-from headway.inference.splitting import Segment, choose_readings, list_readings
+from headway.inference.splitting import ReadingRow, Segment, choose_readings, list_readings
 from headway.inference.token_search import TokenSearch
 from headway.kernels.devices import resolve_device
+from headway.text.language_pairs import Languages, name_pair
 from headway.text.tokenizer import Tokenizer
 
 
-def load_backward_model(path: str | Path, languages: tuple[str, str], device: str) -> TokenSearch:
+def load_backward_model(path: str | Path, languages: Languages, device: str) -> TokenSearch:
     """Read the model of the other direction.
 
     Args:
@@ -45,20 +47,48 @@ def load_backward_model(path: str | Path, languages: tuple[str, str], device: st
     return TokenSearch([network], tokenizer, model.path)
 
 
+def reverse_search(
+    forward: TokenSearch, languages: Languages, pairs: Sequence[Languages]
+) -> TokenSearch:
+    """Return the search of a model of both directions for the other direction; it shares the engines.
+
+    Args:
+        forward: Translates from the first of ``languages`` to the second.
+        languages: Codes.
+        pairs: What the model was trained on.
+
+    Raises:
+        UsageError: If the model was not trained on the other direction.
+    """
+    source, target = languages
+    if (target, source) not in pairs:
+        raise UsageError(
+            f"search.round_trip: this model does not translate {name_pair((target, source))}: train it on both"
+            " directions, or give a backward model"
+        )
+    own = copy(forward)
+    own.tokenizer = forward.tokenizer.to(source)
+    return own
+
+
+# Rows and search settings -> the n best hypotheses of each row.
+FindCandidates = Callable[[Sequence[ReadingRow], SearchConfig], list[list[Hypothesis]]]
+
+
 def search_and_choose(
-    forward: TokenSearch,
+    find: FindCandidates,
+    tokenizer: Tokenizer,
     backward: TokenSearch | None,
     segments: Sequence[Segment],
-    prefixes: Sequence[list[int]],
     search: SearchConfig,
 ) -> list[list[Hypothesis]]:
     """Search for the translations of segments, and choose among them if the settings say how.
 
     Args:
-        forward: Searches for the candidates.
+        find: Searches for the candidates.
+        tokenizer: Of the model that searches.
         backward: Chooses among them; None: there is no backward model.
         segments: The texts.
-        prefixes: Token ids that each translation starts with.
         search: Search settings.
 
     Returns:
@@ -72,23 +102,19 @@ def search_and_choose(
     is_chosen = search.mbr or backward is not None
     wide = widen_search(search) if is_chosen else search
     rows = list_readings(segments, wide)
-    found = forward.search(
-        [row.ids for row in rows], [prefixes[row.segment] for row in rows], wide,
-        [row.constraints for row in rows],
-    )  # fmt: skip
-    found = choose_readings(rows, found)
+    found = choose_readings(rows, find(rows, wide))
     if not is_chosen:
         return found
     if backward is None:
-        return [rank_by_risk(each, forward.tokenizer, search.n_best) for each in found]
+        return [rank_by_risk(each, tokenizer, search.n_best) for each in found]
     texts = [
         segment.readings[n_best[0].reading].text.strip()
-        if segment.readings
+        if segment.readings and n_best
         else segment.text.strip()
         for segment, n_best in zip(segments, found, strict=True)
     ]
-    texts = [text.removeprefix(forward.tokenizer.named_language(text)) for text in texts]
-    return rank_by_backward_model(texts, found, forward.tokenizer, backward, search)
+    texts = [text.removeprefix(tokenizer.named_language(text)) for text in texts]
+    return rank_by_backward_model(texts, found, tokenizer, backward, search)
 
 
 def widen_search(search: SearchConfig) -> SearchConfig:

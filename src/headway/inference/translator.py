@@ -10,7 +10,7 @@ from typing import overload
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError, UsageError
 from headway.inference.beam_search import Hypothesis
-from headway.inference.choosing import load_backward_model, search_and_choose
+from headway.inference.choosing import load_backward_model, reverse_search, search_and_choose
 from headway.inference.direction import Direction, KnownLanguages
 from headway.inference.ensemble import load_ensemble
 from headway.inference.line_splitting import split_into_segments
@@ -19,11 +19,7 @@ from headway.inference.rating import RatedHypotheses, Rater
 from headway.inference.saving import save_translator
 from headway.inference.scoring import score_pairs
 from headway.inference.segment_text import SegmentWriter
-from headway.inference.splitting import (
-    Segment,
-    choose_readings,
-    list_readings,
-)
+from headway.inference.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, WordPairs, join_segments
 from headway.kernels.devices import resolve_device
@@ -354,20 +350,34 @@ class Translator:
             For each segment its n best hypotheses, or its n samples.
         """
         search = search or self.default_search
-        rows = list_readings(segments, search)
-        prefixes: list[list[int]] = [[] for _ in rows]
-        found = self.token_search.search_batch(
-            [row.ids for row in rows], prefixes, search,
-            None if is_wanted is None else lambda row: is_wanted(rows[row].segment),
-            [row.constraints for row in rows],
-        )  # fmt: skip
-        return choose_readings(rows, found)
+
+        def find(rows: Sequence[ReadingRow], wide: SearchConfig) -> list[list[Hypothesis]]:
+            return self.token_search.search_batch(
+                [row.ids for row in rows], [[] for _ in rows], wide,
+                None if is_wanted is None else lambda row: is_wanted(rows[row].segment),
+                [row.constraints for row in rows],
+            )  # fmt: skip
+
+        backward = self.choose_backward(search)
+        return search_and_choose(find, self.tokenizer, backward, segments, search)
+
+    def choose_backward(self, search: SearchConfig) -> TokenSearch | None:
+        """Return what chooses by translating back: the backward model, this model itself, or nothing.
+
+        Raises:
+            HeadwayError: If ``round_trip`` is asked for and this model does not translate back, or its
+                target language is not known.
+        """
+        if self.backward is None and search.round_trip:
+            self.check_direction()
+            return reverse_search(self.token_search, self.languages, self.pairs)
+        return self.backward
 
     def prepare(self, search: SearchConfig) -> bool:
         """Make the engines for a search; return whether all can run several batches at once."""
         engines = [self.token_search.prepare(search)]
-        if self.backward is not None:
-            engines.append(self.backward.engine(search.precision))
+        if (backward := self.choose_backward(search)) is not None:
+            engines.append(backward.engine(search.precision))
         return all(engine.is_parallel for engine in engines)
 
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
@@ -440,7 +450,15 @@ class Translator:
         prefixes = [  # only the first segment of a line starts with the prefix
             [] if number else start for segments in split for number in range(len(segments))
         ]
-        found = search_and_choose(self.token_search, self.backward, flat, prefixes, search)
+
+        def find(rows: Sequence[ReadingRow], wide: SearchConfig) -> list[list[Hypothesis]]:
+            return self.token_search.search(
+                [row.ids for row in rows], [prefixes[row.segment] for row in rows], wide,
+                [row.constraints for row in rows],
+            )  # fmt: skip
+
+        backward = self.choose_backward(search)
+        found = search_and_choose(find, self.tokenizer, backward, flat, search)
         each_found = zip(found, prefixes, strict=True)
         for line, segments in zip(lines, split, strict=True):
             if not segments:

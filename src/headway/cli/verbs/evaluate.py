@@ -127,12 +127,13 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
 
 def describe(search: "SearchConfig", backward: str | None) -> str:
     """Return how the translations are found, in a few words."""
-    beam = max(search.beam, search.candidates) if search.mbr or backward else search.beam
+    judge = backward or ("the model itself" if search.round_trip else "")
+    beam = max(search.beam, search.candidates) if search.mbr or judge else search.beam
     how = f"beam {beam}, alpha {search.alpha:g}" if beam > 1 else "greedy"
     how = f"sampled, seed {search.seed}" if search.sample else how
     if search.mbr:
         return f"{how}, minimum Bayes risk among {search.candidates}"
-    return f"{how}, {search.candidates} candidates reranked with {backward}" if backward else how
+    return f"{how}, {search.candidates} candidates reranked with {judge}" if judge else how
 
 
 def open_output(path: str | None) -> TextIO:
