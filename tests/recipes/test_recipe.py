@@ -126,28 +126,9 @@ def test_an_ensemble_translates_only_if_it_is_better(bleu, texts):
     )
 
 
-def test_a_model_of_both_directions_takes_the_place_of_the_backward_model():
-    scale = replace(
-        SCALE, both={"training.max-steps": "5000"}, forward={"training.max-steps": "3000"}
-    )
-    stages = follow(maker(scale), {"sweep-3": 21.0})
-    assert "backward" not in stages
-    both = str(OUT / "runs/both")
-    assert options(stages["forward-2"]).init == both
-    # The shape and the vocabulary are those of the model that the training starts from.
-    assert not any(
-        n.startswith(("model.", "text.vocab")) for n in options(stages["forward-2"]).overrides
-    )
-    assert options(stages["back"], translate).models == [both]
-    assert options(stages["back"], translate).input.endswith("train.de")
-
-
 def test_all_texts_are_in_the_last_training():
     given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
-    scale = replace(
-        SCALE, real_weight=5, own_search={"search.beam": "5"}, back_search={"search.sample": "true"}
-    )
-    stages = follow(maker(scale), {}, given)
+    stages = follow(maker(replace(SCALE, real_weight=5)), {}, given)
     text = stages["final"].describe()[0]
     parts = [
         "5 x (train.en, train.de)",
@@ -164,12 +145,26 @@ def test_all_texts_are_in_the_last_training():
     assert text.count(" x ") == len(parts)
     assert "take 29 %" in stages["mono-source"].describe()[0]  # 2 x 29,000 of 200,000 lines
     assert "take 100 %" in stages["mono-target"].describe()[0]
-    searches = {
-        name: options(stages[name], translate).overrides
-        for name in ("own-1", "mono-source", "back", "mono-target")
-    }
-    assert searches["own-1"] == searches["mono-source"] == {"search.beam": "5"}
-    assert searches["back"] == searches["mono-target"] == {"search.sample": "true"}
+
+
+def test_models_of_both_directions_choose_the_translations_of_the_text():
+    given = replace(GIVEN, mono_source=["m.en"], mono_target=["m.de"])
+    stages = follow(maker(), {"forward-2": 21.0, "final": 22.0}, given)
+    forward, backward, final = (str(OUT / "runs" / n) for n in ("forward-2", "backward", "final"))
+    for name, model, judge in (
+        ("own-1", str(OUT / "runs/forward-1"), backward),
+        ("own-2", forward, backward),
+        ("mono-source", str(OUT / "runs/forward-1"), backward),
+        ("back", backward, forward),
+        ("mono-target", backward, forward),
+        ("student-text", final, backward),
+    ):
+        command = options(stages[name], translate)
+        assert (command.models, command.backward) == ([model], judge)
+        assert command.overrides["search.candidates"] == "8"
+    alone = follow(maker(choices=Choices(student=True)), {})
+    assert "backward" not in alone
+    assert options(alone["student-text"], translate).backward is None
 
 
 def test_the_search_takes_the_best_length_penalty_and_then_the_best_beam():

@@ -63,25 +63,17 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     )  # fmt: skip
     swept = yield from _sweep(make, real)
 
-    start = backward = None
-    if choices.more_text and scale.both is not None:
-        both = make.text("both")
-        yield make.train(
-            "both", "models", "a model of both directions", both, {**scale.common, **scale.both, **swept},
-            work=JoinPairs(parts=[(real, 1), (real.reversed, 1)], output=both),
-        )  # fmt: skip
-        start = backward = make.run("both")
-    elif choices.more_text:
+    backward = make.run("backward") if choices.more_text else None
+    if backward:
         yield make.train(
             "backward", "models", "a model of the other direction", real.reversed,
             {**scale.common, **scale.backward, **swept}, is_backward=True,
         )  # fmt: skip
-        backward = make.run("backward")
     models: list[Trained] = []
     for seed in range(1, min(choices.forward_models, scale.forward_models) + 1):
         result = yield make.train(
             f"forward-{seed}", "models", f"a model of the wanted direction, seed {seed}", real,
-            {**scale.common, **scale.forward, **swept}, seed=seed, init=start,
+            {**scale.common, **scale.forward, **swept}, seed=seed,
         )  # fmt: skip
         models.append(Trained(make.run(f"forward-{seed}"), result))
     best = max(models, key=lambda model: model.result.bleu)
@@ -91,10 +83,10 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
             "install-first", "models", "the best model so far", InstallModel(best.run, make.out, {})
         )
         translators = yield from _choose_translators(make, models, best)
-        union = yield from _translate(make, given, translators, backward)
+        union = yield from _translate(make, given, translators, best.run, backward)
         result = yield make.train(
             "final", "translations", "one model of real and translated text", union.output,
-            {**scale.common, **swept, **scale.final}, init=best.run if scale.final_starts_from_best else None, work=union,
+            {**scale.common, **swept, **scale.final}, work=union,
         )  # fmt: skip
         best = max(best, Trained(make.run("final"), result), key=lambda model: model.result.bleu)
 
@@ -103,7 +95,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
         "install", "search", f"the model of {make.out}", InstallModel(best.run, make.out, search)
     )
     if choices.student:
-        yield from _distill(make, real, best.run, search, bleu)
+        yield from _distill(make, real, best.run, backward, search, bleu)
 
 
 def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, Result, Settings]:
@@ -146,7 +138,11 @@ def _choose_translators(
 
 
 def _translate(
-    make: StageMaker, given: GivenText, translators: list[list[Path]], backward: Path
+    make: StageMaker,
+    given: GivenText,
+    translators: list[list[Path]],
+    forward: Path,
+    backward: Path,
 ) -> Generator[Stage, Result, JoinPairs]:
     """Translate all text there is, and return how to join the real and the translated text.
 
@@ -154,7 +150,8 @@ def _translate(
         make: Makes the stages.
         given: The user's files.
         translators: The models that translate the sources; each list of them translates together.
-        backward: The model that translates the targets.
+        forward: The best of them, which helps to choose among the translations of targets.
+        backward: The model that translates the targets, and helps to choose among those of sources.
     """
     scale, facts = make.scale, make.facts
     real = make.text("train")
@@ -163,13 +160,13 @@ def _translate(
         own = make.text(f"own-{number}").target
         yield make.translate(
             f"own-{number}", "translations", "translations of the training sources", together,
-            real.source, own, facts.kept, scale.own_search,
+            real.source, own, facts.kept, backward=backward,
         )  # fmt: skip
         parts.append((PairFiles(source=real.source, target=own), 1))
     back = make.text("back").source
     yield make.translate(
         "back", "translations", "translations of the training targets", [backward],
-        real.target, back, facts.kept, scale.back_search,
+        real.target, back, facts.kept, backward=forward,
     )  # fmt: skip
     parts.append((PairFiles(source=back, target=real.target), 1))
     if given.teacher:
@@ -180,7 +177,7 @@ def _translate(
         text = make.text("mono-source")
         yield make.translate(
             "mono-source", "translations", "translations of monolingual sources", translators[0],
-            text.source, text.target, min(facts.mono_source, int(most)), scale.own_search,
+            text.source, text.target, min(facts.mono_source, int(most)), backward=backward,
             work=ImportLines(given=given, files=given.mono_source, share=most / max(1, facts.mono_source),
                              output=text.source),
         )  # fmt: skip
@@ -189,7 +186,7 @@ def _translate(
         text = make.text("mono-target")
         yield make.translate(
             "mono-target", "translations", "translations of monolingual targets", [backward],
-            text.target, text.source, min(facts.mono_target, int(most)), scale.back_search,
+            text.target, text.source, min(facts.mono_target, int(most)), backward=forward,
             work=ImportLines(given=given, files=given.mono_target, share=most / max(1, facts.mono_target),
                              output=text.target),
         )  # fmt: skip
@@ -220,13 +217,18 @@ def _search_stage(make: StageMaker, name: str, model: Path, search: Settings) ->
 
 
 def _distill(
-    make: StageMaker, real: PairFiles, teacher: Path, search: Settings, bleu: float
+    make: StageMaker,
+    real: PairFiles,
+    teacher: Path,
+    backward: Path | None,
+    search: Settings,
+    bleu: float,
 ) -> Stages:
     """Train a small model on the translations of the final one, and choose its beam."""
     text = PairFiles(source=real.source, target=make.text("student").target)
     yield make.translate(
         "student-text", "student", "the final model's translations of the training sources", [teacher],
-        text.source, text.target, make.facts.kept, search,
+        text.source, text.target, make.facts.kept, search, backward=backward,
     )  # fmt: skip
     own = make.scale.student
     both = JoinPairs(

@@ -13,8 +13,6 @@ from headway.recipes.given import TextFacts
 from headway.recipes.settings import Choices, Scale, Settings, list_options
 from headway.recipes.stage import Command, Stage, Work
 from headway.recipes.text_work import PairFiles
-from headway.training.fine_tuning import FREE
-from headway.training.given_vocabulary import LEARNED
 
 SEEDS_APART = 1000  # between models of a recipe, so that recipes of neighboring seeds share none
 
@@ -70,7 +68,6 @@ class StageMaker:
         *,
         share: float = 1.0,
         seed: int = 1,
-        init: Path | None = None,
         is_backward: bool = False,
         work: Work | None = None,
     ) -> Stage:
@@ -84,7 +81,6 @@ class StageMaker:
             own: Settings that differ from the preset.
             share: Share of its steps that the training takes.
             seed: From 1; models that differ only in it have other initial weights and another order.
-            init: The run whose model the training starts from.
             is_backward: Whether the model translates the target language.
             work: Makes the text.
         """
@@ -97,8 +93,6 @@ class StageMaker:
         if share < 1:
             chosen |= shorten(resolved, share)
             resolved = _resolve(self.scale.preset, chosen)
-        if init:
-            chosen = {name: value for name, value in chosen.items() if not _is_inherited(name)}
         valid = self.text("valid")
         languages = self.languages
         if is_backward:
@@ -106,7 +100,7 @@ class StageMaker:
         command = Command(
             arguments=[
                 "train", str(self.run(name)), *_pair_option("--train", text), *_pair_option("--valid", valid),
-                "--languages", *languages, *(["--init", str(init)] if init else []),
+                "--languages", *languages,
                 "--preset", self.scale.preset, *list_options(chosen),
             ]
         )  # fmt: skip
@@ -172,6 +166,8 @@ class StageMaker:
         output: Path,
         lines: int,
         search: Settings | None = None,
+        *,
+        backward: Path | None = None,
         work: Work | None = None,
     ) -> Stage:
         """Return the stage that translates a text.
@@ -185,15 +181,20 @@ class StageMaker:
             output: The file for the translations.
             lines: About how many lines the text has.
             search: Search settings; None: those of the model.
+            backward: A model of the other direction, which helps to choose among candidates.
             work: Makes the text.
         """
+        judge = ["--backward", str(backward)] if backward else []
+        chosen = {**(search or {}), **(numbers.CANDIDATES if backward else {})}
         command = Command(
             arguments=[
-                "translate", *map(str, models), "--input", str(source), "--output", str(output),
-                *list_options(search or {}),
+                "translate", *map(str, models), *judge, "--input", str(source), "--output", str(output),
+                *list_options(chosen),
             ]
         )  # fmt: skip
-        flop = len(models) * self._search_flop(self._common(), lines)
+        # The backward model reads the candidates, which costs less than the search for them.
+        beam = int(chosen.get("search.candidates", SearchConfig().beam))
+        flop = (len(models) + bool(backward)) * self._search_flop(self._common(), lines, beam)
         return Stage(
             name=name, part=part, purpose=purpose, work=work, commands=[command], flop=flop
         )
@@ -257,12 +258,6 @@ def shorten(settings: Config, share: float) -> dict[str, str]:
         )
         if getattr(training, name)
     }
-
-
-def _is_inherited(setting: str) -> bool:
-    """Return whether a run that starts from a model has this setting from the model."""
-    name = setting.replace("-", "_")
-    return name in LEARNED or (name.startswith("model.") and name not in FREE)
 
 
 def _pair_option(option: str, text: PairFiles) -> list[str]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 2  # raised by each change that gives an old plan other stages
+VERSION = 3  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
+CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
 STUDENT_SHARE = 0.98  # of its teacher's BLEU that a student should have
 
 # For estimates of time alone.
@@ -32,18 +33,13 @@ class Scale:
         sweep_share: Share of the steps of a forward model that a candidate is trained for.
         forward_models: The most models of the wanted direction, which differ in the seed.
         forward: Their settings.
-        both: Settings of one model of both directions, which the forward models start from and which
-            translates back; None: the forward models start from random weights, and ``backward`` is used.
         backward: Settings of the model of the other direction.
         may_ensemble: Whether the forward models translate the text together, if this is better on the
             validation text. Otherwise each of them translates it.
-        own_search: Search settings of the models that translate sources.
-        back_search: Search settings of the model that translates targets.
         real_weight: How often the text of the last training has the real pairs. It has each translation
             of them once.
         mono_weight: The most monolingual lines of a language, for each real pair.
         final: Settings of the last training, on real and translated text; they win over those of the sweep.
-        final_starts_from_best: Whether the last training starts from the best forward model.
         alphas: Length penalties to try besides that of the preset.
         beams: Beams to try besides that of the preset, with the best length penalty.
         student: Settings of the student, which has no others.
@@ -58,15 +54,11 @@ class Scale:
     sweep_share: float = 0.25
     forward_models: int = 3
     forward: Settings = field(default_factory=dict)
-    both: Settings | None = None
     backward: Settings = field(default_factory=dict)
     may_ensemble: bool = True
-    own_search: Settings = field(default_factory=dict)
-    back_search: Settings = field(default_factory=dict)
     real_weight: int = 1
     mono_weight: float = 2.0
     final: Settings = field(default_factory=dict)
-    final_starts_from_best: bool = False
     alphas: tuple[float, ...] = (0.6, 1.0, 1.4)
     beams: tuple[int, ...] = (8,)
     student: Settings = field(default_factory=dict)
