@@ -198,7 +198,15 @@ def test_info_lists_how_a_preset_departs_from_the_paper(
     assert found["departures from its training"]["packed"] is True
     assert found["d_model"] == 128
     assert "packed = true" in info("quick")
-    assert "departures from its training      none" in info("base")
+    for paper in ("base", "big"):
+        found = json.loads(info(paper, "--json"))
+        assert found["nearest model of the paper"] == paper
+        assert found["departures from the paper's model"] == {}
+        assert found["departures from its training"] == {"precision": "auto"}
+        assert found["departures from its search"]["max_tokens"] == 200
+        assert found["departures from its text"]["drop_duplicates"] is True
+        assert "subwords" not in found["departures from its text"]
+    assert "departures from the paper's model none" in info("big")
 
 
 def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:

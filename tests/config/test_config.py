@@ -18,6 +18,7 @@ from headway.config import (
     merge_tables,
     to_toml,
 )
+from headway.config.departures import list_departures
 from headway.config.sections import SECTIONS
 from headway.errors import HeadwayError
 
@@ -147,3 +148,32 @@ def test_every_setting_has_a_meaning() -> None:
 def test_sections_are_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Config().model.d_model = 3
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "value"),
+    [
+        ("model", "dropout", 0.0), ("model", "d_k", 17), ("training", "warmup_steps", 8000),
+        ("training", "patience", 3), ("training", "average", 7), ("text", "subwords", "unigram"),
+        ("text", "vocab_size", 32000), ("search", "alpha", 1.0), ("search", "beam", 5),
+    ],
+)  # fmt: skip
+def test_every_setting_that_changes_a_result_is_a_departure(
+    section: str, name: str, value: object
+) -> None:
+    base = PRESETS["base"]
+    _, usual = list_departures(base)
+    changed = dataclasses.replace(
+        base, **{section: dataclasses.replace(getattr(base, section), **{name: value})}
+    )
+    nearest, found = list_departures(changed)
+    assert nearest == "base"
+    assert found[section] == {**usual[section], name: value}
+
+
+def test_head_widths_that_follow_from_the_sizes_are_no_departure() -> None:
+    base = PRESETS["base"]
+    _, found = list_departures(
+        dataclasses.replace(base, model=dataclasses.replace(base.model, d_k=64, d_v=64))
+    )
+    assert found["model"] == {}

@@ -273,7 +273,10 @@ def test_info_and_average_work_for_every_kind_of_model(runs, tmp_path, capsys, v
     assert facts["parameters"] == sum(p.numel() for p in model.parameters())
     assert facts["layers"] == 2
     assert facts.get("labels") == (["blue", "green", "red"] if verb == "classify" else None)
-    assert not {"kind", "d_model"} & set(facts["departures from the paper's model"])
+    departures = facts["departures from the paper's model"]
+    assert departures["d_model"] == model.config.d_model
+    lacking = "num_decoder_layers" if verb == "classify" else "num_encoder_layers"
+    assert not {"kind", lacking} & set(departures)
     assert dispatch(["info", str(run)]) in (None, 0)
     assert ("blue, green, red" in capsys.readouterr().out) == (verb == "classify")
     with pytest.raises(HeadwayError, match="draws translation models only"):

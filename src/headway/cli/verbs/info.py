@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,21 +95,21 @@ def preset_facts(name: str, config: "Config") -> dict[str, object]:
 
 
 def shape_and_departures(config: "Config") -> dict[str, object]:
-    """Return the sizes of a model, and its other differences from the paper's base model."""
-    from dataclasses import asdict
-
-    from headway.config import ModelConfig, TrainingConfig
+    """Return the sizes of a model, and all its differences from the nearest model of the paper."""
+    from headway.config.departures import list_departures
 
     shape = config.model
+    nearest, departures = list_departures(config)
     return {
         "d_model": shape.d_model,
         "d_ff": shape.d_ff,
         "heads": shape.num_heads,
         "dropout": shape.dropout,
-        "departures from the paper's model": list_departures(asdict(shape), ModelConfig(), SIZES),
-        "departures from its training": list_departures(
-            asdict(config.training), TrainingConfig(), NOT_A_DEPARTURE
-        ),
+        "nearest model of the paper": nearest,
+        "departures from the paper's model": departures["model"],
+        "departures from its training": departures["training"],
+        "departures from its text": departures["text"],
+        "departures from its search": departures["search"],
     }
 
 
@@ -142,48 +141,6 @@ def kind_facts(
         "joint vocabulary": tokenizer.joint,
         "layers": [shape.num_encoder_layers, shape.num_decoder_layers],
     }
-
-
-def list_departures(
-    values: dict[str, object], paper: object, ignored: Container[str]
-) -> dict[str, object]:
-    """Return the settings that differ from the paper's, without those in ``ignored``."""
-    return {
-        name: value
-        for name, value in values.items()
-        if getattr(paper, name) != value and name not in ignored
-    }
-
-
-# A model of another size, or an encoder or decoder alone, does not depart from the architecture.
-SIZES = {
-    "kind",
-    "source_vocab_size",
-    "target_vocab_size",
-    "num_encoder_layers",
-    "num_decoder_layers",
-    "d_model",
-    "d_ff",
-    "num_heads",
-    "d_k",
-    "d_v",
-    "dropout",
-}
-# These settings change what is measured and stored, or where a run computes, not the training.
-NOT_A_DEPARTURE = {
-    "micro_batch_tokens",
-    "validate_every",
-    "checkpoint_every",
-    "patience",
-    "validation_beam",
-    "validation_sentences",
-    "seed",
-    "precision",
-    "device",
-    "threads",
-    "max_failures",
-    "tensorboard",
-}
 
 
 def _words(value: object) -> str:

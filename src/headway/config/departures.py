@@ -1,0 +1,81 @@
+"""How settings depart from the paper's: every setting is compared, unless it changes no result."""
+
+from dataclasses import asdict, replace
+
+from headway.config.model import ModelConfig
+from headway.config.presets import PRESETS
+from headway.config.search import SearchConfig
+from headway.config.sections import Config
+from headway.config.text import TextConfig
+from headway.config.training import TrainingConfig
+
+# The paper drops no training pairs, cuts no lines and translates everything.
+_NO_LIMIT = 1_000_000_000
+_TEXT = TextConfig(
+    sample_lines=0, max_tokens=_NO_LIMIT, drop_unreadable=False, drop_empty=False, drop_control=False,
+    max_characters=0, max_ratio=0.0, drop_duplicates=False, drop_identical=False, max_copied=0.0,
+    drop_leaks=False,
+)  # fmt: skip
+_SEARCH = SearchConfig(max_tokens=_NO_LIMIT, keep=False, precision="fp32")
+
+# These settings follow from the data, or change what is measured and stored, or where and in what
+# portions a run computes. A new setting is compared unless it is added here.
+_SAME_RESULT = {
+    "model": {"kind", "source_vocab_size", "target_vocab_size", "max_positions"},
+    "training": {
+        "micro_batch_tokens", "validate_every", "validation_beam", "validation_sentences", "seed",
+        "device", "threads", "max_failures", "tensorboard", "shard",
+    },
+    "text": {"max_unreadable"},
+    "search": {"batch_tokens", "n_best", "seed"},
+}  # fmt: skip
+
+
+def list_departures(config: Config) -> tuple[str, dict[str, dict[str, object]]]:
+    """Compare settings with those of the paper's base or big, whichever differs in fewer of them.
+
+    Sizes count, too: a smaller model departs from both. An encoder or a decoder alone is compared
+    without the settings of the stack that it lacks.
+
+    Args:
+        config: The settings of a model or a preset.
+
+    Returns:
+        ``base`` or ``big``, and for each of the sections ``model``, ``training``, ``text`` and
+        ``search`` the settings that differ, with their values.
+    """
+    found = {name: _compare(config, _paper(PRESETS[name])) for name in ("base", "big")}
+    nearest = min(found, key=lambda name: sum(map(len, found[name].values())))
+    return nearest, found[nearest]
+
+
+def _paper(preset: Config) -> Config:
+    training: TrainingConfig = replace(preset.training, precision="fp32")
+    return replace(preset, training=training, text=_TEXT, search=_SEARCH)
+
+
+def _compare(config: Config, paper: Config) -> dict[str, dict[str, object]]:
+    ours = asdict(replace(config, model=_named_widths(config.model)))
+    theirs = asdict(replace(paper, model=_named_widths(paper.model)))
+    lacking = {"classifier": "num_decoder_layers", "language-model": "num_encoder_layers"}
+    return {
+        section: {
+            name: value
+            for name, value in ours[section].items()
+            if value != theirs[section][name]
+            and name not in ignored
+            and name != lacking.get(config.model.kind)
+        }
+        for section, ignored in _SAME_RESULT.items()
+    }
+
+
+def _named_widths(model: ModelConfig) -> ModelConfig:
+    """Write 0 for head widths that follow from d_model and num_heads, and for a d_embedding of d_model."""
+    width = model.d_model / model.num_heads
+    return replace(
+        model,
+        d_k=0 if model.d_k == width else model.d_k,
+        d_v=0 if model.d_v == width else model.d_v,
+        d_embedding=0 if model.d_embedding == model.d_model else model.d_embedding,
+    )
