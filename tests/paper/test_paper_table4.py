@@ -7,6 +7,7 @@ import pytest
 
 from headway.paper.experiments import table4
 from headway.paper.experiments.table4_treebank import make_treebank
+from headway.paper.running.scales import paper_settings
 from headway.paper.running.work import Work
 
 
@@ -37,3 +38,18 @@ def test_a_given_treebank_replaces_the_generated_one(tmp_path: Path) -> None:
     assert not found.is_generated
     assert [len(part) for part in (found.train, found.valid, found.test)] == [30, 30, 30]
     assert found.test == make_treebank(30, 6)
+
+
+def test_the_two_parsers_of_section_6_3_have_their_own_published_settings() -> None:
+    alone = paper_settings("wsj-parsing")
+    more = paper_settings("wsj-parsing-semi-supervised")
+    for config, vocabulary, dropout, warmup, tying in (
+        (alone, 16000, 0.2, 16000, "none"),
+        (more, 32000, 0.1, 4000, "target"),
+    ):
+        assert config.text.vocab_size == vocabulary
+        assert (config.model.dropout, config.model.tying) == (dropout, tying)
+        assert config.training.warmup_steps == warmup
+        assert (config.model.num_encoder_layers, config.model.d_model) == (4, 1024)
+        assert (config.search.beam, config.search.alpha, config.search.max_extra) == (21, 0.3, 300)
+    assert more.training.batch_tokens == 8 * 2048

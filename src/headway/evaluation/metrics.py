@@ -9,7 +9,12 @@ import numpy as np
 
 from headway.errors import UsageError, suggest
 from headway.evaluation.bootstrap import LineStatistics
-from headway.evaluation.moses import lc_norm_tok, moses_tokens, split_compounds
+from headway.evaluation.moses import (
+    lc_norm_tok,
+    moses_tokens,
+    replace_unicode_punctuation,
+    split_compounds,
+)
 from headway.evaluation.text_warnings import check_lines
 
 if TYPE_CHECKING:
@@ -30,7 +35,8 @@ class Metric:
         title: The name in tables.
         kind: The formula.
         tokens: The form of the text that is scored: ``raw`` as written, ``moses`` tokenized,
-            ``moses-split`` also with hyphenated compounds split, ``lc.norm.tok`` as Multi30k
+            ``moses-split`` also with hyphenated compounds split, ``get_ende_bleu`` before
+            that also with Unicode punctuation replaced, as in the script of the paper's authors, ``lc.norm.tok`` as Multi30k
             publishes it.
         lowercase: Whether raw text is lower-cased first.
     """
@@ -38,7 +44,7 @@ class Metric:
     key: str
     title: str
     kind: Literal["bleu", "chrf", "ter"]
-    tokens: Literal["raw", "moses", "moses-split", "lc.norm.tok"] = "raw"
+    tokens: Literal["raw", "moses", "moses-split", "get_ende_bleu", "lc.norm.tok"] = "raw"
     lowercase: bool = False
 
     def statistics(
@@ -97,6 +103,9 @@ class Metric:
                 return moses_tokens(lines, language)
             case "moses-split":
                 return [split_compounds(line) for line in moses_tokens(lines, language)]
+            case "get_ende_bleu":
+                ascii_lines = [replace_unicode_punctuation(line) for line in lines]
+                return [split_compounds(line) for line in moses_tokens(ascii_lines, language)]
             case "lc.norm.tok":
                 return lc_norm_tok(lines, language)
 
@@ -108,6 +117,7 @@ METRICS = (
     Metric("ter", "TER (lower is better)", "ter"),
     Metric("bleu_moses", "BLEU, Moses tokens", "bleu", tokens="moses"),
     Metric("bleu_moses_split", "BLEU, Moses, compounds split", "bleu", tokens="moses-split"),
+    Metric("bleu_paper", "BLEU, get_ende_bleu.sh", "bleu", tokens="get_ende_bleu"),
     Metric("bleu_lc_norm_tok", "BLEU, lc.norm.tok", "bleu", tokens="lc.norm.tok"),
 )
 

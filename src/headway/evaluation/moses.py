@@ -24,8 +24,21 @@ def moses_tokens(lines: Iterable[str], language: str) -> list[str]:
     return [tokenizer.tokenize(line, escape=True, return_str=True) for line in lines]
 
 
+def replace_unicode_punctuation(line: str) -> str:
+    """Write Unicode punctuation in ASCII, as Moses' ``replace-unicode-punctuation.perl`` does.
+
+    That script leaves the lower quotation mark of German; the authors' reference has straight quotes
+    instead, so it is replaced, too.
+    """
+    from sacremoses import MosesPunctNormalizer
+
+    for pattern, text in MosesPunctNormalizer.REPLACE_UNICODE_PUNCTUATION:
+        line = re.sub(pattern, text, line)
+    return line.replace("„", '"')
+
+
 def split_compounds(line: str) -> str:
-    """Split the hyphenated words of a tokenized line, as the paper's authors did before scoring.
+    """Split the hyphenated words of a tokenized line, as GNMT, ConvS2S and the paper's authors did before scoring.
 
     ``Nord-Ost`` becomes ``Nord ##AT##-##AT## Ost``. Splits do not overlap: if a single
     character has a hyphen on both sides, only the first is split, as in the authors' script.

@@ -57,7 +57,8 @@ def run(work: Work) -> Result:
         differs=f"Trained on {work.corpus.name}, {len(work.corpus.train):,} pairs, and scored on"
         f" {len(work.corpus.test):,} unseen pairs, not on newstest2014: these scores cannot be compared"
         f" with the paper's. Scoring is the paper's: the last {work.base.training.average} checkpoints"
-        " averaged, beam 4, alpha 0.6, cased, Moses tokens, hyphens split, unsmoothed. Sentencepiece"
+        " averaged, beam 4, alpha 0.6, cased, Unicode punctuation replaced, Moses tokens, hyphens split,"
+        " unsmoothed. Sentencepiece"
         " replaces word-pieces (English-French). The paper's method multiplies the seconds of training"
         " by the sustained speed of the hardware; here that speed is measured on one matrix product,"
         " and seconds are of one core.",
@@ -198,7 +199,7 @@ def _translations(path: str, sources: tuple[str, ...]) -> list[str]:
 
 def score(work: Work, group: Group, *, averaged: bool, as_paper: bool = True) -> list[float]:
     """Return the BLEU of each trial's averaged or last weights, as the paper scores or as sacreBLEU."""
-    (metric,) = pick_metrics(["bleu_moses_split" if as_paper else "bleu"])
+    (metric,) = pick_metrics(["bleu_paper" if as_paper else "bleu"])
     sources, targets = zip(*work.corpus.test, strict=True)
     language = work.corpus.languages[1]
     directories = [t.averaged if averaged else t.directory for t in group.trials]
