@@ -4,6 +4,8 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import matplotlib
 import pytest
@@ -26,6 +28,7 @@ from headway.paper.results import Result, Table
 from headway.paper.running.scales import SMALL, paper_settings
 from headway.paper.running.scoring import score_predictions
 from headway.paper.running.trial import Group, Trial
+from headway.paper.running.work import Work
 from headway.paper.table3_rows import TABLE3, configure, shapes
 from headway.parsing.parser import PAPER
 from headway.text.tokenizer import Tokenizer
@@ -148,6 +151,20 @@ def groups_with(change: float, base: float = 70.0) -> dict[str, Group]:
         )
         for row in TABLE3
     }
+
+
+@pytest.mark.parametrize(("change", "found"), [(-15.0, "holds"), (-60.0, "not decided")])
+def test_warm_up_and_scale_are_judged_only_if_both_models_have_learned(
+    change: float, found: str
+) -> None:
+    groups = groups_with(change)
+    claim = schedule.warmup_claim(groups["base"], groups["big"], 50.0)
+    assert claim.verdict == found
+    names = (tying.ONE, tying.THREE, tying.ONE_UNSCALED, tying.THREE_UNSCALED)
+    several = dict(zip(names, [groups["base"]] * 2 + [groups["big"]] * 2, strict=True))
+    work = cast(Work, SimpleNamespace(seeds=(0, 1, 2), least_bleu=50.0))
+    claims = [c for c in tying.tying_claims(several, work) if "sqrt" in c.text]
+    assert {c.verdict for c in claims} == {found}
 
 
 def test_the_verdicts_of_table_3_follow_the_scores() -> None:

@@ -208,7 +208,10 @@ def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
             if_learned(
                 verdict_equal(few, MARGIN),
                 work.least_bleu,
-                groups[f"dot, scaled, d_k = {small}"].bleu,
+                *(
+                    groups[f"{kind}, d_k = {small}"].bleu
+                    for kind in ("additive", "dot, not scaled")
+                ),
             ),
             f"paired by seed; similar: the interval within {MARGIN}",
         ),
@@ -219,7 +222,9 @@ def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
     ):
         more = gains(name, large)
         decided = if_learned(
-            verdict(more, 1), work.least_bleu, groups[f"dot, scaled, d_k = {large}"].bleu
+            verdict(more, 1),
+            work.least_bleu,
+            *(groups[f"{kind}, d_k = {large}"].bleu for kind in (name, "dot, not scaled")),
         )
         ours = f"d_k = {large}: {interval_text(more, sign=True)} nats a token"
         findings.append(Claim(text, "no number", ours, decided, "paired by seed"))

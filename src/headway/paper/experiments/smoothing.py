@@ -81,7 +81,7 @@ def smoothing_claims(groups: Mapping[float, Group], least_bleu: float) -> list[C
                 text,
                 paper,
                 f"{interval_text(gaps, digits, sign=True)}{unit}",
-                if_learned(verdict(gaps, sign), least_bleu, groups[0.1].bleu),
+                if_learned(verdict(gaps, sign), least_bleu, groups[0.1].bleu, groups[0.0].bleu),
                 f"epsilon 0.1 less none, {len(gaps)} seeds, paired",
             )
         )

@@ -96,7 +96,7 @@ def tying_claims(groups: Mapping[str, Group], work: Work) -> list[Claim]:
     ):  # fmt: skip
         gains = groups[name].less(groups[base])
         found = verdict(gains, 1) if is_gain else verdict_not_worse(gains, MARGIN)
-        decided = if_learned(found, work.least_bleu, groups[ONE].bleu)
+        decided = if_learned(found, work.least_bleu, groups[name].bleu, groups[base].bleu)
         why = (
             f"{seeds}, paired"
             if is_gain
