@@ -192,11 +192,13 @@ def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str
 
 def translate_segments(translator: Translator, segments: Sequence[Segment]) -> list[str]:
     """Translate segments in the batches of `Translator.stream`, each a line of its own."""
-    from headway.inference.choosing import search_and_choose
+    from headway.inference.splitting import choose_readings, list_readings
 
     search = translator.default_search
-    prefixes: list[list[int]] = [[] for _ in segments]
-    found = search_and_choose(translator.token_search, None, segments, prefixes, search)
+    rows = list_readings(segments, search)
+    ids, constraints = [row.ids for row in rows], [row.constraints for row in rows]
+    rows_found = translator.token_search.search(ids, [[] for _ in rows], search, constraints)
+    found = choose_readings(rows, rows_found)
     return [
         translator.join([segment], [n_best])[0].text
         for segment, n_best in zip(segments, found, strict=True)
