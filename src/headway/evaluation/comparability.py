@@ -44,7 +44,7 @@ _PUBLISHED = {
     # No source says which script made the paper's scores of English-French.
     "bleu_paper": (
         Published("27.3 base, 28.4 big (the paper)", "newstest2014 en-de", "de", 3003),
-        Published("25.8 base, 26.4 big (Table 3)", "newstest2013 en-de", "de", 3000),
+        Published("25.8 base, 26.4 big (Table 3, unaveraged)", "newstest2013 en-de", "de", 3000),
     ),
     "bleu_lc_norm_tok": (
         Published("41.02 (Wu et al. 2021)", "Multi30k en-de test_2016_flickr", "de", 1000),
