@@ -41,10 +41,11 @@ def test_a_run_of_version_0_1_resumes_with_the_same_losses(tmp_path, capsys):
     expected = [json.loads(line) for line in (GOLDEN / "metrics.jsonl").read_text().splitlines()]
     found = metrics(run)
     assert [line["event"] for line in found] == [line["event"] for line in expected]
-    # All digits are equal on the machine that wrote the files; other processors round differently.
+    # All digits are equal on the machine that wrote the files; other processors round differently
+    # (norms of gradients were seen to differ by 3e-5 of themselves).
     for line, other in zip(found, expected, strict=True):
         assert line.keys() == other.keys()
         for name, value in other.items():
-            same = value if isinstance(value, str | list) else pytest.approx(value, rel=1e-5)
+            same = value if isinstance(value, str | list) else pytest.approx(value, rel=2e-4)
             assert line[name] == same, (line, other)
     assert Translator.load(run).translate(["1 2 3"])
