@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from headway.inference.beam_search import Candidates, Ids
 from headway.inference.constraints import FORBIDDEN, STEPS, Automaton, State
 from headway.inference.engine import Hypotheses
+from headway.inference.state_table import StateTable
 
 # The log-probability that a constraint usually costs. It decides only which candidates remain where a
 # beam has no room for one of each kind.
@@ -66,16 +67,13 @@ class ConstrainedDecoding:
         for row_Z, automaton in zip(self.alphabet_AZ, self.automata, strict=True):
             if automaton is not None:
                 row_Z[: len(automaton.alphabet)] = automaton.alphabet
-        # None: the sentence has no constraints, or the search has given up the hypothesis.
-        self.states: list[State | None] = [
-            None if automaton is None else State()
-            for automaton in self.automata
-            for _ in range(beams)
-        ]
-        self.totals_N = np.zeros(len(self.states))
+        self.table = StateTable(constrained, width)
+        starts = [0 if each is None else self.table.enter(each, State()) for each in self.automata]
+        self.states_N: Ids = np.array(starts).repeat(beams)
+        self.totals_N = np.zeros(len(self.states_N))
         self.totals_N.reshape(-1, beams)[:, 1:] = -np.inf  # as `beam_search` starts
         self.last: Candidates | None = None
-        self.rows: Ids = np.arange(len(self.states))
+        self.rows: Ids = np.arange(len(self.states_N))
         self.length = 0
 
     def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:
@@ -119,16 +117,8 @@ class ConstrainedDecoding:
         is_token_NM = self.last.tokens[self.rows] == tokens[:, None]
         chosen_N = np.where(is_token_NM, log_p_NM, -np.inf).max(1)
         self.totals_N = self.totals_N[self.rows] + chosen_N
-        states: list[State | None] = []
-        for number, (row, token) in enumerate(
-            zip(self.rows.tolist(), tokens.tolist(), strict=True)
-        ):
-            automaton, state = self.automata[number // self.beams], self.states[row]
-            if automaton is None or state is None or self.totals_N[number] == -np.inf:
-                states.append(None)
-            else:
-                states.append(automaton.advance(state, token))
-        self.states = states
+        alive_N = np.where(self.totals_N > -np.inf, self.states_N[self.rows], 0)
+        self.states_N = self.table.advance(alive_N, tokens, self.alphabet_AZ.repeat(self.beams, 0))
 
     def _label(
         self, found: Candidates, alphabet_NZ: Ids, forced: Ids | None
@@ -140,24 +130,17 @@ class ConstrainedDecoding:
         logits_NM = np.concatenate([x.astype(np.float64) for x in (found.logits, found.asked)], 1)
         # A token of the alphabet is a candidate once, in its own column.
         is_own_NCZ = tokens_NM[:, :count, None] == alphabet_NZ[:, None, :]
-        is_free_N = np.array([state is None for state in self.states])
+        is_free_N = self.states_N == 0
         logits_NM[:, :count][is_own_NCZ.any(2) & ~is_free_N[:, None]] = -np.inf
         logits_NM[:, count:][(alphabet_NZ == self.pad) | is_free_N[:, None]] = -np.inf
-        scalars_N5 = np.zeros((len(tokens_NM), 5), dtype=np.int64)
-        labels_NM, needed_NM = (np.zeros(tokens_NM.shape, dtype=np.int64) for _ in range(2))
-        for row, state in enumerate(self.states):
-            automaton = self.automata[row // self.beams]
-            if state is None or automaton is None:
-                continue
-            labels = automaton.labels(state)
-            scalars_N5[row] = labels[:5]
-            here = slice(count, count + len(labels.of_alphabet))
-            labels_NM[row, here] = labels.of_alphabet
-            needed_NM[row, here] = labels.needed_of_alphabet
-        now_N1, new_N1, longer_N1, needed_new_N1, needed_longer_N1 = scalars_N5.T[:, :, None]
+        table, states_N = self.table, self.states_N
+        scalars_XN = table.scalars_SX[states_N].T
+        now_N1, new_N1, longer_N1, needed_new_N1, needed_longer_N1 = scalars_XN[:, :, None]
         continues_NC = self.words.continues[found.tokens]
-        labels_NM[:, :count] = np.where(continues_NC, longer_N1, new_N1)
-        needed_NM[:, :count] = np.where(continues_NC, needed_longer_N1, needed_new_N1)
+        others_NC = np.where(continues_NC, longer_N1, new_N1)
+        needed_NC = np.where(continues_NC, needed_longer_N1, needed_new_N1)
+        labels_NM = np.concatenate((others_NC, table.labels_SZ[states_N]), 1)
+        needed_NM = np.concatenate((needed_NC, table.needed_SZ[states_N]), 1)
         labels_NM[(tokens_NM == self.eos) & (now_N1 > 0)] = FORBIDDEN
         # A translation that is complete but for its constraints does not get better by other words.
         is_sure_N = found.logits[:, 0] - found.log_z > SURE
