@@ -33,6 +33,7 @@ from headway.paper.table3_rows import TABLE3, configure, shapes
 from headway.parsing.parser import PAPER
 from headway.text.tokenizer import Tokenizer
 from headway.training.objective import plain_loss
+from headway.training.schedule import learning_rate
 
 ODD = ModelConfig(
     source_vocab_size=31, target_vocab_size=31, num_encoder_layers=2, num_decoder_layers=3,
@@ -135,6 +136,24 @@ def test_the_checked_learning_rate_is_equation_3() -> None:
     assert all(claim.verdict == "shown" for claim in schedule.check_rates())
 
 
+def test_warm_ups_are_compared_at_the_peak_of_the_base_and_at_their_own() -> None:
+    base = replace(Config(), training=replace(Config().training, warmup_steps=400))
+
+    def peak(warm_up: schedule.WarmUp) -> float:
+        config = warm_up.of(base).training
+        return max(
+            learning_rate(
+                step, d_model=512, warmup_steps=config.warmup_steps, scale=config.rate_scale
+            )
+            for step in range(1, 1000)
+        )
+
+    usual = peak(schedule.WarmUp(400))
+    assert usual == pytest.approx((512 * 400) ** -0.5)
+    assert all(peak(schedule.WarmUp(steps)) == pytest.approx(usual) for steps in (1, 100, 800))
+    assert peak(schedule.WarmUp(1, has_own_peak=True)) == pytest.approx(20 * usual)
+
+
 def groups_with(change: float, base: float = 70.0) -> dict[str, Group]:
     """Make scores: every row but the base has ``change`` BLEU more, a little different for each seed."""
 
@@ -158,7 +177,7 @@ def test_warm_up_and_scale_are_judged_only_if_both_models_have_learned(
     change: float, found: str
 ) -> None:
     groups = groups_with(change)
-    claim = schedule.warmup_claim(groups["base"], groups["big"], 50.0)
+    claim = schedule.warmup_claim(schedule.WarmUp(1), groups["base"], groups["big"], 50.0)
     assert claim.verdict == found
     names = (tying.ONE, tying.THREE, tying.ONE_UNSCALED, tying.THREE_UNSCALED)
     several = dict(zip(names, [groups["base"]] * 2 + [groups["big"]] * 2, strict=True))
