@@ -86,6 +86,31 @@ def test_a_rule_drops_its_pair_unless_it_is_off(
     assert report.leaks_kept.count == (rule == LEAK)
 
 
+COMPARING = {"max_ratio": 3.0, "drop_identical": True, "max_copied": 0.8}
+COPIES = [Pair(text, text, n) for n, text in enumerate(("7 1 4", "3 3", "2 9 9 1"), 1)]
+SUMMARIES = [Pair(f"{n} " + "many words " * 30, "words", n) for n in range(1, 8)]
+
+
+@pytest.mark.parametrize("pairs", [COPIES, SUMMARIES])
+def test_one_setting_keeps_copies_and_summaries_and_the_report_names_it(pairs: list[Pair]) -> None:
+    rules = replace(OFF, **COMPARING)  # type: ignore[arg-type]
+    kept, report = cleaned([*pairs], rules)
+    assert not kept
+    assert report.advice().startswith(f"{len(pairs)} of {len(pairs)} training pairs were dropped")
+    assert "--text.compare-sides false" in report.advice()
+    assert report.to_text().endswith(report.advice())
+    kept, report = cleaned([*pairs], replace(rules, compare_sides=False))
+    assert kept == [Pair(pair.source.strip(), pair.target, pair.line) for pair in pairs]
+    assert not report.advice()
+
+
+def test_a_report_gives_no_advice_if_a_tenth_of_the_pairs_is_kept() -> None:
+    rules = replace(OFF, drop_identical=True)
+    copies = [Pair(f"line {n}", f"line {n}", n) for n in range(18)]
+    assert not cleaned([*GOOD[:2], *copies], rules)[1].advice()
+    assert cleaned([*GOOD[:1], *copies], rules)[1].advice()
+
+
 def test_a_pair_exactly_at_a_limit_is_kept() -> None:
     config = replace(OFF, max_characters=23, max_ratio=2.0)
     assert broken_rule("s" * 23, "t" * 23, config) is None

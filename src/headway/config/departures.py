@@ -19,14 +19,15 @@ _TEXT = TextConfig(
 _SEARCH = SearchConfig(max_tokens=_NO_LIMIT, keep=False, precision="fp32")
 
 # These settings follow from the data, or change what is measured and stored, or where and in what
-# portions a run computes. A new setting is compared unless it is added here.
+# portions a run computes; compare_sides only switches rules that are compared. A new setting is compared unless
+# it is added here.
 _SAME_RESULT = {
     "model": {"kind", "source_vocab_size", "target_vocab_size", "max_positions"},
     "training": {
         "micro_batch_tokens", "validate_every", "validation_beam", "validation_sentences", "seed",
         "device", "threads", "max_failures", "tensorboard", "shard",
     },
-    "text": {"max_unreadable"},
+    "text": {"max_unreadable", "compare_sides"},
     "search": {"batch_tokens", "n_best", "seed"},
 }  # fmt: skip
 

@@ -56,6 +56,11 @@ class TextConfig:
     max_characters: Annotated[
         int, "longest side of a pair in characters; 0: no limit", NOT_NEGATIVE
     ] = 5000
+    compare_sides: Annotated[
+        bool,
+        "drop pairs by max_ratio, drop_identical and max_copied, as for translations; false: for copies and"
+        " summaries",
+    ] = True
     max_ratio: Annotated[
         float, "longer side / shorter side, each in characters + 10; 0: no limit", NOT_NEGATIVE
     ] = 3.0

@@ -34,6 +34,21 @@ HELD_OUT = "held out as validation text"
 SIBLING = "one side is also in the held-out validation text"
 TOKENS = "more than max_tokens"
 
+MOST = 0.9  # a share of the text that is rarely dropped on purpose
+_ANOTHER_TASK = "if they are copies or summaries, not translations, use --text.compare-sides false"
+# Rule -> what keeps the pairs that it drops.
+_REMEDIES = {
+    EMPTY: "--text.drop-empty false keeps them",
+    CONTROL: "--text.drop-control false keeps them",
+    LONG: "--text.max-characters 0 keeps them",
+    RATIO: _ANOTHER_TASK,
+    IDENTICAL: _ANOTHER_TASK,
+    COPIED: _ANOTHER_TASK,
+    LEAK: "--text.drop-leaks false keeps them",
+    DUPLICATE: "--text.drop-duplicates false keeps them",
+    TOKENS: "a larger --text.max-tokens keeps them",
+}
+
 
 @dataclass
 class Finding:
@@ -119,6 +134,22 @@ class Report:
         """Return the dropped pairs by rule, the most frequent rule first."""
         return dict(sorted(self.dropped.items(), key=lambda item: -item[1].count))
 
+    def advice(self) -> str:
+        """Return what to do if rules that one setting switches dropped most pairs, else an empty string."""
+        counts: dict[str, int] = {}
+        for rule, found in self.dropped.items():
+            if rule in _REMEDIES:
+                remedy = _REMEDIES[rule]
+                counts[remedy] = counts.get(remedy, 0) + found.count
+        for remedy, count in counts.items():
+            if count > MOST * self.read:
+                rules = [rule for rule in self.findings() if _REMEDIES.get(rule) == remedy]
+                reasons = ", or ".join(rules)
+                return (
+                    f"{count:,} of {self.read:,} training pairs were dropped ({reasons}): {remedy}"
+                )
+        return ""
+
     def summary(self) -> str:
         """Return the report in one line, with the first dropped pair of each rule."""
         parts = [f"{self.read} read, {self.kept} kept"]
@@ -132,6 +163,7 @@ class Report:
         return {
             "read": self.read,
             "kept": self.kept,
+            "advice": self.advice(),
             "tokens": self.tokens,
             "dropped": {rule: found.to_dict() for rule, found in self.findings().items()},
             "leaks_kept": self.leaks_kept.to_dict(),
@@ -154,6 +186,7 @@ class Report:
             table.append(f"{name:{width}} {found.count:12,} {share:5.1f} %{where}")
         for side, count in self.tokens.items():
             table.append(f"{f'{side} tokens':{width}} {count:12,}")
+        table += filter(None, [self.advice()])
         return "\n".join(table)
 
 
@@ -168,6 +201,12 @@ def broken_rule(source: str, target: str, config: TextConfig) -> str | None:
         return CONTROL
     if config.max_characters and longest > config.max_characters:
         return LONG
+    return _broken_comparison(source, target, config) if config.compare_sides else None
+
+
+def _broken_comparison(source: str, target: str, config: TextConfig) -> str | None:
+    """Return the first rule of translations that a pair breaks: copies and summaries break them, too."""
+    shortest, longest = sorted((len(source), len(target)))
     if config.max_ratio and longest + SLACK > config.max_ratio * (shortest + SLACK):
         return RATIO
     if config.drop_identical and source == target:

@@ -97,8 +97,9 @@ def prepare_text(directory: RunDirectory, request: RunRequest) -> list[str]:
     groups = make_groups(request.train, request.valid, languages=request.languages)
     layouts = [describe_layout(group.train, group.languages, request.form) for group in groups]
     report = directory.data / "report.txt"
+    advice = json.loads(report.with_suffix(".json").read_bytes())["advice"]
     return [
-        *filter(None, layouts),
+        *filter(None, [*layouts, advice]),
         f"{report}: how many training pairs were kept and dropped, and why",
     ]
 

@@ -92,8 +92,12 @@ def choose_validation(
         ]
         chosen = sorted(chosen)[:count]
     if not 1 <= count <= total // 2:
+        report = Report()
+        for cleaned in ranges:
+            report.extend(cleaned.report())
         raise HeadwayError(
-            f"--valid {count}: must be from 1 to half of the {total} pairs of training text, or files"
+            f"--valid {count}: must be from 1 to half of the {total} pairs that are left of the training text, or"
+            f" files{'; ' * bool(report.advice())}{report.advice()}"
         )
     return sorted(chosen, key=lambda pair: pair.line)
 

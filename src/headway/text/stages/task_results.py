@@ -135,9 +135,8 @@ class TaskResults:
             kept.append(selection.write_fates(place, ranges, held_out, number, read_duplicates))
             if not kept[-1]:
                 report = self._report(directory, number)
-                raise HeadwayError(
-                    f"{group.train[0]}: no training pairs are left after cleaning: {report.summary()}"
-                )
+                reason = report.advice() or f"after cleaning: {report.summary()}"
+                raise HeadwayError(f"{group.train[0]}: no training pairs are left: {reason}")
         (directory / "kept.json").write_text(json.dumps(sum(kept)))
         ranges = self._ranges()
         for number in range(len(ranges)):
