@@ -4,6 +4,7 @@
 report. An experiment is a module with ``TITLE``, ``SECTION`` and ``run(work) -> Result``. What experiments use:
 
 - ``running/``: `Work` trains several models at once, keeps the finished trials, and groups them by seed.
+- ``rivals/``: the systems that the paper names, as small translators.
 - ``measuring/``: operations, time, memory, paths and parameters of a layer, without training.
 - ``results.py`` and ``verdicts.py``: tables, figures and claims, and how sure one may be of them.
 - ``charts.py`` and ``report.py``: figures as SVG, and one web page of all results.

@@ -17,7 +17,7 @@ from headway.training.checkpoint import replace_file
 # The modules of headway.paper.experiments that `headway reproduce` runs, in the paper's order.
 EXPERIMENTS = (
     "arguments", "scaling", "feed_forward", "tying", "positions", "table1", "schedule", "smoothing",
-    "table2", "table3", "table4", "classification", "figures3to5",
+    "table2", "table3", "table4", "classification", "figures3to5", "rivals",
 )  # fmt: skip
 # The trainings of an experiment at the scale "minutes" with three seeds, and about how many minutes they
 # take on one core by the forecast of `Work`. Trainings that several experiments share count for each.
@@ -25,7 +25,7 @@ TRAININGS = {
     "arguments": (18, 15), "scaling": (18, 23), "feed_forward": (0, 0), "tying": (15, 12),
     "positions": (15, 13), "table1": (18, 15), "schedule": (9, 8), "smoothing": (9, 8),
     "table2": (6, 28), "table3": (60, 75), "table4": (6, 11), "classification": (6, 11),
-    "figures3to5": (1, 1),
+    "figures3to5": (1, 1), "rivals": (6, 6),
 }  # fmt: skip
 # Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")

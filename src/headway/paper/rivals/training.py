@@ -1,0 +1,120 @@
+"""Training and scoring one rival, or the Transformer beside it, in a worker process.
+
+All have the same text, batches, trainer and search.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import torch
+
+from headway import config as settings
+from headway.config import ModelConfig
+from headway.evaluation import pick_metrics
+from headway.inference.batching import batch_by_length, pad_right
+from headway.inference.beam_search import beam_search
+from headway.inference.step_decoding import StepDecoding
+from headway.model import Transformer, parameter_count
+from headway.paper.rivals.recurrent import RecurrentTranslator
+from headway.paper.rivals.rival import Rival
+from headway.paper.running.bitext import Bitext
+from headway.paper.running.scoring import SEARCH, Pairs, score_predictions
+from headway.text.prepared import PreparedData
+from headway.text.readers import read_lines
+from headway.text.tokenizer import Tokenizer
+from headway.training.checkpoint import replace_file
+from headway.training.feed import Feed
+from headway.training.random_numbers import seed_generators
+from headway.training.trainer import Trainer
+
+TRANSFORMER = "Transformer"
+RIVALS: dict[str, Callable[[ModelConfig], Rival]] = {
+    "RNN with attention": RecurrentTranslator,
+}
+EXTRA_TOKENS = 50  # beyond the source's length, as in section 6.1
+BATCH_TOKENS = 1000  # of a search, with padding
+
+
+def train_rival(directory: Path) -> None:
+    """Train and score the model that ``spec.json`` in a directory describes; writes ``trial.json``."""
+    spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
+    config = settings.from_dict(spec["settings"], where=str(directory))
+    data = PreparedData.open(spec["data"])
+    sizes = {
+        "source_vocab_size": data.tokenizer.source_vocab_size,
+        "target_vocab_size": data.tokenizer.target_vocab_size,
+    }
+    config = settings.from_dict(
+        {**config.to_dict(), "model": {**config.to_dict()["model"], **sizes}}, where="the data"
+    )
+    device = torch.device("cpu")
+    seed_generators(device, config.training.seed)
+    make_rival = RIVALS.get(spec["name"])
+    model = make_rival(config.model) if make_rival else Transformer(config.model)
+    # A rival has everything that the trainer uses of a Transformer.
+    trainer = Trainer(cast(Transformer, model), config.training)
+    feed = Feed(data, config.training, device)
+    loss, tokens, started = [], 0, time.process_time()
+    for _ in range(config.training.max_steps):
+        report = trainer.step(feed.next())
+        loss.append((report.step, report.nll))
+        tokens += report.tokens
+    seconds = time.process_time() - started
+    test = [Path(path) for path in spec["test"]]
+    values = {
+        "name": spec["name"],
+        "seed": config.training.seed,
+        "parameters": parameter_count(model),
+        "steps": config.training.max_steps,
+        "loss": loss,
+        "scores": score_rival(model.eval(), data, config, test),
+        "tokens_per_second": tokens / seconds,
+        "seconds": seconds,
+        "settings": config.to_dict(),
+    }
+    replace_file(directory / "trial.json", json.dumps(values, indent=1).encode())
+
+
+def score_rival(
+    model: Rival | Transformer, data: PreparedData, config: settings.Config, test: list[Path]
+) -> dict[str, float]:
+    """Return the scores of `Bitext.score`: perplexity, accuracy, confidence and BLEU."""
+    if isinstance(model, Transformer):
+        return Bitext.score(model, data, config, test)
+    pairs: Pairs = tuple(zip(*(read_lines(path) for path in test), strict=True))
+    scores = score_predictions(cast(Transformer, model), data.tokenizer, pairs)
+    translations = translate(model, data.tokenizer, [source for source, _ in pairs])
+    (bleu,) = pick_metrics(["bleu"])
+    references = [target for _, target in pairs]
+    total = bleu.statistics(translations, references, data.languages[1]).total()
+    return {**scores, "bleu": total}
+
+
+@torch.inference_mode()
+def translate(model: Rival, tokenizer: Tokenizer, texts: list[str]) -> list[str]:
+    """Translate short texts by the beam search of Table 3's scores.
+
+    Args:
+        model: In evaluation mode.
+        tokenizer: Of its training.
+        texts: Each is one segment.
+    """
+    sources = tokenizer.encode_source(texts)
+    translations = [""] * len(texts)
+    for rows in batch_by_length([len(source) for source in sources], BATCH_TOKENS):
+        ids, segments = pad_right([sources[row] for row in rows], tokenizer.source_pad)
+        state = model.start(ids, segments).repeat(SEARCH.beam)
+        found = beam_search(
+            StepDecoding(model.step, state, tokenizer.target_pad),
+            [len(sources[row]) + EXTRA_TOKENS for row in rows],
+            beam=SEARCH.beam,
+            alpha=SEARCH.alpha,
+            eos=tokenizer.eos,
+            pad=tokenizer.target_pad,
+        )
+        for row, hypotheses in zip(rows, found, strict=True):
+            translations[row] = tokenizer.decode(hypotheses[0].tokens)
+    return translations

@@ -1,0 +1,129 @@
+"""The systems that the paper names: each against its own paper's equations, alone and in a batch."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from headway.config import ModelConfig
+from headway.paper.reproduction import reproduce
+from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
+from headway.paper.rivals.rival import Rival
+from headway.paper.rivals.training import RIVALS
+from headway.paper.running.work import Work
+
+VOCABULARY = 29
+CONFIG = ModelConfig(
+    source_vocab_size=VOCABULARY, target_vocab_size=VOCABULARY, d_model=14, num_encoder_layers=2,
+    num_decoder_layers=3, num_heads=7, dropout=0.1,
+)  # fmt: skip
+SOURCE = torch.tensor([[3, 7, 11, 5, 1], [9, 4, 1, 28, 28], [2, 8, 6, 1, 28]])
+SEGMENTS = (SOURCE != VOCABULARY - 1).long()
+TARGET = torch.tensor([[6, 2, 9, 12, 4, 8, 1], [5, 5, 13, 2, 7, 3, 1], [4, 10, 2, 7, 7, 9, 1]])
+
+
+def make(rival: Callable[[ModelConfig], Rival]) -> Rival:
+    torch.manual_seed(5)
+    model = rival(CONFIG)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.2 * torch.randn(parameter.shape)
+        for embedding in (model.source_embedding, model.target_embedding):
+            embedding.weight[-1] = 0
+    return model.double().eval()
+
+
+@pytest.fixture(params=RIVALS)
+def model(request: pytest.FixtureRequest) -> Rival:
+    return make(RIVALS[request.param])
+
+
+def test_a_sentence_alone_equals_the_same_sentence_in_a_batch(model: Rival) -> None:
+    together = model(SOURCE, TARGET, SEGMENTS)
+    for row, length in enumerate(SEGMENTS.sum(1).tolist()):
+        alone = model(SOURCE[row : row + 1, :length], TARGET[row : row + 1])
+        torch.testing.assert_close(together[row : row + 1], alone)
+
+
+def test_no_prediction_reads_its_own_or_a_later_token(model: Rival) -> None:
+    before = model(SOURCE, TARGET, SEGMENTS)
+    for place in range(TARGET.size(1)):
+        changed = TARGET.clone()
+        changed[:, place] = 20
+        after = model(SOURCE, changed, SEGMENTS)
+        torch.testing.assert_close(after[:, : place + 1], before[:, : place + 1])
+        if place + 1 < TARGET.size(1):
+            assert not torch.allclose(after[:, place + 1], before[:, place + 1])
+
+
+def test_every_source_token_counts(model: Rival) -> None:
+    before = model(SOURCE[:1], TARGET[:1])
+    for place in range(SOURCE.size(1)):
+        changed = SOURCE[:1].clone()
+        changed[:, place] = 20
+        assert not torch.allclose(model(changed, TARGET[:1]), before)
+
+
+def test_step_by_step_equals_all_at_once(model: Rival) -> None:
+    whole = model(SOURCE, TARGET, SEGMENTS).repeat_interleave(2, 0)
+    state = model.start(SOURCE, SEGMENTS).repeat(2)
+    order = torch.tensor([1, 0, 3, 2, 5, 4])  # the two hypotheses of each sentence change places
+    tokens = torch.full((6,), VOCABULARY - 1)
+    for place in range(TARGET.size(1)):
+        torch.testing.assert_close(model.step(tokens, state), whole[:, place])
+        state.reorder(order)
+        tokens = TARGET[:, place].repeat_interleave(2)
+    state.reorder(torch.tensor([4]))
+    assert all(len(tensor) == 1 for tensor in state.values())
+
+
+def gated_unit(unit: GatedUnit, inputs: Tensor, state: Tensor) -> Tensor:
+    """Appendix A.1.1 of Bahdanau et al., component by component."""
+    width = len(state)
+    gates, candidate = unit.gates.weight, unit.candidate.weight
+    z = [torch.sigmoid(inputs[width + i] + gates[i] @ state) for i in range(width)]
+    r = [torch.sigmoid(inputs[2 * width + i] + gates[width + i] @ state) for i in range(width)]
+    reset = torch.stack([r[i] * state[i] for i in range(width)])
+    new = [torch.tanh(inputs[i] + candidate[i] @ reset) for i in range(width)]
+    return torch.stack([(1 - z[i]) * state[i] + z[i] * new[i] for i in range(width)])
+
+
+def test_the_recurrent_translator_follows_its_equations() -> None:
+    model = make(RecurrentTranslator)
+    assert isinstance(model, RecurrentTranslator)
+    source, target = SOURCE[0].tolist(), TARGET[0].tolist()
+    x = [model.source_embedding.weight[token] for token in source]
+    ahead, back = [torch.zeros(14).double()], [torch.zeros(14).double()]
+    for token in x:
+        ahead.append(gated_unit(model.forward_unit, model.forward_inputs(token), ahead[-1]))
+    for token in reversed(x):
+        back.append(gated_unit(model.backward_unit, model.backward_inputs(token), back[-1]))
+    h = [torch.cat(pair) for pair in zip(ahead[1:], reversed(back[1:]), strict=True)]
+    s = torch.tanh(model.first_state(back[-1]))
+    y = torch.zeros(14).double()
+    found = model(SOURCE[:1], TARGET[:1])[0]
+    for place, token in enumerate(target):
+        e = [
+            model.align_energy @ torch.tanh(model.align_state(s) + model.align_memory(h_j))
+            for h_j in h
+        ]
+        total = sum(torch.exp(e_j) for e_j in e)
+        c = sum(torch.exp(e_j) / total * h_j for e_j, h_j in zip(e, h, strict=True))
+        wide = model.out_state(s) + model.out_target(y) + model.out_context(c)
+        t = torch.stack([torch.maximum(wide[2 * j], wide[2 * j + 1]) for j in range(14)])
+        torch.testing.assert_close(found[place], model.output(t))
+        s = gated_unit(model.unit, model.target_inputs(y) + model.context_inputs(c), s)
+        y = model.target_embedding.weight[token]
+
+
+@pytest.mark.slow
+def test_the_rivals_train_beside_the_transformer(tmp_path: Path) -> None:
+    result = reproduce("rivals", Work(tmp_path, "toy", seeds=(1,)))
+    assert [row[0] for row in result.tables[0].rows] == ["Transformer", *RIVALS]
+    assert len(result.claims) == len(RIVALS)
+    assert {claim.verdict for claim in result.claims} == {"not decided"}
+    shown: list[str] = []
+    reproduce("rivals", Work(tmp_path, "toy", seeds=(1,), show=shown.append), again=True)
+    assert not [line for line in shown if "BLEU" in line]  # finished trainings are read
