@@ -9,6 +9,8 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.paper.reproduction import reproduce
+from headway.paper.rivals.bytenet import ByteNet
+from headway.paper.rivals.convolutional import ConvolutionalTranslator, scale_gradient
 from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.rivals.training import RIVALS
@@ -116,6 +118,94 @@ def test_the_recurrent_translator_follows_its_equations() -> None:
         torch.testing.assert_close(found[place], model.output(t))
         s = gated_unit(model.unit, model.target_inputs(y) + model.context_inputs(c), s)
         y = model.target_embedding.weight[token]
+
+
+def convolve(taps: list[Tensor], weight: Tensor, bias: Tensor) -> Tensor:
+    """Return W [x_1, ..., x_k] + b, tap by tap."""
+    width = len(taps[0])
+    return bias + sum(weight[:, i * width : (i + 1) * width] @ tap for i, tap in enumerate(taps))
+
+
+def test_convs2s_follows_its_equations() -> None:
+    model = make(ConvolutionalTranslator)
+    assert isinstance(model, ConvolutionalTranslator)
+    source, target = SOURCE[0].tolist(), [VOCABULARY - 1, *TARGET[0].tolist()[:-1]]
+    zero, half = torch.zeros(14).double(), 0.5**0.5
+
+    def run(block: torch.nn.Module, h: list[Tensor], before: int, after: int) -> list[Tensor]:
+        linear = block.convolution.output
+        g, v = (getattr(linear.parametrizations.weight, f"original{n}") for n in (0, 1))
+        weight = g * v / v.norm(dim=1, keepdim=True)  # Salimans & Kingma, 2016
+        padded = [zero] * before + h + [zero] * after
+        found = []
+        for i, residual in enumerate(h):
+            a, b = convolve(padded[i : i + 3], weight, linear.bias).chunk(2)
+            found.append((a * torch.sigmoid(b) + residual) * half)
+        return found
+
+    words, places = model.source_embedding.weight, model.source_positions.weight
+    e = [words[token] + places[i] for i, token in enumerate(source)]
+    h = [model.into_encoder(x) for x in e]
+    for block in model.encoder:
+        h = run(block, h, 1, 1)
+    z = [model.out_of_encoder(x) for x in h]
+    words, places = model.target_embedding.weight, model.target_positions.weight
+    g = [words[token] + places[i] for i, token in enumerate(target)]
+    h = [model.into_decoder(x) for x in g]
+    for block, query in zip(model.decoder, model.queries, strict=True):
+        h = run(block, h, 2, 0)
+        for i, x in enumerate(h):
+            d = query(x) + g[i]
+            weights = torch.stack([d @ z_j for z_j in z]).exp()
+            a = weights / weights.sum()
+            c = sum(a_j * (z_j + e_j) for a_j, z_j, e_j in zip(a, z, e, strict=True))
+            h[i] = x + c * len(source) * (1 / len(source)) ** 0.5
+    found = model(SOURCE[:1], TARGET[:1])[0]
+    for i, x in enumerate(h):
+        torch.testing.assert_close(found[i], model.output(model.out_of_decoder(x)))
+
+
+def test_the_gradient_is_scaled_and_the_value_is_not() -> None:
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = scale_gradient(x, 0.25)
+    torch.testing.assert_close(y, x)
+    (3 * y).sum().backward()
+    torch.testing.assert_close(x.grad, torch.tensor([0.75, 0.75]))
+
+
+def test_bytenet_follows_its_figures() -> None:
+    model = make(ByteNet)
+    assert isinstance(model, ByteNet)
+    zero = torch.zeros(14).double()
+
+    def run(block: torch.nn.Module, x: list[Tensor], before: int, after: int) -> list[Tensor]:
+        first, second, third = block.norms
+        linear = block.convolution.output
+        y = [second(block.narrow(first(x_i).relu())).relu() for x_i in x]
+        padded = [zero[:7]] * before + y + [zero[:7]] * after
+        step = (before + after) // 2  # the dilation
+        return [
+            x_i
+            + block.widen(
+                third(
+                    convolve(padded[i : i + before + after + 1 : step], linear.weight, linear.bias)
+                ).relu()
+            )
+            for i, x_i in enumerate(x)
+        ]
+
+    source = [model.source_embedding.weight[token] for token in SOURCE[0].tolist()]
+    columns = source + [zero] * 1  # 5 * 1.2 = 6
+    for block, dilation in zip(model.encoder, (1, 2), strict=True):
+        columns = run(block, columns, dilation, dilation)
+    tokens = [VOCABULARY - 1, *TARGET[0].tolist()[:-1]]
+    x = [model.target_embedding.weight[token] for token in tokens]
+    x = [x_i + column for x_i, column in zip(x, [*columns, zero], strict=True)]
+    for block, dilation in zip(model.decoder, (1, 2, 4), strict=True):
+        x = run(block, x, 2 * dilation, 0)
+    found = model(SOURCE[:1], TARGET[:1])[0]
+    for i, x_i in enumerate(x):
+        torch.testing.assert_close(found[i], model.output(model.last(x_i.relu()).relu()))
 
 
 @pytest.mark.slow

@@ -18,6 +18,8 @@ from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.beam_search import beam_search
 from headway.inference.step_decoding import StepDecoding
 from headway.model import Transformer, parameter_count
+from headway.paper.rivals.bytenet import ByteNet
+from headway.paper.rivals.convolutional import ConvolutionalTranslator
 from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.running.bitext import Bitext
@@ -33,6 +35,8 @@ from headway.training.trainer import Trainer
 TRANSFORMER = "Transformer"
 RIVALS: dict[str, Callable[[ModelConfig], Rival]] = {
     "RNN with attention": RecurrentTranslator,
+    "ConvS2S": ConvolutionalTranslator,
+    "ByteNet": ByteNet,
 }
 EXTRA_TOKENS = 50  # beyond the source's length, as in section 6.1
 BATCH_TOKENS = 1000  # of a search, with padding
