@@ -1,0 +1,118 @@
+"""Each name of Headway that docs/coming-from.md gives for a name of another implementation exists."""
+
+import argparse
+import importlib
+import re
+import shlex
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from headway.cli.arguments import parse
+from headway.cli.verbs import VERBS
+from headway.config import Config
+from headway.model import Transformer, parameter_count
+
+PAGE = (Path(__file__).parents[1] / "docs" / "coming-from.md").read_text(encoding="utf-8")
+ROWS = [
+    line.strip("|").split("|")
+    for line in PAGE.splitlines()
+    if line.startswith("| `") or line.startswith("| -")
+]
+NAMES = sorted({name for _, ours in ROWS for name in re.findall(r"`(.+?)`", ours)})
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+# Values and arguments inside the sentences of the right column.
+WORDS = {"emb", "prj", "load", "is_causal", "make_model"}
+
+MAKE_MODEL = "src_vocab tgt_vocab N d_model d_ff h dropout"
+TRAIN = (
+    "-data_pkl -train_path -val_path -epoch -b -batch_size -d_model -d_inner_hid -d_k -d_v -n_head -n_layers"
+    " -warmup -n_warmup_steps -lr_mul -seed -dropout -embs_share_weight -proj_share_weight -scale_emb_or_prj"
+    " -output_dir -use_tb -save_mode -no_cuda -label_smoothing"
+)
+PREPROCESS = (
+    "-raw_dir -data_dir -codes -save_data -prefix -max_len --symbols -s --min-frequency --dict-input"
+    " --separator --total-symbols -t -lang_src -lang_trg -data_src -data_trg -min_word_count -keep_case"
+    " -share_vocab"
+)
+TRANSLATE = "-model -data_pkl -output -beam_size -max_seq_len -no_cuda"
+
+
+def verb_module(verb: str) -> object:
+    assert verb in VERBS
+    return importlib.import_module(f"headway.cli.verbs.{verb}")
+
+
+def check(name: str, row: str) -> None:
+    """Fail if a name does not exist."""
+    if name.startswith("headway."):
+        module, attribute = name.rsplit(".", 1)
+        assert hasattr(importlib.import_module(module), attribute)
+    elif name.startswith("headway "):
+        _, verb, *words = shlex.split(name)
+        module = verb_module(verb)
+        if words:
+            parse(verb, module, words)  # type: ignore[arg-type]
+    elif "." in name:
+        section, setting = name.split()[0].removeprefix("--").split(".")
+        settings = type(getattr(Config(), section))
+        assert setting.replace("-", "_") in {field.name for field in fields(settings)}
+        if " " in name and section != "search":
+            words = ["run", *shlex.split(name)]
+            parse("train", verb_module("train"), words)  # type: ignore[arg-type]
+    else:
+        [verb] = re.findall(r"`headway (\w+)`", row)
+        parser = argparse.ArgumentParser()
+        verb_module(verb).configure(parser)  # type: ignore[attr-defined]
+        assert name in parser.format_help()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WORDS])
+def test_a_name_of_headway_exists(name: str) -> None:
+    for _, ours in ROWS:
+        if f"`{name}`" in ours:
+            check(name, ours)
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [
+        ("argument of `make_model`", MAKE_MODEL),
+        ("flag of `train.py`", TRAIN),
+        ("flag of `preprocess.py`", PREPROCESS),
+        ("flag of `translate.py`", TRANSLATE),
+    ],
+)
+def test_every_argument_and_flag_has_a_row(heading: str, names: str) -> None:
+    table = PAGE.split(f"| {heading} |")[1].split("\n\n")[0]
+    listed = [
+        name
+        for line in table.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`(.+?)`", line.split("|")[1])
+    ]
+    assert sorted(listed) == sorted(names.split())
+
+
+def build(example: str) -> Transformer:
+    found: dict[str, object] = {}
+    exec(compile(example, "coming-from.md", "exec"), found)
+    model = found["model"]
+    assert isinstance(model, Transformer)
+    return model
+
+
+def test_the_models_have_as_many_parameters_as_theirs() -> None:
+    """Their numbers follow from their layers: maps with or without biases, norms, and tied matrices."""
+    d, f = 512, 2048
+    network, norm = d * f + f + f * d + d, 2 * d
+
+    def stacks(attention: int) -> int:
+        return 6 * (attention + network + 2 * norm) + 6 * (2 * attention + network + 3 * norm)
+
+    annotated, shared = EXAMPLES
+    tables = 113 * d + 127 * d + 127 * d + 127  # two embeddings and the generator with its bias
+    assert parameter_count(build(annotated)) == stacks(4 * (d * d + d)) + 2 * norm + tables
+    # Their norms on the two embeddings are the only part without a counterpart.
+    assert parameter_count(build(shared)) == stacks(4 * d * d) + 113 * d
