@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headway.config import Config
+from headway.paper.experiments.rivals_stories import answer_questions
 from headway.paper.results import Claim, Result, Table, collect
 from headway.paper.rivals import training
 from headway.paper.rivals.training import RIVALS, TRANSFORMER, train_rival
@@ -21,7 +22,8 @@ SECTION = "1, 2 and 6.1"
 DIFFERS = (
     "The paper compares with published scores of large models. Here each system is small, reads the same"
     " subwords and batches, and has the Transformer's optimizer, learning rate, label smoothing, number of"
-    " steps and beam search; its own paper has others. Equal steps are not equal time."
+    " steps and beam search; its own paper has others. Equal steps are not equal time. Memory networks do"
+    " not translate: they answer questions about generated stories, and are trained as in their own paper."
 )
 
 
@@ -46,6 +48,7 @@ def run(work: Work) -> Result:
     return collect(
         table,
         *(compare(work, groups[TRANSFORMER], name, groups[name]) for name in RIVALS),
+        *answer_questions(work),
         differs=DIFFERS,
         settings=settings(work).to_dict(),
     )

@@ -1,10 +1,12 @@
 """The systems that the paper names beside its own, each small and exact to its own paper.
 
-Read ``rival.py`` first: it says what every rival has. Then each file is one system:
+Read ``rival.py`` first: it says what every translator has. Then each file is one system:
 
 - ``recurrent.py``: an RNN encoder-decoder with additive attention (Bahdanau et al., 2015).
 - ``convolutional.py``: ConvS2S, gated convolutions with attention in each layer (Gehring et al., 2017).
 - ``bytenet.py``: ByteNet, dilated convolutions unfolded over an encoder (Kalchbrenner et al., 2017).
+- ``memory_network.py`` and ``stories.py``: end-to-end memory networks, which do not translate but answer
+  questions about generated stories (Sukhbaatar et al., 2015).
 
-``training.py`` trains one of them, or the Transformer, with the package's own trainer, and translates.
+``training.py`` trains one of the translators, or the Transformer, with the package's own trainer, and translates.
 """

@@ -1,0 +1,57 @@
+"""End-to-end memory networks on questions about stories (paper: section 2)."""
+
+import torch
+
+from headway.paper.results import Claim, Finding, Table
+from headway.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
+from headway.paper.rivals.stories import LONGEST, Facts, Question, Words, make_questions
+from headway.paper.running.work import Work
+from headway.paper.verdicts import interval_text, verdict
+
+WIDTH = 20
+SOLVED = 95.0  # percent: Weston et al. (2015) call such a task solved
+TASKS: tuple[Facts, ...] = (1, 2)
+
+
+def answer_questions(work: Work) -> list[Finding]:
+    """Train a network for each number of supporting facts, of hops and each seed."""
+    rows, claims = [], []
+    for facts in TASKS:
+        for hops in (1, 3):
+            right = [train_one(work, facts, hops, seed) for seed in work.seeds]
+            rows.append((facts, hops, interval_text(right)))
+        claims.append(
+            Claim(
+                "End-to-end memory networks perform well on simple-language question answering"
+                f" (supporting facts: {facts}).",
+                "named, without a number",
+                f"{interval_text(right)} % right with three hops",
+                verdict([value - SOLVED for value in right], 1),
+                f"a task counts as solved at {SOLVED:g} %",
+                "2",
+            )
+        )
+    table = Table(
+        "Memory networks on generated stories",
+        ("supporting facts", "hops", "right, %"),
+        tuple(rows),
+        f"{work.seeds_note} {len(make_parts(work, 1, 1)[1])} unseen questions.",
+    )
+    return [table, *claims]
+
+
+def train_one(work: Work, facts: Facts, hops: int, seed: int) -> float:
+    """Train one network; returns the share of right answers to unseen questions in percent."""
+    words = Words()
+    train, test = make_parts(work, facts, seed)
+    torch.manual_seed(seed)
+    model = MemoryNetwork(words.size, WIDTH, hops, LONGEST)
+    train_network(model, words.tensors(train), work.pick(toy=2, minutes=100))
+    return count_right(model, words.tensors(test))
+
+
+def make_parts(work: Work, facts: Facts, seed: int) -> tuple[list[Question], list[Question]]:
+    """Return questions to learn from, and unseen ones."""
+    count = work.pick(toy=64, minutes=1000)
+    seen = make_questions(facts, count, seed)
+    return seen, [q for q in make_questions(facts, count, 1000 + seed) if q not in set(seen)]
