@@ -1,0 +1,46 @@
+# %% [markdown]
+# # Attention by hand
+#
+# Equation 1 is a softmax over dot products, and then a mean of the values.
+#
+# A query asks, keys answer how well they fit, and values are what is read. Equation 1 of the paper:
+# Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V. By hand it has three lines.
+# %%
+import torch
+from headway.model import DotProduct
+
+generator = torch.Generator().manual_seed(1)
+q, k = torch.randn(1, 1, 3, 8, generator=generator), torch.randn(1, 1, 5, 8, generator=generator)
+v = torch.randn(1, 1, 5, 8, generator=generator)  # batch, heads, positions, d_k
+
+scores = q @ k.transpose(-2, -1) / 8**0.5
+weights = scores.softmax(-1)
+by_hand = weights @ v
+# %% [markdown]
+# Headway's `DotProduct` computes the same.
+# %%
+core = DotProduct()
+torch.testing.assert_close(core.weights(q, k), weights)
+torch.testing.assert_close(core(q, k, v), by_hand)
+print(weights[0, 0].round(decimals=2))
+# %% [markdown]
+# Without the division the dot products grow with d_k, and the softmax comes close to choosing one key.
+# %%
+wide = torch.randn(1000, 512, generator=generator)
+products = (wide[:500] * wide[500:]).sum(-1)
+print(products.std(), (products / 512**0.5).std())  # about sqrt(512) and 1
+assert 20 < products.std() < 26
+# %% [markdown]
+# ## Questions
+#
+# 1. The rows of `weights` sum to what?
+# 2. Which of the three inputs may have another width than the others?
+# 3. Why sqrt(d_k), and not d_k?
+#
+# <details><summary>Answers</summary>
+#
+# 1. 1: each query divides its attention among the keys.
+# 2. The values: only queries and keys are multiplied with each other.
+# 3. The sum of d_k products of independent numbers of variance 1 has the variance d_k, so its standard deviation is sqrt(d_k).
+#
+# </details>

@@ -1,0 +1,39 @@
+# %% [markdown]
+# # Heads
+#
+# Several small attentions side by side cost as much as one large one.
+#
+# Section 3.2.2: each head has its own maps W^Q, W^K, W^V. The results are joined and mapped by W^O.
+# %%
+import torch
+from headway.model import MultiHeadAttention
+
+torch.manual_seed(3)
+attention = MultiHeadAttention(d_model=12, num_heads=3, d_k=4, d_v=4).eval()
+x = torch.randn(1, 5, 12)
+
+heads = []
+for head in range(3):
+    rows = slice(4 * head, 4 * head + 4)
+    q, k, v = (x @ part.weight[rows].T for part in (attention.query, attention.key, attention.value))
+    heads.append((q @ k.transpose(-2, -1) / 4**0.5).softmax(-1) @ v)
+by_hand = torch.cat(heads, -1) @ attention.output.weight.T
+torch.testing.assert_close(attention(x, x), by_hand)
+# %% [markdown]
+# The number of parameters does not depend on the number of heads, as long as h d_k = d_model.
+# %%
+for count in (1, 2, 3, 6):
+    module = MultiHeadAttention(12, count, 12 // count, 12 // count)
+    assert sum(p.numel() for p in module.parameters()) == 4 * 12 * 12
+# %% [markdown]
+# ## Questions
+#
+# 1. How many weights [query, key] does a layer of 8 heads have for 10 tokens?
+# 2. What would be lost with one head of the same total width?
+#
+# <details><summary>Answers</summary>
+#
+# 1. 8 x 10 x 10 = 800.
+# 2. One softmax for all: a position could not attend to two places for two purposes without mixing them.
+#
+# </details>

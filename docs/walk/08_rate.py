@@ -1,0 +1,34 @@
+# %% [markdown]
+# # The rate
+#
+# The learning rate rises for a while, and then falls as the root of the step.
+#
+# Equation 3: d_model^-0.5 min(step^-0.5, step warmup^-1.5).
+# %%
+from headway.training.schedule import learning_rate
+
+
+def by_hand(step, d_model=512, warmup=4000):
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+for step in (1, 100, 4000, 4001, 100_000):
+    rate = learning_rate(step, d_model=512, warmup_steps=4000)
+    assert abs(rate - by_hand(step)) < 1e-12
+    print(f"{step:7,} {rate:.6f}")
+# %% [markdown]
+# The peak is at the end of the warm-up.
+# %%
+assert max(range(1, 20_000), key=by_hand) == 4000
+# %% [markdown]
+# ## Questions
+#
+# 1. What happens to the peak if the warm-up is four times as long?
+# 2. What is the rate at step 16,000, compared with the peak at 4,000?
+#
+# <details><summary>Answers</summary>
+#
+# 1. It is half as high: the peak is (d_model warmup)^-0.5.
+# 2. Half of it.
+#
+# </details>
