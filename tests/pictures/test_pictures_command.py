@@ -149,6 +149,7 @@ def test_json_and_html_hold_the_maps(
         ([], "give --out FILE or --explain"),
         (["--out", "a.gif"], "--out a.gif: must end in .svg"),
         (["--out", "a.svg", "--view", "word"], "--word WORD"),
+        (["--out", "a.png", "--view", "growth"], "--out a.png: --view growth is an animation"),
         (["--out", "a.svg", "--layer", "3"], "--layer 3: must be from 1 to 2"),
         (["--out", "a.svg", "--heads", "1,4"], "--heads 1,4: must be from 1 to 3"),
         (["--out", "a.svg", "--heads", "x"], "--heads x"),

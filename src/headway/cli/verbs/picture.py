@@ -10,6 +10,7 @@ from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.inference import Translator
+    from headway.pictures.explain import Explanation
     from headway.pictures.maps import AttentionMaps
     from headway.pictures.picture import Picture
 
@@ -34,10 +35,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--view",
-        choices=("head", "word", "grid", "heat", "alignment"),
+        choices=("head", "word", "grid", "heat", "alignment", "growth"),
         default="head",
         help="head (default): lines between tokens; word: the lines of --word; grid: a small map of"
-        " each head; heat: one large map; alignment: lines between words",
+        " each head; heat: one large map; alignment: lines between words; growth: the same, word after word (.svg)",
     )
     parser.add_argument(
         "--kind", choices=("encoder", "decoder", "cross"), help="which attention (default: cross)"
@@ -62,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="print the numbers by which one head attends from one token",
+        help="print the numbers by which one head attends from one token; --out draws them",
     )
     add_direction(parser)
 
@@ -77,6 +78,8 @@ def run(args: argparse.Namespace) -> None:
         usage_error(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
     if args.view == "word" and not args.word:
         usage_error("--view word needs --word WORD")
+    if args.view == "growth" and args.out and Path(args.out).suffix != ".svg":
+        usage_error(f"--out {args.out}: --view growth is an animation, which must end in .svg")
     if args.out and Path(args.out).suffix in DRAWN:
         from headway.pictures.drawing import check_output
 
@@ -84,6 +87,7 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.cli.settings import choose_direction
     from headway.inference import Translator
+    from headway.pictures.lanes import lanes
     from headway.pictures.sentences import sentence_maps
 
     translator = choose_direction(Translator.load(args.model), args)
@@ -92,7 +96,11 @@ def run(args: argparse.Namespace) -> None:
         raise HeadwayError(f"{args.model}: this model has no attention to draw")
     args.kind = args.kind or ("cross" if "cross" in maps.maps else next(iter(maps.maps)))
     if args.explain:
-        print(explanation(translator, maps, args))
+        found = explanation(translator, maps, args)
+        print(found.to_text())
+        if args.out and Path(args.out).suffix in DRAWN:
+            lanes(found).save(args.out)
+            return
     if args.out:
         write(maps, args)
 
@@ -110,6 +118,10 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
 
         text = json.dumps(maps.to_json(), ensure_ascii=False)
         out.write_text(text + "\n", encoding="utf-8", newline="\n")
+    elif args.view == "growth":
+        from headway.pictures.growth import save_growth
+
+        save_growth(draw(maps, args), out)
     else:
         draw(maps, args).save(out)
 
@@ -121,7 +133,7 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     from headway.pictures.heat import grid, heat_map
     from headway.pictures.labels import find_token
 
-    kind = "cross" if args.view == "alignment" else args.kind
+    kind = "cross" if args.view in ("alignment", "growth") else args.kind
     found = maps.pick(kind)
     layers, count = found.weights.shape[:2]
     layer = None if args.layer is None else numbers("--layer", str(args.layer), layers)[0]
@@ -130,7 +142,7 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
         return grid(maps, kind)
     if args.view == "heat":
         return heat_map(maps, kind, layer=layer, heads=heads)
-    if args.view == "alignment":
+    if args.view in ("alignment", "growth"):
         return alignment_strip(maps, layer=layer)
     query = find_token(found.queries, args.word) if args.word else None
     return head_view(
@@ -138,7 +150,9 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     )
 
 
-def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace) -> str:
+def explanation(
+    translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace
+) -> "Explanation":
     """Return the numbers of one head and one token; by default of the first head and token."""
     from headway.inference.alignment import usual_layer
     from headway.pictures.explain import explain
@@ -157,7 +171,7 @@ def explanation(translator: "Translator", maps: "AttentionMaps", args: argparse.
         layer=layer,
         head=numbers("--heads", args.heads or "1", count)[0],
         query=find_token(found.queries, args.word) if args.word else 0,
-    ).to_text()
+    )
 
 
 def numbers(option: str, text: str, count: int) -> Sequence[int]:
