@@ -58,7 +58,7 @@ class SearchConfig:
         "of round_trip or a backward model: weight of log p(source | candidate)",
         NOT_NEGATIVE,
         at_most(10),
-    ] = 0.5
+    ] = 0.25
     max_tokens: Annotated[
         int,
         "longer lines are split, at sentence ends if possible, and joined again",

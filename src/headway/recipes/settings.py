@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 3  # raised by each change that gives an old plan other stages
+VERSION = 4  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
@@ -60,7 +60,7 @@ class Scale:
     mono_weight: float = 2.0
     final: Settings = field(default_factory=dict)
     alphas: tuple[float, ...] = (0.6, 1.0, 1.4)
-    beams: tuple[int, ...] = (8,)
+    beams: tuple[int, ...] = (8, 16)
     student: Settings = field(default_factory=dict)
     student_real_weight: int = 1
     student_beams: tuple[int, ...] = (1, 2, 4)
