@@ -181,6 +181,14 @@ def test_a_constraint_that_the_likeliest_translation_meets_changes_nothing(beam:
     assert sum(a == b for a, b in zip(found, free, strict=True)) >= (40 if beam == 200 else 36)
 
 
+def test_a_long_unlikely_term_is_completed_soon_after_the_rest_of_the_translation() -> None:
+    toy, term = Toy(1, seed=1), (2, 3, 3, 3, 3, 3, 3)
+    toy.table[:] = torch.tensor([6.0, -4.0, -2.0, -6.0, -99.0])  # 0 is likely, 2 less, 3 is not
+    toy.table[:, :, 0] = torch.tensor([1.0, 6.0, -2.0, -6.0, -99.0])  # 0 is the last word
+    [[found]] = search(toy, [0], [60], [[constraint(term)]])
+    assert len(found.tokens) < 15
+
+
 def test_a_prefix_counts_for_the_constraints() -> None:
     toy = Toy(2, seed=4)
     found = search(

@@ -72,6 +72,10 @@ class ConstrainedDecoding:
         self.states_N: Ids = np.array(starts).repeat(beams)
         self.totals_N = np.zeros(len(self.states_N))
         self.totals_N.reshape(-1, beams)[:, 1:] = -np.inf  # as `beam_search` starts
+        # Whether a hypothesis was complete but for its constraints. From then on, the candidate that is
+        # nearest to meeting them always has room: a long term costs more with each of its tokens, and new
+        # beginnings of it would push out those that are almost done.
+        self.is_over_A = np.zeros(len(self.automata), dtype=bool)
         self.last: Candidates | None = None
         self.rows: Ids = np.arange(len(self.states_N))
         self.length = 0
@@ -105,6 +109,7 @@ class ConstrainedDecoding:
         self.automata = [self.automata[sentence] for sentence in sentences]
         self.limits = [self.limits[sentence] for sentence in sentences]
         self.ended = [self.ended[sentence] for sentence in sentences]
+        self.is_over_A = self.is_over_A[sentences]
         self.alphabet_AZ = self.alphabet_AZ[sentences]
         self.decoding.keep(sentences)
 
@@ -176,7 +181,11 @@ class ConstrainedDecoding:
         with np.errstate(invalid="ignore"):  # minus infinity twice
             behind_AM = np.where(sorted_AM > -np.inf, best_AM - sorted_AM, np.inf)
         begun_AM = np.take_along_axis(labels_AM, by_label_AM, 1) // STEPS
-        behind_AM += LATE * np.take_along_axis(is_late_NM.reshape(sentences, -1), by_label_AM, 1)
+        is_late_AM = is_late_NM.reshape(sentences, -1)
+        behind_AM += LATE * np.take_along_axis(is_late_AM, by_label_AM, 1)
+        self.is_over_A |= (is_late_AM & (totals_AM > -np.inf)).any(1)
+        nearest_A = (sorted_AM > -np.inf).argmax(1)
+        behind_AM[self.is_over_A, nearest_A[self.is_over_A]] = -1
         ranked_AM = np.lexsort((COST * begun_AM - sorted_AM, behind_AM))
         order_AM = np.take_along_axis(by_label_AM, ranked_AM, 1)
         total_AM = np.take_along_axis(totals_AM, order_AM, 1)
