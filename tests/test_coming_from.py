@@ -79,9 +79,9 @@ def test_a_name_of_headway_exists(name: str) -> None:
     ("heading", "names"),
     [
         ("argument of `make_model`", MAKE_MODEL),
-        ("flag of `train.py`", TRAIN),
-        ("flag of `preprocess.py`", PREPROCESS),
-        ("flag of `translate.py`", TRANSLATE),
+        ("flag of its train.py", TRAIN),
+        ("flag of its preprocess.py", PREPROCESS),
+        ("flag of its translate.py", TRANSLATE),
     ],
 )
 def test_every_argument_and_flag_has_a_row(heading: str, names: str) -> None:
