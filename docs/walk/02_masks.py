@@ -33,7 +33,7 @@ torch.testing.assert_close(seen, DotProduct()(q, k[:, :, :3], v[:, :, :3]))
 # <details><summary>Answers</summary>
 #
 # 1. 1, 0, 0, 0: the first position sees only itself.
-# 2. Zeros after it would leave rows whose sum is less than 1.
+# 2. If weights were set to zero after the softmax, those of a row would no longer sum to 1.
 # 3. No: its weight is exactly zero.
 #
 # </details>

@@ -3,8 +3,8 @@
 #
 # Keep the best beginnings, because the best first word may lead nowhere.
 #
-# A language of two words and an end, whose probabilities depend on the word before. The likeliest first word
-# is a trap.
+# The language here has two words, A and B, and an end. The word before decides how likely each of them comes
+# next. A is the likeliest first word, but what follows it is unsure.
 # %%
 from itertools import product
 

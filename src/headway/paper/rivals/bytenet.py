@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from headway.config import ModelConfig
 from headway.kernels.linear import Linear
 from headway.kernels.visibility import Segments, SegmentsLike
-from headway.model.embeddings import shift_right
 from headway.model.mixers import Convolution
 from headway.paper.rivals.rival import Rival, RivalState, real_positions
 
@@ -73,17 +72,6 @@ class ByteNet(Rival):
         self.decoder = blocks(config.num_decoder_layers, causal=True)
         self.last = Linear(width, width)
 
-    def hidden(
-        self,
-        source_BS: Tensor,
-        target_BT: Tensor,
-        source_segments: SegmentsLike = None,
-        target_segments: SegmentsLike = None,
-    ) -> Tensor:
-        """Return the last convolution of width 1 with its ReLU, [B, T, D]."""
-        state = self.start(source_BS, source_segments)
-        return self._decode(shift_right(target_BT, self.config.target_vocab_size - 1), state)
-
     def start(self, source_BS: Tensor, source_segments: SegmentsLike = None) -> RivalState:
         """Encode a source of length s in ceil(a s) columns: dynamic unfolding, section 3.2.
 
@@ -101,15 +89,9 @@ class ByteNet(Rival):
         segments = Segments(inside_BU.long(), is_packed=False)
         for block in self.encoder:
             x_BUD = block(x_BUD, segments)
-        read_B0 = source_BS.new_zeros(len(source_BS), 0)
-        return RivalState(columns=x_BUD * inside_BU[..., None], read=read_B0)
+        return RivalState(columns=x_BUD * inside_BU[..., None])
 
-    def step(self, tokens_N: Tensor, state: RivalState) -> Tensor:
-        """Read one more token; the decoder reads the tokens before it again."""
-        state["read"] = torch.cat((state["read"], tokens_N[:, None]), 1)
-        return self.logits(self._decode(state["read"], state)[:, -1])
-
-    def _decode(self, shifted_BT: Tensor, state: RivalState) -> Tensor:
+    def decode(self, shifted_BT: Tensor, state: RivalState) -> Tensor:
         """Run the decoder on top of the encoder's columns; where those end, zeros take their place."""
         columns_BUD = state["columns"][:, : shifted_BT.size(1)]
         missing = shifted_BT.size(1) - columns_BUD.size(1)

@@ -15,7 +15,7 @@ from torch.nn.utils.parametrizations import weight_norm
 
 from headway.config import ModelConfig
 from headway.kernels.visibility import Segments, SegmentsLike
-from headway.model.embeddings import Embedding, shift_right
+from headway.model.embeddings import Embedding
 from headway.model.mixers import Convolution
 from headway.paper.rivals.rival import Rival, RivalState, real_positions
 
@@ -90,18 +90,6 @@ class ConvolutionalTranslator(Rival):
         self.decoder = nn.ModuleList(Block(width, k, p, causal=True) for _ in range(depth))
         self.queries = nn.ModuleList(normalized_map(width, width) for _ in range(depth))  # W_d
 
-    def hidden(
-        self,
-        source_BS: Tensor,
-        target_BT: Tensor,
-        source_segments: SegmentsLike = None,
-        target_segments: SegmentsLike = None,
-    ) -> Tensor:
-        """Return the decoder's last states, [B, T, D]."""
-        state = self.start(source_BS, source_segments)
-        shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1)
-        return self._decode(shifted_BT, state)
-
     def start(self, source_BS: Tensor, source_segments: SegmentsLike = None) -> RivalState:
         """Encode: the keys are z, and the values z + e, with e the embeddings (equation 2)."""
         real_BS = real_positions(source_BS, source_segments)
@@ -112,13 +100,7 @@ class ConvolutionalTranslator(Rival):
             x_BSD = block(x_BSD, segments)
         # Each layer of the decoder sends a gradient here: their mean goes on (section 3.5).
         z_BSD = scale_gradient(self.out_of_encoder(x_BSD), 1 / len(self.decoder))
-        read_B0 = source_BS.new_zeros(len(source_BS), 0)
-        return RivalState(keys=z_BSD, values=z_BSD + embedded_BSD, real=real_BS, read=read_B0)
-
-    def step(self, tokens_N: Tensor, state: RivalState) -> Tensor:
-        """Read one more token; the decoder reads the tokens before it again."""
-        state["read"] = torch.cat((state["read"], tokens_N[:, None]), 1)
-        return self.logits(self._decode(state["read"], state)[:, -1])
+        return RivalState(keys=z_BSD, values=z_BSD + embedded_BSD, real=real_BS)
 
     def _embed(self, tokens_BT: Tensor, words: Embedding, places: nn.Embedding) -> Tensor:
         """Add the embeddings of words and absolute positions (section 3.1)."""
@@ -126,7 +108,7 @@ class ConvolutionalTranslator(Rival):
         embedded_BTD: Tensor = self.dropout(words(tokens_BT) + places(place_T))
         return embedded_BTD
 
-    def _decode(self, shifted_BT: Tensor, state: RivalState) -> Tensor:
+    def decode(self, shifted_BT: Tensor, state: RivalState) -> Tensor:
         """Run the decoder; equations 1 and 2 of section 3.3 in each layer."""
         embedded_BTD = self._embed(shifted_BT, self.target_embedding, self.target_positions)
         hidden_B1S = ~state["real"][:, None]
@@ -143,5 +125,5 @@ class ConvolutionalTranslator(Rival):
 
 
 def scale_gradient(x: Tensor, factor: float) -> Tensor:
-    """Return x, whose gradient is multiplied by a factor on its way back."""
+    """Return x itself; in the backward pass, its gradient is multiplied by a factor."""
     return x * factor + x.detach() * (1 - factor)

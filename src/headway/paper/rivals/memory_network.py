@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 CLIP = 40.0  # norm of the gradient (section 4.2)
-FIRST_RATE = 0.01  # halved every 25 epochs
+FIRST_RATE = 0.01  # halved after each quarter of the epochs: every 25 of the paper's 100
 
 
 class MemoryNetwork(nn.Module):

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from headway.config import ModelConfig
 from headway.kernels.linear import Linear
 from headway.kernels.visibility import SegmentsLike
-from headway.model.embeddings import shift_right
 from headway.paper.rivals.rival import Rival, RivalState, real_positions
 
 
@@ -68,23 +67,6 @@ class RecurrentTranslator(Rival):
         self.out_target = Linear(width, 2 * width, bias=False)  # V_o
         self.out_context = Linear(2 * width, 2 * width, bias=False)  # C_o
 
-    def hidden(
-        self,
-        source_BS: Tensor,
-        target_BT: Tensor,
-        source_segments: SegmentsLike = None,
-        target_segments: SegmentsLike = None,
-    ) -> Tensor:
-        """Return the maxout layer t_i for each target token, [B, T, D]; appendix A.2.2."""
-        state = self.start(source_BS, source_segments)
-        shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1)
-        embedded_BTD = self.target_embedding(shifted_BT)
-        states, contexts = [], []
-        for inputs_B3D in self.target_inputs(embedded_BTD).unbind(1):
-            states.append(state["hidden"])
-            contexts.append(self._advance(inputs_B3D, state))
-        return self._maxout(torch.stack(states, 1), embedded_BTD, torch.stack(contexts, 1))
-
     def start(self, source_BS: Tensor, source_segments: SegmentsLike = None) -> RivalState:
         """Read the source in both directions; s_0 = tanh(W_s h_1) of the backward direction."""
         real_BS = real_positions(source_BS, source_segments)
@@ -100,6 +82,15 @@ class RecurrentTranslator(Rival):
             keys=self.align_memory(memory_BSA),
             real=real_BS,
         )
+
+    def decode(self, shifted_BT: Tensor, state: RivalState) -> Tensor:
+        """Return the maxout layer t_i for each target token, [B, T, D]; appendix A.2.2."""
+        embedded_BTD = self.target_embedding(shifted_BT)
+        states, contexts = [], []
+        for inputs_B3D in self.target_inputs(embedded_BTD).unbind(1):
+            states.append(state["hidden"])
+            contexts.append(self._advance(inputs_B3D, state))
+        return self._maxout(torch.stack(states, 1), embedded_BTD, torch.stack(contexts, 1))
 
     def step(self, tokens_N: Tensor, state: RivalState) -> Tensor:
         """Read one more token; see `Rival.step`."""

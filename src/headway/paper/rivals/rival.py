@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from headway.config import ModelConfig
 from headway.kernels.linear import Linear
 from headway.kernels.visibility import Segments, SegmentsLike
-from headway.model.embeddings import Embedding
+from headway.model.embeddings import Embedding, shift_right
 
 
 class RivalState(dict[str, Tensor]):
-    """What a rival's decoder remembers: tensors whose first axis is N, also those of the source.
+    """What a rival's decoder remembers: tensors with a row for each hypothesis, also those of the source.
 
     Each hypothesis has a copy of its source's tensors. The core shares one among all hypotheses of a
     sentence, which is faster; here simplicity counts.
@@ -68,7 +68,6 @@ class Rival(nn.Module, ABC):
         logits: Tensor = self.output(hidden)
         return logits
 
-    @abstractmethod
     def hidden(
         self,
         source_BS: Tensor,
@@ -77,19 +76,34 @@ class Rival(nn.Module, ABC):
         target_segments: SegmentsLike = None,
     ) -> Tensor:
         """Return the states before the softmax, [B, T, D]; no state reads its own or a later target."""
+        shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1)
+        return self.decode(shifted_BT, self.start(source_BS, source_segments))
 
     @abstractmethod
     def start(self, source_BS: Tensor, source_segments: SegmentsLike = None) -> RivalState:
         """Encode sentences; returns the state before the first target token."""
 
     @abstractmethod
+    def decode(self, shifted_BT: Tensor, state: RivalState) -> Tensor:
+        """Read target tokens from the beginning; returns the states before the softmax, [B, T, D].
+
+        Args:
+            shifted_BT: The tokens, ``<pad>`` (the last id, whose embedding is zero) first.
+            state: From `start`.
+        """
+
     def step(self, tokens_N: Tensor, state: RivalState) -> Tensor:
         """Read a token for each hypothesis and return the next logits, [N, V]; ``state`` changes.
 
+        The decoder reads the tokens before it again, unless a rival has a better way.
+
         Args:
-            tokens_N: The last tokens; ``<pad>`` (the last id, whose embedding is zero) at the start.
+            tokens_N: The last tokens; ``<pad>`` at the start.
             state: From `start`.
         """
+        before = [state["read"]] if "read" in state else []
+        state["read"] = torch.cat((*before, tokens_N[:, None]), 1)
+        return self.logits(self.decode(state["read"], state)[:, -1])
 
 
 def real_positions(source_BS: Tensor, segments: SegmentsLike) -> Tensor:

@@ -19,7 +19,7 @@ Facts = Literal[1, 2]
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a story, whose answer is one word.
+    """A story and a question about it; the answer is one word.
 
     Attributes:
         story: Sentences in the order of time, as words.
