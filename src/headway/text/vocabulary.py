@@ -29,6 +29,7 @@ from headway.text.sentencepiece_bounds import MAX_BYTES, find_excess
 UNK, EOS = 0, 1
 PAD = "<pad>"
 SPACE = "\u2581"  # how sentencepiece writes a space; in a user's text it becomes its three bytes
+FEW = 32  # texts that are tokenized sooner one after the other than by threads
 
 
 @dataclass(frozen=True)
@@ -137,9 +138,9 @@ class Vocabulary:
     def _split(self, texts: list[str], drawn: Draw | None) -> list[list[int]]:
         if drawn is not None:
             return [self._draw(text, drawn) for text in texts]
-        # For a list sentencepiece starts threads, which takes longer than one sentence.
+        # For a list sentencepiece starts threads, which takes longer than a few sentences.
         encode = self._processor.encode
-        ids: list[list[int]] = [encode(texts[0])] if len(texts) == 1 else encode(texts)
+        ids: list[list[int]] = list(map(encode, texts)) if len(texts) <= FEW else encode(texts)
         return ids
 
     def _draw(self, text: str, drawn: Draw) -> list[int]:
