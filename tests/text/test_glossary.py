@@ -9,6 +9,7 @@ from headway.errors import HeadwayError
 from headway.text.glossary import Glossary, Term
 from headway.text.glossary_file import read_glossary
 from headway.text.kept_text import find_kept_text
+from headway.text.words import is_word_character
 
 
 def found(glossary: Glossary, text: str) -> list[str]:
@@ -21,6 +22,17 @@ def test_the_longest_term_is_taken_as_whole_words() -> None:
         "house  door", "house", "door",
     ]  # fmt: skip
     assert found(glossary, "黒猫が好き") == ["猫"]
+
+
+def test_a_term_is_found_wherever_no_word_goes_on() -> None:
+    """Also between letters of scripts without spaces, of which Unicode has more blocks than one thinks."""
+    letters = [c for c in map(chr, range(0x40000)) if c.isalnum() and not is_word_character(c)]
+    assert len(letters) > 50_000
+    for at in range(0, len(letters), 500):
+        some = "".join(letters[at : at + 500])
+        glossary = Glossary.of(dict.fromkeys(some, "x"))
+        # Case folding makes some letters equal, so that only the places are compared.
+        assert len(found(glossary, some)) == len(some), hex(ord(some[0]))
 
 
 def test_case_patterns_and_expressions() -> None:
@@ -46,6 +58,7 @@ def test_a_term_at_the_beginning_of_a_sentence_may_have_a_capital() -> None:
 def test_terms_do_not_reach_into_taken_ranges() -> None:
     glossary = Glossary.of({"a b": "x", "b": "y"})
     assert [match.start for match in glossary.find("a b b", [(2, 3)])] == [4]
+    assert [match.start for match in glossary.find("b b b b b", [(2, 3), (3, 5)])] == [0, 6, 8]
 
 
 TABLE = (

@@ -11,7 +11,7 @@ from headway.text.words import is_inside_word
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
 _PLACES = re.compile(
-    r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U00020000-\U0003ffff]+|\S"
+    r"[^\W\u0e00-\u0eff\u1000-\u109f\u1100-\u115f\u1780-\u17ff\u2e80-\U0003ffff]+|\S"
 )
 
 
@@ -148,19 +148,19 @@ class Glossary:
             taken: Ranges of characters, ascending, in which there are no terms.
         """
         found: list[TermMatch] = []
-        ranges = iter([*taken, (len(text), len(text))])
-        barrier = next(ranges)
-        at = 0
-        while at < len(text):
-            if at >= barrier[0]:
-                at, barrier = max(at, barrier[1]), next(ranges, (len(text), len(text)))
-                if at >= len(text):
-                    break
+        barriers = iter([*taken, (len(text), len(text))])
+        start, end = next(barriers)
+        at = 0  # the end of the last term or range
+        for place in map(re.Match.start, _PLACES.finditer(text)):
+            while place >= start:
+                at = end
+                start, end = next(barriers)
+            if place < at or is_inside_word(text, place):
                 continue
-            match = None if is_inside_word(text, at) else self._longest(text, at, barrier[0])
+            match = self._longest(text, place, start)
             if match is not None:
                 found.append(match)
-            at = at + 1 if match is None else match.end
+                at = match.end
         return found
 
     def _longest(self, text: str, start: int, end: int) -> TermMatch | None:
