@@ -9,9 +9,10 @@ import torch
 from test_search import EOS, PAD, Toy, V, brute_force
 
 from headway.inference import Hypothesis, beam_search
+from headway.inference.automaton import SentenceAutomaton, State, other_letter
 from headway.inference.batch_search import search_batch
 from headway.inference.constrained_decoding import ConstrainedDecoding
-from headway.inference.constraints import Automaton, Constraint, State, Words
+from headway.inference.constraints import Constraint, Words
 from headway.inference.ensemble import EnsembleEngine
 from headway.inference.fixed_engine import FixedEngine
 from headway.inference.native_engine import NativeEngine
@@ -50,7 +51,7 @@ def search(
     **options: object,
 ) -> list[list[Hypothesis]]:
     settings = {"beam": 4, "alpha": 0.6, "eos": EOS, "pad": PAD, **options}
-    automata = [Automaton(some, words) if some else None for some in constraints]
+    automata = [SentenceAutomaton.of(some, words) if some else None for some in constraints]
     beams = settings["beam"]
     decoding = ConstrainedDecoding(
         toy.decoding(sentences, beams), automata, limits, beams=beams, eos=EOS, pad=PAD
@@ -59,9 +60,11 @@ def search(
 
 
 def accepts(tokens: Sequence[int], constraints: Sequence[Constraint], words: Words) -> bool:
-    automaton, state = Automaton(constraints, words), State()
+    alphabet, _, automaton = SentenceAutomaton.of(constraints, words)
+    letters, state = {token: letter for letter, token in enumerate(alphabet.tolist())}, State()
     for token in tokens:
-        state = automaton.advance(state, token)
+        letter = letters.get(token, other_letter(words.kinds[token]))
+        state = automaton.advance(state, letter)
         if state is None:
             return False
     return state.met == automaton.all_met
@@ -214,8 +217,8 @@ def real_constraints(count: int) -> list[list[Constraint]]:
     ]
 
 
-def automata(some: Sequence[Sequence[Constraint]]) -> list[Automaton | None]:
-    return [Automaton(each, WORDS) if each else None for each in some]
+def automata(some: Sequence[Sequence[Constraint]]) -> list[SentenceAutomaton | None]:
+    return [SentenceAutomaton.of(each, WORDS) if each else None for each in some]
 
 
 @native

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from headway.inference.automaton import SentenceAutomaton
 from headway.inference.beam_search import Decoding, Hypothesis, Ids, beam_search
 from headway.inference.constrained_decoding import ConstrainedDecoding
-from headway.inference.constraints import Automaton
 from headway.inference.engine import Engine
 from headway.inference.fixed_engine import FixedEngine
 
@@ -22,7 +22,7 @@ def search_batch(
     prefixes: Sequence[Sequence[int]] | None = None,
     choices: Sequence[Ids] | None = None,
     is_wanted: Callable[[int], bool] | None = None,
-    automata: Sequence[Automaton | None] | None = None,
+    automata: Sequence[SentenceAutomaton | None] | None = None,
 ) -> list[list[Hypothesis]]:
     """Search for the translations of a batch, from source ids to target ids.
 

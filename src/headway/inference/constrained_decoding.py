@@ -17,8 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.inference.automaton import FORBIDDEN, STEPS, SentenceAutomaton, State
 from headway.inference.beam_search import Candidates, Ids
-from headway.inference.constraints import FORBIDDEN, STEPS, Automaton, State
 from headway.inference.engine import Hypotheses
 from headway.inference.state_table import StateTable
 
@@ -46,7 +46,7 @@ class ConstrainedDecoding:
     def __init__(
         self,
         decoding: Hypotheses,
-        automata: Sequence[Automaton | None],
+        automata: Sequence[SentenceAutomaton | None],
         limits: Sequence[int],
         *,
         beams: int,
@@ -67,8 +67,11 @@ class ConstrainedDecoding:
         for row_Z, automaton in zip(self.alphabet_AZ, self.automata, strict=True):
             if automaton is not None:
                 row_Z[: len(automaton.alphabet)] = automaton.alphabet
-        self.table = StateTable(constrained, width)
-        starts = [0 if each is None else self.table.enter(each, State()) for each in self.automata]
+        self.table = StateTable(self.words, width)
+        starts = [
+            0 if each is None else self.table.enter(each.automaton, State())
+            for each in self.automata
+        ]
         self.states_N: Ids = np.array(starts).repeat(beams)
         self.totals_N = np.zeros(len(self.states_N))
         self.totals_N.reshape(-1, beams)[:, 1:] = -np.inf  # as `beam_search` starts
@@ -91,11 +94,9 @@ class ConstrainedDecoding:
         chosen_NM = self._choose(log_p_NM, labels_NM, tokens_NM, is_late_NM)
         logits_NM = np.where(chosen_NM, logits_NM, -np.inf)
         # The search expects the best candidates first.
-        order_NM = (-logits_NM).argsort(1, kind="stable")
+        order_NM = _places((-logits_NM).argsort(1, kind="stable"))
         self.last = Candidates(
-            np.take_along_axis(tokens_NM, order_NM, 1),
-            np.take_along_axis(logits_NM, order_NM, 1),
-            found.log_z.copy(),
+            tokens_NM.take(order_NM), logits_NM.take(order_NM), found.log_z.copy()
         )
         return self.last
 
@@ -175,27 +176,26 @@ class ConstrainedDecoding:
         sentences, beams = len(self.automata), self.beams
         totals_AM = (self.totals_N[:, None] + log_p_NM).reshape(sentences, -1)
         labels_AM = labels_NM.reshape(sentences, -1)
-        by_label_AM = np.lexsort((-totals_AM, labels_AM))
-        sorted_AM = np.take_along_axis(totals_AM, by_label_AM, 1)
+        by_label_AM = _places(np.lexsort((-totals_AM, labels_AM)))
+        sorted_AM = totals_AM.take(by_label_AM)
         best_AM = np.maximum.accumulate(sorted_AM, 1)
         with np.errstate(invalid="ignore"):  # minus infinity twice
             behind_AM = np.where(sorted_AM > -np.inf, best_AM - sorted_AM, np.inf)
-        begun_AM = np.take_along_axis(labels_AM, by_label_AM, 1) // STEPS
+        begun_AM = labels_AM.take(by_label_AM) // STEPS
         is_late_AM = is_late_NM.reshape(sentences, -1)
-        behind_AM += LATE * np.take_along_axis(is_late_AM, by_label_AM, 1)
+        behind_AM += LATE * is_late_AM.take(by_label_AM)
         self.is_over_A |= (is_late_AM & (totals_AM > -np.inf)).any(1)
         nearest_A = (sorted_AM > -np.inf).argmax(1)
         behind_AM[self.is_over_A, nearest_A[self.is_over_A]] = -1
-        ranked_AM = np.lexsort((COST * begun_AM - sorted_AM, behind_AM))
-        order_AM = np.take_along_axis(by_label_AM, ranked_AM, 1)
-        total_AM = np.take_along_axis(totals_AM, order_AM, 1)
-        ends_AM = np.take_along_axis(tokens_NM.reshape(sentences, -1), order_AM, 1) == self.eos
+        ranked_AM = _places(np.lexsort((COST * begun_AM - sorted_AM, behind_AM)))
+        order_AM, total_AM = by_label_AM.take(ranked_AM), sorted_AM.take(ranked_AM)
+        ends_AM = tokens_NM.take(order_AM) == self.eos
         is_first_AM = np.arange(total_AM.shape[1]) < beams
         # Another candidate takes the place of one that ends, unless its higher score would hide the end.
         worst_end_A1 = np.where(ends_AM & is_first_AM, total_AM, np.inf).min(1, keepdims=True)
         is_next_AM = ((~ends_AM).cumsum(1) <= beams) & ~ends_AM & (total_AM <= worst_end_A1)
         chosen_AM = np.zeros(totals_AM.shape, dtype=bool)
-        np.put_along_axis(chosen_AM, order_AM, is_first_AM | is_next_AM, 1)
+        chosen_AM.put(order_AM, is_first_AM | is_next_AM)
         chosen_AM[[automaton is None for automaton in self.automata]] = True
         if self.n_best:
             self._give_up(chosen_AM, totals_AM, labels_AM)
@@ -219,3 +219,9 @@ class ConstrainedDecoding:
             if self.automata[row] is not None:
                 both = [*self.ended[row], float(totals_AM[row, column])]
                 self.ended[row] = sorted(both, reverse=True)[: self.n_best]
+
+
+def _places(order_RM: Ids) -> Ids:
+    """Turn places in the rows of an array [R, M] into places in the whole array."""
+    rows, width = order_RM.shape
+    return order_RM + np.arange(0, rows * width, width)[:, None]

@@ -1,15 +1,14 @@
 """The states of the automata of a batch as rows of arrays, so that a step needs no loop over hypotheses.
 
-Shapes: N hypotheses, S states, Z tokens of the longest alphabet, J = Z + 4 kinds of tokens.
+Shapes: N hypotheses, S states, Z tokens of the longest alphabet, J = Z + 4 kinds of other tokens.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.inference.automaton import Automaton, Labels, State, other_letter
 from headway.inference.beam_search import Ids
-from headway.inference.constraints import Automaton, Labels, State
+from headway.inference.constraints import Words
 
 UNKNOWN = -1  # a transition that no hypothesis has taken yet
 SCALARS = 5  # numbers at the beginning of `Labels`
@@ -18,11 +17,11 @@ SCALARS = 5  # numbers at the beginning of `Labels`
 class StateTable:
     """Numbers for the states of all automata; a state is entered when a hypothesis first reaches it.
 
-    Number 0 stands for no state: of a sentence without constraints, or of a hypothesis that the search
-    has given up.
+    Number 0 stands for no state: of a sentence without constraints, of a hypothesis that has met all
+    constraints for good, or of one that the search has given up.
 
     Args:
-        automata: At least one.
+        words: Of the vocabulary.
         width: Z.
 
     Attributes:
@@ -31,8 +30,8 @@ class StateTable:
         needed_SZ: Their ``needed_of_alphabet``, likewise.
     """
 
-    def __init__(self, automata: Sequence[Automaton], width: int) -> None:
-        self.kinds: Ids = np.array(automata[0].words.kinds, dtype=np.int64)
+    def __init__(self, words: Words, width: int) -> None:
+        self.kinds: Ids = np.array(words.kinds, dtype=np.int64)
         self._states: list[tuple[Automaton, State] | None] = [None]
         self._numbers: dict[tuple[int, State], int] = {}
         self.scalars_SX = np.zeros((1, SCALARS), dtype=np.int64)
@@ -41,7 +40,7 @@ class StateTable:
 
     def enter(self, automaton: Automaton, state: State | None) -> int:
         """Return the number of a state."""
-        if state is None:
+        if state is None or automaton.is_done(state):
             return 0
         key = id(automaton), state
         number = self._numbers.get(key)
@@ -59,22 +58,22 @@ class StateTable:
         Args:
             states_N: Numbers before.
             tokens_N: The tokens.
-            alphabet_NZ: The alphabet of each hypothesis' automaton.
+            alphabet_NZ: The alphabet of each hypothesis' sentence.
         """
         is_letter_NZ = alphabet_NZ == tokens_N[:, None]
-        # Tokens of no alternative differ only in how they join words.
+        width = alphabet_NZ.shape[1]
         columns_N = np.where(
-            is_letter_NZ.any(1),
-            is_letter_NZ.argmax(1),
-            alphabet_NZ.shape[1] + self.kinds[tokens_N],
+            is_letter_NZ.any(1), is_letter_NZ.argmax(1), width + self.kinds[tokens_N]
         )
         found_N = self._next_SJ[states_N, columns_N]
         for row in np.flatnonzero(found_N == UNKNOWN).tolist():
             before = states_N[row]
             state = self._states[before]
             assert state is not None, "no state stays none"
-            after = self.enter(state[0], state[0].advance(state[1], int(tokens_N[row])))
-            found_N[row] = self._next_SJ[before, columns_N[row]] = after
+            column = int(columns_N[row])
+            letter = column if column < width else other_letter(column - width)
+            after = self.enter(state[0], state[0].advance(state[1], letter))
+            found_N[row] = self._next_SJ[before, column] = after
         return found_N
 
     def _grow(self) -> None:

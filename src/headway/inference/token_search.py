@@ -14,10 +14,11 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
+from headway.inference.automaton import Automaton, SentenceAutomaton
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
 from headway.inference.beam_search import Hypothesis, Ids
-from headway.inference.constraints import Automaton, Constraints, Words, count_tokens, list_tokens
+from headway.inference.constraints import Constraints, Words, count_tokens, list_tokens
 from headway.inference.engine import Engine, make_engine
 from headway.inference.ensemble import EnsembleEngine
 from headway.inference.finding import find_hypotheses
@@ -50,8 +51,8 @@ class TokenSearch:
         self.models, self.tokenizer, self.directory = models, tokenizer, directory
         self._engines: dict[str, Engine] = {}
         self._stand_ins: dict[str, list[StandIn]] = {}
-        # An automaton remembers its states, and the terms of a text occur again and again.
-        self._automaton = lru_cache(AUTOMATA)(lambda some: Automaton(some, self._words))
+        # An automaton remembers its states, and the terms of a text have few shapes.
+        self._automaton = lru_cache(AUTOMATA)(Automaton)
 
     @property
     def max_positions(self) -> int:
@@ -250,10 +251,15 @@ class TokenSearch:
     def _words(self) -> Words:
         return Words.of(self.tokenizer)
 
-    def _automata(self, constraints: Sequence[Constraints]) -> list[Automaton | None] | None:
+    def _automata(
+        self, constraints: Sequence[Constraints]
+    ) -> list[SentenceAutomaton | None] | None:
         if not any(constraints):
             return None
-        return [self._automaton(some) if some else None for some in constraints]
+        return [
+            SentenceAutomaton.of(some, self._words, self._automaton) if some else None
+            for some in constraints
+        ]
 
 
 def _run_batches(
