@@ -10,7 +10,7 @@ TORCH ?= torch==2.13.0
 PARALLEL := --numprocesses 2 --dist worksteal
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: demo test tests fast lint types test-outside clean
+.PHONY: demo test tests fast lint types wheel test-outside clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
@@ -148,6 +148,13 @@ outside-exchange: $(VENV)/.installed $(TOOLS)/argos/.installed $(TOOLS)/transfor
 		$$python/python tests/outside/exchange_huggingface.py compare $(TOOLS)/marian $(TOOLS)/answers.json \
 			|| exit 1; done
 	$(TOOLS)/optimum/bin/python tests/outside/exchange_huggingface.py compare $(TOOLS)/onnx $(TOOLS)/answers.json onnx
+
+# dist/ gets the source distribution, and a wheel that is built from it, with native code. Two builds by the same tools
+# have the same bytes: no time, path or permission of this machine comes into them.
+MACHINE ?= $(shell uname -m)
+PACKAGES_wheel := "build==1.6.1" "setuptools==84.2.1"
+wheel: $(TOOLS)/wheel/.installed
+	umask 022 && HEADWAY_WHEEL=$(MACHINE) SOURCE_DATE_EPOCH=315532800 $(TOOLS)/wheel/bin/python -m build --no-isolation
 
 .PRECIOUS: $(TOOLS)/%/.installed
 $(TOOLS)/%/.installed:

@@ -13,7 +13,7 @@ import pytest
 
 from headway.cli.main import dispatch, main
 from headway.cli.verbs import VERBS
-from headway.kernels import build
+from headway.kernels import library
 from support.command import BIN, headway
 
 
@@ -252,7 +252,7 @@ def test_verbs_report_why_native_code_is_missing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("headway.kernels.decoding.load_library", lambda name: None)
-    monkeypatch.setattr(build, "failure_reason", lambda name: f"no {name} today")
+    monkeypatch.setattr(library, "failure_reason", lambda name: f"no {name} today")
     monkeypatch.setattr("headway.serving.process.configure_server_process", lambda config: None)
     monkeypatch.setattr("headway.serving.process.run_server", lambda *args: args[1].close())
     text = tmp_path / "text"
@@ -299,7 +299,7 @@ def test_info_compiles_nothing(
     model_directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(build, "failure_reason", asked.append)
+    monkeypatch.setattr(library, "failure_reason", asked.append)
     monkeypatch.setattr("headway.kernels.decoding.load_library", asked.append)
     assert dispatch(["info", str(model_directory)]) == 0
     assert asked == []

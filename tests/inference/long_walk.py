@@ -3,8 +3,8 @@
 import torch
 
 from headway.inference.native_engine import NativeEngine
-from headway.kernels import build
 from headway.kernels.attention import attention
+from headway.kernels.library import failure_reason
 from headway.kernels.visibility import Segments, Visibility
 from support.engines import PRECISIONS, SHAPES, library, model_of, search, sources, walk
 
@@ -37,7 +37,7 @@ def attend() -> None:
 
 
 if __name__ == "__main__":
-    if reason := build.failure_reason("decoding") or build.failure_reason("training"):
+    if reason := failure_reason("decoding") or failure_reason("training"):
         raise SystemExit(reason)
     translate()
     attend()

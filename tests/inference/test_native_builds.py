@@ -1,6 +1,7 @@
 """Native code of several processors and compilers agrees, and stays within its memory."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,17 @@ from pathlib import Path
 import pytest
 
 from headway.inference.native_engine import NativeEngine
-from headway.kernels import build, decoding
+from headway.kernels import decoding
+from headway.kernels.build import provide_library
+from headway.kernels.library import share_openmp
+from headway.kernels.variants import (
+    NATIVE,
+    SOURCES,
+    VARIANTS,
+    Variant,
+    list_variants,
+    read_instruction_sets,
+)
 from support.engines import (
     SHAPES,
     distance,
@@ -20,41 +31,31 @@ from support.engines import (
     walk,
 )
 
+KNOWN = VARIANTS.get(platform.machine(), (NATIVE,))
+
+
+def load_variant(variant: Variant) -> CDLL:
+    """The decoding library of a variant, which is compiled if the cache does not have it."""
+    share_openmp()
+    return decoding.declare_functions(
+        CDLL(str(provide_library(SOURCES / "decoding.cpp", [variant])))
+    )
+
 
 @native
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("march", "needed"),
-    [("haswell", "avx2"), ("skylake-avx512", "avx512bw"), ("x86-64", "sse2")],
-)
-def test_builds_for_different_processors_give_the_same_bits(
-    march: str, needed: str, tmp_path: Path
-) -> None:
-    """Sums have one order at every vector width; only a build without FMA differs in the last bits."""
-    if needed not in build.processor():
-        pytest.skip(f"this processor cannot run {march}")
-    flags = [flag for flag in build.FLAGS if not flag.startswith("-march")]
-    built = tmp_path / "decoding.so"
-    subprocess.run(
-        [
-            "g++",
-            *flags,
-            f"-march={march}",
-            "-Wno-psabi",
-            build.SOURCES / "decoding.cpp",
-            "-o",
-            built,
-        ],
-        check=True,
-        capture_output=True,
-    )
-    other = decoding.declare_functions(CDLL(str(built)))
+@pytest.mark.parametrize("variant", KNOWN, ids=lambda variant: variant.name)
+def test_variants_for_different_processors_give_the_same_bits(variant: Variant) -> None:
+    """Sums have one order at every vector width; only a variant without FMA differs in the last bits."""
+    if variant.missing(read_instruction_sets()):
+        pytest.skip(f"this processor cannot run {variant.name}")
+    other = load_variant(variant)
     for shape in SHAPES.values():
         model = model_of(shape)
         for precision in ("fp32", "int8"):
             ours = NativeEngine(model, precision, library())
             theirs = NativeEngine(model, precision, other)
-            least = 0 if march != "x86-64" else 1e-5 if precision == "fp32" else 0.05
+            least = 0 if variant.name != "x86-64" else 1e-5 if precision == "fp32" else 0.05
             # Each small number of rows has a kernel of its own.
             for size in ({}, *({"steps": 3, "count": 1, "beams": beams} for beams in range(1, 6))):
                 assert distance(walk(ours, model, **size), walk(theirs, model, **size)) <= least
@@ -69,9 +70,7 @@ def test_builds_of_different_compilers_give_the_same_bits(
     """Except where one compiler fuses a product with a sum and the other does not."""
     monkeypatch.setenv("CXX", "clang++")
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
-    found, reason = build._load.__wrapped__("decoding")
-    assert found is not None, reason
-    other = decoding.declare_functions(found)
+    other = load_variant(list_variants(platform.machine(), read_instruction_sets())[0])
     for shape in SHAPES.values():
         model = model_of(shape)
         for precision, most in (("fp32", 1e-5), ("int8", 0.05)):
@@ -111,17 +110,16 @@ int main() {
 
 @native
 @pytest.mark.slow
-@pytest.mark.parametrize("march", ["x86-64", "haswell", "skylake-avx512", "native"])
-def test_products_write_only_their_own_memory(march: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("variant", KNOWN, ids=lambda variant: variant.name)
+def test_products_write_only_their_own_memory(variant: Variant, tmp_path: Path) -> None:
     """For any number of rows, also none; and a row alone equals the row among others."""
-    needed = {"x86-64": "sse2", "haswell": "avx2", "skylake-avx512": "avx512bw", "native": ""}
-    if needed[march] not in build.processor():
-        pytest.skip(f"this processor cannot run {march}")
+    if variant.missing(read_instruction_sets()):
+        pytest.skip(f"this processor cannot run {variant.name}")
     source, built = tmp_path / "products.cpp", tmp_path / "products"
     source.write_text(PRODUCTS)
-    flags = ["-std=c++17", "-O1", f"-march={march}", "-Wno-psabi", "-fno-math-errno",
+    flags = ["-std=c++17", "-O1", *variant.flags, "-Wno-psabi", "-fno-math-errno",
              "-fsanitize=address", "-fno-omit-frame-pointer"]  # fmt: skip
-    subprocess.run(["g++", *flags, "-I", build.SOURCES, source, "-o", built], check=True)
+    subprocess.run(["g++", *flags, "-I", SOURCES, source, "-o", built], check=True)
     found = subprocess.run([built], capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")
 

@@ -2,15 +2,18 @@
 
 import logging
 import os
+import platform
+import shutil
 from pathlib import Path
 
 import pytest
 
 from headway.files import cache_directory
-from headway.kernels import build, compile_native
+from headway.kernels import build, compile_native, library
 from headway.kernels.training_library import training_library
+from headway.kernels.variants import find_compiler, list_variants, read_instruction_sets
 
-compiled = pytest.mark.skipif(training_library() is None, reason=build.failure_reason("training"))
+compiled = pytest.mark.skipif(training_library() is None, reason=library.failure_reason("training"))
 
 
 @pytest.fixture
@@ -22,9 +25,17 @@ def own_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (sources / "a.h").write_text('#include "b.h"\n#define A 1\n')
     (sources / "b.h").write_text("#pragma once\n#define B 0\n")
     (sources / "other.h").write_text("")
-    monkeypatch.setattr(build, "SOURCES", sources)
+    monkeypatch.setattr(library, "SOURCES", sources)
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
     return sources
+
+
+def target(sources: Path) -> Path:
+    """The file of the small library in the cache."""
+    compiler = find_compiler()
+    assert compiler is not None
+    best = list_variants(platform.machine(), read_instruction_sets())[0]
+    return build.name_library(sources / "one.cpp", best, compiler)
 
 
 @compiled
@@ -38,7 +49,7 @@ def test_compiling_is_logged_before_it_begins(
     )
     with caplog.at_level(logging.WARNING, "headway"):
         for _ in range(2):
-            assert build._load.__wrapped__("one")[0] is not None
+            assert library._load.__wrapped__("one")[0] is not None
     assert before == [1]  # the message comes first, and only if a compiler runs
     (record,) = caplog.records
     assert record.name == "headway"
@@ -47,9 +58,11 @@ def test_compiling_is_logged_before_it_begins(
 
 def test_compile_native_returns_the_reasons_of_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compile_native() == {
-        name: reason for name in build.LIBRARIES if (reason := build.failure_reason(name))
+        name: reason for name in library.LIBRARIES if (reason := library.failure_reason(name))
     }
-    monkeypatch.setattr(build, "failure_reason", lambda name: "no compiler" * (name == "decoding"))
+    monkeypatch.setattr(
+        library, "failure_reason", lambda name: "no compiler" * (name == "decoding")
+    )
     assert compile_native() == {"decoding": "no compiler"}
 
 
@@ -58,24 +71,24 @@ def test_a_failing_compiler_is_reported_and_leaves_no_files(
 ) -> None:
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
     monkeypatch.setenv("CXX", "/bin/false")
-    build._load.cache_clear()
-    build.load_library.cache_clear()
+    library._load.cache_clear()
+    library.load_library.cache_clear()
     try:
-        assert build.load_library("training") is None
-        assert "could not build training.cpp" in build.failure_reason("training")
+        assert library.load_library("training") is None
+        assert "could not build training.cpp" in library.failure_reason("training")
         assert not list(tmp_path.iterdir())
         monkeypatch.setenv("HEADWAY_NATIVE", "0")
-        build._load.cache_clear()
-        assert build.failure_reason("training") == "HEADWAY_NATIVE=0"
+        library._load.cache_clear()
+        assert library.failure_reason("training") == "HEADWAY_NATIVE=0"
     finally:
-        build._load.cache_clear()
-        build.load_library.cache_clear()
+        library._load.cache_clear()
+        library.load_library.cache_clear()
 
 
 @compiled
 @pytest.mark.parametrize("damage", [b"", b"cut", None])
 def test_a_damaged_library_is_compiled_again(own_sources: Path, damage: bytes | None) -> None:
-    load = build._load.__wrapped__
+    load = library._load.__wrapped__
     assert load("one")[0] is not None, load("one")[1]
     (file,) = cache_directory().glob("*.so")
     whole = file.read_bytes()
@@ -90,13 +103,13 @@ def test_a_damaged_library_is_compiled_again(own_sources: Path, damage: bytes | 
 
 @compiled
 def test_the_name_of_a_build_depends_on_all_included_files(own_sources: Path) -> None:
-    first = build._plan("one")[1]
+    first = target(own_sources)
     (own_sources / "other.h").write_text("#define OTHER")
-    assert build._plan("one")[1] == first
+    assert target(own_sources) == first
     for name in ("one.cpp", "a.h", "b.h"):
-        before = build._plan("one")[1]
+        before = target(own_sources)
         (own_sources / name).write_text((own_sources / name).read_text() + "// longer\n")
-        assert build._plan("one")[1] != before
+        assert target(own_sources) != before
 
 
 @compiled
@@ -110,12 +123,12 @@ def test_only_the_newest_builds_are_kept(
     strange.touch()
     for number in range(3):
         (own_sources / "b.h").write_text(f"#define B {number}")
-        assert not build._plan("one")[1].exists()
-        found = build._load.__wrapped__("one")[0]
+        assert not target(own_sources).exists()
+        found = library._load.__wrapped__("one")[0]
         assert found is not None
-        assert build._is_intact(build._plan("one")[1])
+        assert build._is_intact(target(own_sources))
         assert found.one() == 1 + number
-        builds.append(build._plan("one")[1])
+        builds.append(target(own_sources))
         os.utime(builds[-1], (number, number))
     kept = {path.with_suffix(end) for path in builds[1:] for end in (".so", ".sha256")}
     assert set(cache.iterdir()) == {*kept, strange}
@@ -129,7 +142,7 @@ def test_directories_of_interrupted_builds_are_deleted(own_sources: Path) -> Non
         (directory / "one.so").touch()
     os.utime(left, (0, 0))
     cache_directory().chmod(0o700)
-    assert build._load.__wrapped__("one")[0] is not None
+    assert library._load.__wrapped__("one")[0] is not None
     assert not left.exists()
     assert under_way.exists()
 
@@ -139,14 +152,14 @@ def test_a_library_is_loaded_where_the_compiler_is_gone(
     own_sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a container image that a library was built into."""
-    assert build._load.__wrapped__("one")[0] is not None
+    assert library._load.__wrapped__("one")[0] is not None
     monkeypatch.delenv("CXX", raising=False)
-    monkeypatch.setattr(build.shutil, "which", lambda name: None)
-    found = build._load.__wrapped__("one")[0]
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    found = library._load.__wrapped__("one")[0]
     assert found is not None
     assert found.one() == 1
     (own_sources / "b.h").write_text("#define B 7")  # the library is of other sources now
-    assert "no C++ compiler" in build._load.__wrapped__("one")[1]
+    assert "no C++ compiler" in library._load.__wrapped__("one")[1]
 
 
 def test_native_code_that_cannot_be_built_has_a_reason(
@@ -154,5 +167,5 @@ def test_native_code_that_cannot_be_built_has_a_reason(
 ) -> None:
     for name, value in (("HEADWAY_NATIVE", "0"), ("CXX", "/no/compiler")):
         monkeypatch.setenv(name, value)
-        assert value in build._load.__wrapped__("one")[1]
+        assert value in library._load.__wrapped__("one")[1]
         monkeypatch.delenv(name)

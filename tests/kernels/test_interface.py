@@ -8,12 +8,13 @@ from typing import Any, cast
 import pytest
 import torch
 
-from headway.kernels import build, decoding
+from headway.kernels import decoding
 from headway.kernels.decoding import NativeLayer, NativeModel
 from headway.kernels.interface import check_layout, raise_error
+from headway.kernels.library import failure_reason
 from headway.kernels.training_library import AttentionArguments, training_library
 
-compiled = pytest.mark.skipif(training_library() is None, reason=build.failure_reason("training"))
+compiled = pytest.mark.skipif(training_library() is None, reason=failure_reason("training"))
 HUGE = 1 << 60  # floats: more memory than any machine has
 NONE = ctypes.c_void_p()
 

@@ -8,7 +8,6 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from headway.kernels import build
 from headway.kernels.attention import attention, has_native_attention, longest_span
 from headway.kernels.cross_entropy import (
     agreement_,
@@ -20,12 +19,13 @@ from headway.kernels.cross_entropy import (
 from headway.kernels.dropout import apply_mask, dropout
 from headway.kernels.dropout_mask import Mask
 from headway.kernels.fusion import fuse
+from headway.kernels.library import failure_reason
 from headway.kernels.linear import FEWEST_ROWS, Linear, apply_jointly, linear
 from headway.kernels.normalization import add_norm, plain_add_norm
 from headway.kernels.training_library import TYPES, training_library
 from headway.kernels.visibility import Segments, Visibility
 
-compiled = pytest.mark.skipif(training_library() is None, reason=build.failure_reason("training"))
+compiled = pytest.mark.skipif(training_library() is None, reason=failure_reason("training"))
 BF16 = torch.bfloat16
 # Tolerances: in bfloat16 (8 bits) an output and the numbers that it is made of are rounded.
 ROUNDED = {torch.float32: 2e-6, BF16: 2e-2}

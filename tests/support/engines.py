@@ -17,7 +17,8 @@ from headway.config import ModelConfig
 from headway.inference import Hypothesis
 from headway.inference.batch_search import search_batch
 from headway.inference.engine import Engine
-from headway.kernels import build, decoding
+from headway.kernels import decoding
+from headway.kernels.library import failure_reason
 from headway.model import Transformer
 
 EOS, VOCAB = 1, 211
@@ -46,7 +47,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 PRECISIONS = ["fp32", "bf16", "int8"]
 LIBRARY = decoding.library()
-native = pytest.mark.skipif(LIBRARY is None, reason=build.failure_reason("decoding"))
+native = pytest.mark.skipif(LIBRARY is None, reason=failure_reason("decoding"))
 
 
 def library(precision: str = "fp32") -> CDLL:

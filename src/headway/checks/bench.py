@@ -10,7 +10,7 @@ import torch
 
 from headway import __version__
 from headway.config import Config, ModelConfig
-from headway.kernels.build import processor
+from headway.kernels.variants import read_processor
 
 
 class Spread(NamedTuple):
@@ -129,5 +129,5 @@ def processor_name(device: torch.device) -> str:
     """Return the product name of the processor or graphics card."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    names = [line for line in processor().splitlines() if line.startswith("model name")]
+    names = [line for line in read_processor().splitlines() if line.startswith("model name")]
     return names[0].partition(": ")[2] if names else platform.machine()

@@ -52,9 +52,9 @@ def set_threads(threads: int) -> None:
 
 def report_native_code(name: str, device: "torch.device") -> None:
     """Compile native code if need be, and say on standard error why there is none."""
-    from headway.kernels import build
+    from headway.kernels.library import failure_reason
 
     if device.type != "cpu":
         return
-    if reason := build.failure_reason(name):
+    if reason := failure_reason(name):
         print(f"native code is missing, so this is slower: {reason}", file=sys.stderr)

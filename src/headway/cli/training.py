@@ -82,7 +82,7 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
     """Be one rank of a training, or the only one; return the exit code."""
     import torch
 
-    from headway.kernels.build import compile_native
+    from headway.kernels.library import compile_native
     from headway.training import parallel
     from headway.training.machine import configure_process
     from headway.training.rehearsal import rehearse

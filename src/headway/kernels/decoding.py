@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headway.kernels.build import load_library
 from headway.kernels.interface import declare
+from headway.kernels.library import load_library
 
 PRECISIONS = ("fp32", "bf16", "int8")  # in the order of native/linear.h
 ACTIVATIONS = ("none", "relu", "gelu", "swish")  # in the order of native/vector.h

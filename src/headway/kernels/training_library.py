@@ -6,8 +6,8 @@ import functools
 import torch
 from torch import Tensor
 
-from headway.kernels.build import load_library
 from headway.kernels.interface import declare
+from headway.kernels.library import load_library
 from headway.kernels.torch_private import is_traced
 
 FUNCTIONS = {  # the letters are those of `headway.kernels.interface.declare`; types are integers

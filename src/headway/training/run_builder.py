@@ -11,8 +11,8 @@ from headway import __version__
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.inference.directory import write_config
-from headway.kernels.build import build_id
 from headway.kernels.devices import resolve_device
+from headway.kernels.library import build_id
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.fine_tuning import read_initial_weights

@@ -12,8 +12,8 @@ from headway.errors import HeadwayError
 from headway.files import remove
 from headway.inference import shortlist
 from headway.inference.directory import load_model
-from headway.kernels.build import build_id
 from headway.kernels.cores import available_cores
+from headway.kernels.library import build_id
 from headway.text.groups import list_files, list_targets, make_groups
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData

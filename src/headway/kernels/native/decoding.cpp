@@ -86,7 +86,7 @@ public:
     void restrict(const int64_t* ids, const int64_t* ends) {
         for (Sentence& s : sentences_) {
             const long begin = &s == sentences_.data() ? 0 : ends[&s - sentences_.data() - 1];
-            s.chosen = std::make_shared<Chosen>(*model_.logits, ids + begin,
+            s.chosen = std::make_unique<const Chosen>(*model_.logits, ids + begin,
                                                 ends[&s - sentences_.data()] - begin);
         }
     }
@@ -132,7 +132,7 @@ public:
 
     void keep(const int64_t* kept, long count) {
         std::vector<Sentence> next;
-        for (long i = 0; i < count; ++i) next.push_back(sentences_[kept[i]]);
+        for (long i = 0; i < count; ++i) next.push_back(std::move(sentences_[kept[i]]));
         sentences_ = std::move(next);
     }
 
@@ -150,7 +150,7 @@ private:
     };
     struct Sentence {
         long offset, length;  // of its memory in floats, and its number of tokens S
-        std::shared_ptr<const Chosen> chosen;  // null: all tokens
+        std::unique_ptr<const Chosen> chosen;  // null: all tokens
     };
     typedef std::vector<float*> Past;          // for each position a row [layers, keys and values]
 
@@ -292,6 +292,8 @@ HEADWAY_EXPORT int state_reorder(void* state, const int64_t* rows, int64_t count
 HEADWAY_EXPORT int state_keep(void* state, const int64_t* sentences, int64_t count) {
     return guarded([&] { static_cast<State*>(state)->keep(sentences, count); });
 }
+
+HEADWAY_EXPORT const char* build_identity() { return HEADWAY_IDENTITY; }
 
 // Layout 0 is that of Layer, 1 that of Model: the sizeof, then the offset of each field.
 HEADWAY_EXPORT const int64_t* structure_layout(int index) {

@@ -8,6 +8,10 @@
 
 #define HEADWAY_EXPORT extern "C" __attribute__((visibility("default")))
 
+#if !defined(HEADWAY_IDENTITY)  // kernels/variants.py defines it: variant, digest of sources, compiler
+#define HEADWAY_IDENTITY ""
+#endif
+
 namespace headway {
 
 // Results of exported functions; kernels/interface.py raises a Python exception for each error.

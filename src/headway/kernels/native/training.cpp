@@ -403,6 +403,8 @@ HEADWAY_EXPORT int attention_backward(const AttentionArguments* arguments, const
     });
 }
 
+HEADWAY_EXPORT const char* build_identity() { return HEADWAY_IDENTITY; }
+
 // Layout 0 is that of AttentionArguments: its sizeof, then the offset of each field.
 HEADWAY_EXPORT const int64_t* structure_layout(int index) {
     return index == 0 ? ATTENTION_ARGUMENTS_LAYOUT : nullptr;

@@ -1,0 +1,124 @@
+"""Adds native code to the wheel, if ``HEADWAY_WHEEL`` names the platform: see "Wheels" in CONTRIBUTING.md.
+
+Without it, the package is pure Python, and a compiler builds the native code at its first use.
+"""
+
+import hashlib
+import json
+import os
+import runpy
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+MACHINE = os.environ.get("HEADWAY_WHEEL", "")  # such as x86_64
+PLATFORM = f"manylinux_2_28_{MACHINE}"
+NATIVE = runpy.run_path("src/headway/kernels/variants.py")
+
+
+class Package(Distribution):
+    """Headway."""
+
+    def has_ext_modules(self) -> bool:
+        """Whether the package is for one platform, which decides where a wheel keeps its files."""
+        return bool(MACHINE)
+
+
+class BuildPackage(build_py):
+    """Copies the package, and builds all native libraries of the platform into it."""
+
+    def run(self) -> None:
+        """Build the package."""
+        super().run()
+        if not MACHINE:
+            return
+        if MACHINE not in NATIVE["VARIANTS"]:
+            raise SystemExit(f"HEADWAY_WHEEL={MACHINE}: must be {' or '.join(NATIVE['VARIANTS'])}")
+        compiler = NATIVE["find_compiler"]()
+        if compiler is None:
+            raise SystemExit("no C++ compiler (g++ or clang++) was found; CXX names one")
+        folder = Path(self.build_lib) / "headway" / "kernels" / "prebuilt"
+        folder.mkdir(exist_ok=True)
+        builds = [
+            (NATIVE["SOURCES"] / f"{name}.cpp", variant, folder.absolute() / f"{name}-{variant.name}.so")
+            for name in NATIVE["LIBRARIES"]
+            for variant in NATIVE["VARIANTS"][MACHINE]
+        ]  # fmt: skip
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda build: compiler.build(*build, NATIVE["PORTABLE"]), builds))
+
+
+class BuildWheel(bdist_wheel):
+    """Names the platform of the wheel, and lists its native code in a software bill of materials."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Return the tags of the wheel's name: native code needs no particular Python."""
+        return ("py3", "none", PLATFORM) if MACHINE else super().get_tag()
+
+    def write_wheelfile(self, base: str, *arguments: Any) -> None:
+        """Write the metadata of the wheel.
+
+        Args:
+            base: The directory of the metadata.
+            arguments: The name of the generator, if it is given.
+        """
+        super().write_wheelfile(base, *arguments)
+        if MACHINE:
+            sboms = Path(base) / "sboms"
+            sboms.mkdir()
+            text = json.dumps(self.list_materials(), indent=2) + "\n"
+            (sboms / "headway.cdx.json").write_text(text, encoding="utf-8")
+
+    def list_materials(self) -> dict[str, Any]:
+        """Return what the wheel is made of, in the format CycloneDX 1.6."""
+        root = Path(self.bdist_dir)
+        version = NATIVE["find_compiler"]().version
+        about = self.distribution.metadata
+        libraries = [
+            {
+                "type": "library",
+                "bom-ref": str(path.relative_to(root)),
+                "name": path.name,
+                "version": about.version,
+                "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(path.read_bytes()).hexdigest()}],
+                "licenses": [{"license": {"id": "Apache-2.0"}}],
+                "properties": [{"name": "headway:compiler", "value": version}],
+            }
+            for path in sorted(root.glob("headway/kernels/prebuilt/*.so"))
+        ]  # fmt: skip
+        runtime = {
+            "type": "library",
+            "bom-ref": "gcc-runtime",
+            "name": "libstdc++ and libgcc",
+            "version": version,
+            "description": "parts of GCC's run-time libraries, linked statically into the native code",
+            "licenses": [{"expression": "GPL-3.0-or-later WITH GCC-exception-3.1"}],
+        }
+        package = {
+            "type": "library",
+            "bom-ref": "headway",
+            "name": about.name,
+            "version": about.version,
+            "purl": f"pkg:pypi/{about.name}@{about.version}",
+            "licenses": [{"license": {"id": "Apache-2.0"}}],
+        }
+        names = [library["bom-ref"] for library in libraries]
+        return {
+            "bomFormat": "CycloneDX",
+            "specVersion": "1.6",
+            "version": 1,
+            "metadata": {"component": package},
+            "components": [*libraries, runtime],
+            "dependencies": [
+                {"ref": "headway", "dependsOn": names},
+                *({"ref": name, "dependsOn": ["gcc-runtime"]} for name in names),
+                {"ref": "gcc-runtime"},
+            ],
+        }
+
+
+setup(distclass=Package, cmdclass={"build_py": BuildPackage, "bdist_wheel": BuildWheel})

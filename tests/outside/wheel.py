@@ -1,0 +1,455 @@
+"""Examine the wheel of `make wheel`: its bytes, its native code, and what a new user gets from it.
+
+    make wheel
+    python tests/outside/wheel.py dist/headway-*.whl --tools build/outside/wheel/bin [PART ...]
+
+PART is one of:
+
+    twice         a second build, of a copy in another directory, has the same bytes
+    libraries     what the native code needs of the system, and that it exports nothing but its functions
+    instructions  the disassembled code has the instructions of its variant, and no others
+    emulator      the code runs on processors without newer instructions; needs qemu-x86_64
+    materials     the software bill of materials is valid, and names the libraries by their digests
+    start         installed in a new environment without a compiler, it translates at once; needs --model
+    bits          it computes the same bits as code that is compiled on this machine; needs --model
+    rates         it is as fast as code that is compiled for this very processor, in turns
+
+The exit code is 1 if a promise is broken.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from headway.kernels.variants import LIBRARIES, NATIVE, SOURCES, VARIANTS, read_instruction_sets
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = "A man is walking his dog."
+MOST_SECONDS = 2.0  # from the start of a command to its first translation, beyond importing torch
+LEAST_RATE = 0.97  # of code that is compiled for this processor
+# glibc and libraries of GCC that every system of the platform's tag has.
+SYSTEM = {"libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+# Instructions and registers by what a processor must have for them, as objdump prints them.
+FAMILIES = {
+    "SSE 3 to 4": r"\t(pshufb|pabs[bwd]|ph(add|sub)\w+|palignr|pmulhrsw|psign\w|p?blend\w+|ptest|pmul(dq|ld)"
+    r"|pm(in|ax)(sb|sd|uw|ud)|pmov[sz]x\w+|pinsr[bdq]|pextr[bdq]|insertps|extractps|round[ps][sd]|dpp[sd]"
+    r"|packusdw|pcmp(eq|gt)q|movntdqa|lddqu|h(add|sub)p[sd]|addsubp[sd]|mov(sh|sl|d)dup)\b",
+    "AVX": r"\tv[a-z]|%ymm",
+    "FMA": r"\tvfn?m(add|sub)",
+    "BMI": r"\t(mulx|shlx|sarx|shrx|rorx|andn|bextr|bzhi|pdep|pext|bls[ir]|blsmsk|lzcnt|popcnt|movbe)\b",
+    "AVX-512": r"%zmm|%k[0-7]|%[xyz]mm(1[6-9]|2\d|3[01])",
+    "VNNI": r"\tvpdp(bu|ws)sds?\b|\{vex\} vpdp",
+    "bf16": r"\tvdpbf16ps|\tvcvtne2?ps2?n?bf16",
+}
+_AVX2 = {"SSE 3 to 4", "AVX", "FMA", "BMI"}
+ALLOWED = {
+    "x86-64": set[str](),
+    "avx2": _AVX2,
+    "avxvnni": _AVX2 | {"VNNI"},
+    "avx512": _AVX2 | {"VNNI", "AVX-512"},
+    "avx512bf16": _AVX2 | {"VNNI", "AVX-512", "bf16"},
+}
+# Without these a variant would be built, and not be what its name says. VNNI and bf16 are in products only.
+EXPECTED = {
+    "x86-64": set[str](),
+    "avx2": {"AVX", "FMA"},
+    "avxvnni": {"AVX", "FMA", "VNNI"},
+    "avx512": {"AVX-512", "FMA", "VNNI"},
+    "avx512bf16": {"AVX-512", "FMA", "VNNI", "bf16"},
+}
+PRODUCTS_ONLY = {"VNNI", "bf16"}
+# A processor of qemu for each variant that it can run: the oldest that has all instructions.
+EMULATED = {"x86-64": "Conroe-v1", "avx2": "Haswell-v1"}
+
+
+@dataclass
+class Examination:
+    """What is examined, and the promises that are broken.
+
+    Attributes:
+        wheel: The file.
+        content: The directory into which it is unpacked.
+        tools: The programs of the environment that has built it.
+        model: A model directory from English.
+        repeats: Of each measurement.
+        broken: A line for each broken promise.
+    """
+
+    wheel: Path
+    content: Path
+    tools: Path
+    model: Path | None
+    repeats: int
+    broken: list[str] = field(default_factory=list)
+
+    def require(self, holds: bool, promise: str) -> None:
+        """Record whether a promise holds."""
+        print(f"{'holds ' if holds else 'BROKEN'} {promise}", flush=True)
+        if not holds:
+            self.broken.append(promise)
+
+    def libraries(self) -> list[Path]:
+        """Return the native libraries."""
+        return sorted(self.content.glob("headway/kernels/prebuilt/*.so"))
+
+    def needed_model(self) -> Path:
+        """Return the model.
+
+        Raises:
+            SystemExit: If none was given.
+        """
+        if self.model is None:
+            raise SystemExit("this part needs --model MODEL")
+        return self.model.absolute()
+
+
+def run(*words: str | Path, **options: object) -> str:
+    """Return what a program prints; stop if it fails."""
+    found = subprocess.run(words, capture_output=True, text=True, **options)  # type: ignore[call-overload]
+    if found.returncode:
+        raise SystemExit(f"{words[0]} failed:\n{found.stdout[-3000:]}{found.stderr[-3000:]}")
+    return str(found.stdout)
+
+
+def name_of(library: Path) -> tuple[str, str]:
+    """Return the library and the variant that a file name consists of."""
+    name, _, variant = library.stem.partition("-")
+    return name, variant
+
+
+def examine_twice(this: Examination) -> None:
+    """Build again: elsewhere, later, in another time zone, with other permissions."""
+    with tempfile.TemporaryDirectory(prefix="another place ") as directory:
+        copy = Path(directory) / "headway"
+        ignored = shutil.ignore_patterns(
+            ".git", ".venv", "build", "dist", "runs", "*.egg-info", "__pycache__"
+        )
+        shutil.copytree(ROOT, copy, ignore=ignored)
+        environment = {
+            **os.environ, "HEADWAY_WHEEL": this.wheel.stem.rpartition("manylinux_2_28_")[2],
+            "SOURCE_DATE_EPOCH": "315532800", "TZ": "Pacific/Auckland", "LC_ALL": "C",
+        }  # fmt: skip
+        out = Path(directory) / "dist"
+        run(
+            this.tools / "python",
+            "-m",
+            "build",
+            "--no-isolation",
+            "--outdir",
+            out,
+            copy,
+            env=environment,
+            umask=0o022,
+        )
+        for first in (this.wheel, next(this.wheel.parent.glob("*.tar.gz"))):
+            second = out / first.name
+            digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (first, second)]
+            print(
+                f"{first.name}: {digests[0][:16]} and {digests[1][:16]}, {first.stat().st_size:,} bytes"
+            )
+            if first is this.wheel:
+                this.require(
+                    digests[0] == digests[1], "two builds of the wheel have the same bytes"
+                )
+
+
+def examine_libraries(this: Examination) -> None:
+    """Ask auditwheel and nm."""
+    print(run(this.tools / "auditwheel", "show", this.wheel).strip())
+    expected = {
+        name: set(
+            re.findall(r"HEADWAY_EXPORT [\w* ]+?\b(\w+)\(", (SOURCES / f"{name}.cpp").read_text())
+        )
+        for name in LIBRARIES
+    }
+    machine = this.wheel.stem.rpartition("manylinux_2_28_")[2]
+    names = {f"{name}-{variant.name}" for name in LIBRARIES for variant in VARIANTS[machine]}
+    this.require(
+        {path.stem for path in this.libraries()} == names,
+        "the wheel has every variant of every library",
+    )
+    for path in this.libraries():
+        needed = set(re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "--dynamic", path)))
+        symbols = run("nm", "--dynamic", "--defined-only", path)
+        exported = {line.split()[-1].partition("@")[0] for line in symbols.splitlines()}
+        versions = {
+            tuple(map(int, found.split(".")))
+            for found in re.findall(
+                r"@GLIBC_([\d.]+)", run("nm", "--dynamic", "--undefined-only", path)
+            )
+        }
+        newest = ".".join(map(str, max(versions)))
+        print(
+            f"{path.name}: {path.stat().st_size:,} bytes, glibc {newest}, needs {', '.join(sorted(needed))}"
+        )
+        this.require(needed <= SYSTEM, f"{path.name} needs only glibc")
+        this.require(max(versions) <= (2, 28), f"{path.name} loads with glibc 2.28")
+        extra = exported ^ expected[name_of(path)[0]]
+        this.require(
+            not extra, f"{path.name} exports its functions and nothing else {sorted(extra)[:5]}"
+        )
+
+
+def count_instructions(library: Path) -> dict[str, int]:
+    """Return how many instructions of each family a library has."""
+    lines = run("objdump", "--disassemble", "--no-show-raw-insn", library).splitlines()
+    return {
+        family: sum(bool(re.search(pattern, line)) for line in lines)
+        for family, pattern in FAMILIES.items()
+    }
+
+
+def examine_instructions(this: Examination) -> None:
+    """Disassemble each library."""
+    print("| library | " + " | ".join(FAMILIES) + " |\n" + "|---" * (len(FAMILIES) + 1) + "|")
+    for path in this.libraries():
+        counts = count_instructions(path)
+        print(
+            f"| {path.stem} | " + " | ".join(f"{n:,}" for n in counts.values()) + " |", flush=True
+        )
+        name, variant = name_of(path)
+        leaked = [
+            family for family in FAMILIES if counts[family] and family not in ALLOWED[variant]
+        ]
+        expected = EXPECTED[variant] - (set() if name == "decoding" else PRODUCTS_ONLY)
+        lost = [family for family in expected if not counts[family]]
+        this.require(
+            not leaked, f"{path.stem} has no instructions of {leaked or 'newer processors'}"
+        )
+        this.require(not lost, f"{path.stem} has the instructions that it is for {lost or ''}")
+
+
+def examine_emulator(this: Examination) -> None:
+    """Run the tests of the native functions on processors that know no newer instruction."""
+    emulator = shutil.which("qemu-x86_64")
+    if emulator is None:
+        raise SystemExit("this part needs qemu-x86_64 (Debian's package qemu-user)")
+    for variant, processor in EMULATED.items():
+        command = [
+            emulator,
+            "-cpu",
+            processor,
+            sys.executable,
+            str(Path(__file__).with_name("native_walk.py")),
+        ]
+        environment = {
+            **os.environ,
+            "HEADWAY_NATIVE": variant,
+            "PYTHONPATH": str(this.content),
+            "OMP_NUM_THREADS": "1",
+        }
+        digests = {
+            where: subprocess.run(
+                words, env=environment, capture_output=True, text=True, check=False
+            )
+            for where, words in (("emulated", command), ("here", command[3:]))
+        }
+        for where, found in digests.items():
+            print(f"{variant} {where}: {found.stdout.strip() or found.stderr[-500:]}", flush=True)
+        this.require(
+            digests["emulated"].stdout == digests["here"].stdout != "",
+            f"{variant} computes the same on a {processor} as here",
+        )
+
+
+def examine_materials(this: Examination) -> None:
+    """Validate the list of materials by the schema of its format."""
+    [path] = this.content.glob("*.dist-info/sboms/*.cdx.json")
+    program = (
+        "import sys; from cyclonedx.schema import SchemaVersion; from cyclonedx.validation.json import"
+        " JsonStrictValidator; print(JsonStrictValidator(SchemaVersion.V1_6).validate_str(open(sys.argv[1]).read()))"
+    )
+    this.require(
+        run(this.tools / "python", "-c", program, path).strip() == "None",
+        "the list of materials is valid",
+    )
+    listed = {
+        component["bom-ref"]: component["hashes"][0]["content"]
+        for component in json.loads(path.read_text(encoding="utf-8"))["components"]
+        if "hashes" in component
+    }
+    found = {
+        str(path.relative_to(this.content)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in this.libraries()
+    }
+    this.require(listed == found, "the list of materials has each library with its digest")
+
+
+def examine_start(this: Examination) -> None:
+    """Install the wheel as a new user does, and translate a line."""
+    model = this.needed_model()
+    with tempfile.TemporaryDirectory() as directory:
+        environment = Path(directory) / "environment"
+        venv.create(environment, with_pip=True)
+        python = environment / "bin" / "python"
+        torch = run(
+            sys.executable, "-c", "import torch; print(torch.__version__.partition('+')[0])"
+        ).strip()
+        for words in ([f"torch=={torch}"], [str(this.wheel.absolute())]):
+            run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *words)
+        bare = {
+            "PATH": str(environment / "bin"), "HOME": directory, "HEADWAY_CACHE": str(Path(directory) / "cache"),
+            "LANG": "C.UTF-8",
+        }  # fmt: skip
+        imports, translations, printed = [], [], ""
+        for _ in range(this.repeats + 1):
+            start = time.perf_counter()
+            run(python, "-c", "import torch", env=bare)
+            between = time.perf_counter()
+            found = subprocess.run(
+                [environment / "bin" / "headway", "translate", model], env=bare, input=SENTENCE + "\n",
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            translations.append(time.perf_counter() - between)
+            imports.append(between - start)
+            printed = found.stdout.strip() + (f" ({found.stderr.strip()})" if found.stderr else "")
+        first = translations[0] - imports[0]
+        later = statistics.median(translations[1:]) - statistics.median(imports[1:])
+        print(f"{SENTENCE} -> {printed}")
+        print(
+            f"seconds beyond importing torch: {first:.2f} at first, {later:.2f} later (median of {this.repeats})"
+        )
+        this.require(
+            "native code" not in printed,
+            "the first translation is by native code, without a compiler",
+        )
+        this.require(
+            later < MOST_SECONDS, f"it takes less than {MOST_SECONDS} s beyond importing torch"
+        )
+        this.require(not (Path(directory) / "cache").exists(), "nothing was compiled or stored")
+
+
+def variants_here() -> list[str]:
+    """Return the variants that this processor can run."""
+    available = read_instruction_sets()
+    return [v.name for v in VARIANTS[platform.machine()] if not v.missing(available)]
+
+
+def environment_of(this: Examination, variant: str, installed: bool) -> Mapping[str, str]:
+    """Return the environment variables for a variant of the wheel, or compiled from the sources."""
+    path = str(this.content if installed else ROOT / "src")
+    return {**os.environ, "HEADWAY_NATIVE": variant, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+
+
+def examine_bits(this: Examination) -> None:
+    """Translate and train by the wheel's code and by code compiled here, and compare."""
+    model = this.needed_model()
+    for variant in variants_here():
+        printed = []
+        for installed in (True, False):
+            found = subprocess.run(
+                [sys.executable, Path(__file__).with_name("native_walk.py"), "--model", model],
+                env=environment_of(this, variant, installed), capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            printed.append(found.stdout)
+        print(f"{variant}: {printed[0].strip()}", flush=True)
+        this.require(
+            printed[0] == printed[1],
+            f"{variant}: the wheel's code and code compiled here give the same bits",
+        )
+
+
+CELLS = {
+    "training": ["bench", "train", "--ranks", "1"],
+    "translation": ["bench", "translate", "--cells", "32x4", "32x1", "1x4", "1x1"],
+}
+
+
+def examine_rates(this: Examination) -> None:
+    """Measure all cells of the benchmark, in turns with code compiled for this very processor."""
+    best = variants_here()[0]
+    precisions = {"training": ["fp32"], "translation": ["fp32", "int8"]}
+    if best == "avx512bf16":
+        precisions["training"].append("bf16")
+    print(
+        "| work | model | precision | cell | wheel beside code compiled for this processor |\n|---|---|---|---|---|"
+    )
+    ratios = []
+    for preset in ("tiny", "base"):
+        for work, words in CELLS.items():
+            for precision in precisions[work]:
+                seconds: dict[bool, list[list[float]]] = {True: [], False: []}
+                for turn in range(2 * this.repeats):
+                    installed = turn % 2 == 0
+                    with tempfile.TemporaryDirectory() as directory:
+                        report = Path(directory) / "rates.json"
+                        run(
+                            sys.executable, "-m", "headway", *words, "--preset", preset, "--threads", "1",
+                            "--repeats", "3", "--precision", precision, "--json", report,
+                            env=environment_of(this, best if installed else NATIVE.name, installed),
+                        )  # fmt: skip
+                        rows = json.loads(report.read_text(encoding="utf-8"))["rows"]
+                    seconds[installed].append([row["seconds"]["low"] for row in rows])
+                for cell, (ours, theirs) in enumerate(
+                    zip(
+                        zip(*seconds[True], strict=True),
+                        zip(*seconds[False], strict=True),
+                        strict=True,
+                    )
+                ):
+                    ratio = min(theirs) / min(ours)
+                    ratios.append(ratio)
+                    label = words[words.index("--cells") + 1 + cell] if "--cells" in words else ""
+                    print(
+                        f"| {work} | {preset} | {precision} | {label} | {ratio:.3f} |", flush=True
+                    )
+    this.require(
+        min(ratios) >= LEAST_RATE,
+        f"every rate is at least {LEAST_RATE:.0%}: the lowest is {min(ratios):.1%}",
+    )
+
+
+PARTS: Mapping[str, Callable[[Examination], None]] = {
+    "twice": examine_twice,
+    "libraries": examine_libraries,
+    "instructions": examine_instructions,
+    "emulator": examine_emulator,
+    "materials": examine_materials,
+    "start": examine_start,
+    "bits": examine_bits,
+    "rates": examine_rates,
+}
+
+
+def main() -> int:
+    """Examine a wheel."""
+    parser = argparse.ArgumentParser(description="Examine a wheel.")
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument(
+        "--tools", type=Path, required=True, help="the directory of python and auditwheel"
+    )
+    parser.add_argument("--model", type=Path, help="a model directory")
+    parser.add_argument("--repeats", type=int, default=5)
+    args = parser.parse_args()
+    if unknown := sorted(set(args.parts) - set(PARTS)):
+        parser.error(f"{unknown[0]}: must be {', '.join(PARTS)}")
+    with tempfile.TemporaryDirectory() as directory:
+        with zipfile.ZipFile(args.wheel) as archive:
+            archive.extractall(directory)
+        this = Examination(args.wheel, Path(directory), args.tools, args.model, args.repeats)
+        for name in args.parts or PARTS:
+            print(f"\n{name}", flush=True)
+            PARTS[name](this)
+    return 1 if this.broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
