@@ -152,7 +152,7 @@ outside-exchange: $(VENV)/.installed $(TOOLS)/argos/.installed $(TOOLS)/transfor
 # dist/ gets the source distribution, and a wheel that is built from it, with native code. Two builds by the same tools
 # have the same bytes: no time, path or permission of this machine comes into them.
 MACHINE ?= $(shell uname -m)
-PACKAGES_wheel := "build==1.6.1" "setuptools==84.2.1"
+PACKAGES_wheel := "build==1.6.1" "setuptools==84.2.1" "auditwheel==6.8.2" "cyclonedx-python-lib[json-validation]==11.12.0"
 wheel: $(TOOLS)/wheel/.installed
 	umask 022 && HEADWAY_WHEEL=$(MACHINE) SOURCE_DATE_EPOCH=315532800 $(TOOLS)/wheel/bin/python -m build --no-isolation
 

@@ -49,7 +49,7 @@ class BuildPackage(build_py):
             for variant in NATIVE["VARIANTS"][MACHINE]
         ]  # fmt: skip
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda build: compiler.build(*build, NATIVE["PORTABLE"]), builds))
+            list(pool.map(lambda build: compiler.build(*build, NATIVE["WHEEL"]), builds))
 
 
 class BuildWheel(bdist_wheel):
@@ -90,14 +90,6 @@ class BuildWheel(bdist_wheel):
             }
             for path in sorted(root.glob("headway/kernels/prebuilt/*.so"))
         ]  # fmt: skip
-        runtime = {
-            "type": "library",
-            "bom-ref": "gcc-runtime",
-            "name": "libstdc++ and libgcc",
-            "version": version,
-            "description": "parts of GCC's run-time libraries, linked statically into the native code",
-            "licenses": [{"expression": "GPL-3.0-or-later WITH GCC-exception-3.1"}],
-        }
         package = {
             "type": "library",
             "bom-ref": "headway",
@@ -106,17 +98,14 @@ class BuildWheel(bdist_wheel):
             "purl": f"pkg:pypi/{about.name}@{about.version}",
             "licenses": [{"license": {"id": "Apache-2.0"}}],
         }
-        names = [library["bom-ref"] for library in libraries]
         return {
             "bomFormat": "CycloneDX",
             "specVersion": "1.6",
             "version": 1,
             "metadata": {"component": package},
-            "components": [*libraries, runtime],
+            "components": libraries,
             "dependencies": [
-                {"ref": "headway", "dependsOn": names},
-                *({"ref": name, "dependsOn": ["gcc-runtime"]} for name in names),
-                {"ref": "gcc-runtime"},
+                {"ref": "headway", "dependsOn": [library["bom-ref"] for library in libraries]},
             ],
         }
 

@@ -21,14 +21,8 @@ LIBRARIES = ("training", "decoding")
 SOURCES = Path(__file__).with_name("native")
 FLAGS = ("-O3", "-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC",
          "-Wall", "-Wno-psabi")  # fmt: skip
-# A library that a wheel holds must load where other versions of GCC's libraries are, and be equal in every build.
-PORTABLE = (
-    "-static-libstdc++",
-    "-static-libgcc",
-    "-Wl,--exclude-libs,ALL",
-    "-Wl,--build-id=none",
-    "-s",
-)
+# Libraries of a wheel are smaller, and equal in every build.
+WHEEL = ("-Wl,--build-id=none", "-s")
 TIMEOUT = 300  # seconds; a compilation takes about ten
 
 
@@ -147,12 +141,13 @@ class Compiler:
         compiled = target.with_suffix(".o")
         # Clang's OpenMP needs a library that PyTorch does not have, so its builds have one thread.
         threads = "-fopenmp-simd" if "clang" in self.version else "-fopenmp"
-        # On Linux, the library is not linked with GCC's OpenMP: it takes the one that PyTorch has loaded.
-        runtime = [] if sys.platform == "linux" else [threads]
+        # On Linux, a library exports no names of C++, and is not linked with GCC's OpenMP: it takes the one
+        # that PyTorch has loaded.
+        linked = ["-Wl,--version-script=exports.map"] if sys.platform == "linux" else [threads]
         identity = f'-DHEADWAY_IDENTITY="{self.identify(source, variant)}"'
         return [
             [*self.command, *FLAGS, *variant.flags, threads, identity, "-c", source.name, "-o", str(compiled)],
-            [*self.command, "-shared", str(compiled), *runtime, *options, "-o", str(target)],
+            [*self.command, "-shared", str(compiled), *linked, *options, "-o", str(target)],
         ]  # fmt: skip
 
     def identify(self, source: Path, variant: Variant) -> str:

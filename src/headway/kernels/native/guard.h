@@ -12,6 +12,10 @@
 #define HEADWAY_IDENTITY ""
 #endif
 
+#if defined(__GLIBCXX__)  // GCC 11 and later call it, and older systems do not have it in their libstdc++
+[[noreturn]] void std::__throw_bad_array_new_length() { throw std::bad_alloc(); }
+#endif
+
 namespace headway {
 
 // Results of exported functions; kernels/interface.py raises a Python exception for each error.
