@@ -76,7 +76,7 @@ EXPECTED = {
 }
 PRODUCTS_ONLY = {"VNNI", "bf16"}
 # A processor of qemu for each variant that it can run: the oldest that has all instructions.
-EMULATED = {"x86-64": "Conroe-v1", "avx2": "Haswell-v1"}
+EMULATED = {"x86-64": "Nehalem-v1", "avx2": "Haswell-v1"}
 
 
 @dataclass

@@ -19,6 +19,7 @@ from pathlib import Path
 
 LIBRARIES = ("training", "decoding")
 SOURCES = Path(__file__).with_name("native")
+EXPORTS = SOURCES.absolute() / "exports.map"
 FLAGS = ("-O3", "-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC",
          "-Wall", "-Wno-psabi")  # fmt: skip
 # Libraries of a wheel are smaller, and equal in every build.
@@ -143,7 +144,7 @@ class Compiler:
         threads = "-fopenmp-simd" if "clang" in self.version else "-fopenmp"
         # On Linux, a library exports no names of C++, and is not linked with GCC's OpenMP: it takes the one
         # that PyTorch has loaded.
-        linked = ["-Wl,--version-script=exports.map"] if sys.platform == "linux" else [threads]
+        linked = [f"-Wl,--version-script={EXPORTS}"] if sys.platform == "linux" else [threads]
         identity = f'-DHEADWAY_IDENTITY="{self.identify(source, variant)}"'
         return [
             [*self.command, *FLAGS, *variant.flags, threads, identity, "-c", source.name, "-o", str(compiled)],
