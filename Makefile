@@ -41,7 +41,7 @@ BROWSER ?= /usr/bin/chromium
 SOFFICE ?= /usr/bin/soffice
 EPUBCHECK ?= java -jar /usr/share/java/epubcheck.jar
 TOOLS := build/outside
-PARTS := documents crash best runs ranks server texts files network libretranslate interfaces fuzz container browser slots exchange supply disk training prepare bulk cluster quality
+PARTS := documents wheel crash best runs ranks server texts files network libretranslate interfaces fuzz container browser slots exchange supply disk training prepare bulk cluster quality
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -83,6 +83,10 @@ outside-prepare: $(VENV)/.installed
 
 outside-bulk: $(VENV)/.installed
 	$(BIN)/python tests/outside/bulk_campaign.py $(MODEL) $(LINES)
+
+# The emulator is Debian's package qemu-user.
+outside-wheel: $(VENV)/.installed wheel
+	$(BIN)/python tests/outside/wheel.py dist/*-manylinux_2_28_$(MACHINE).whl --tools $(TOOLS)/wheel/bin --model $(MODEL)
 
 # The reference of LINES.
 REFERENCE ?= runs/demo-text/test.de
