@@ -75,7 +75,7 @@ def test_a_failing_compiler_is_reported_and_leaves_no_files(
     library.load_library.cache_clear()
     try:
         assert library.load_library("training") is None
-        assert "could not build training.cpp" in library.failure_reason("training")
+        assert "training.cpp could not be built" in library.failure_reason("training")
         assert not list(tmp_path.iterdir())
         monkeypatch.setenv("HEADWAY_NATIVE", "0")
         library._load.cache_clear()

@@ -1,6 +1,7 @@
 """Each kind of processor has a variant of the native code; it is chosen, forced, and taken from a wheel."""
 
 import platform
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from headway.kernels.variants import (
     list_variants,
     read_instruction_sets,
 )
+from outside.wheel import ALLOWED, count_instructions
 
 compiled = pytest.mark.skipif(training_library() is None, reason=library.failure_reason("training"))
 X86 = VARIANTS["x86_64"]
@@ -133,3 +135,22 @@ def test_the_threads_of_native_code_are_those_of_torch() -> None:
     paths = {Path(line.split()[-1]) for line in maps.splitlines() if "gomp" in line}
     others = {path for path in paths if path.parent.name.endswith(".libs")}  # of another package
     assert len(paths - others) == 1
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the instructions of x86-64")
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
+def test_a_variant_has_no_instructions_that_its_processors_lack(tmp_path: Path) -> None:
+    """And code that has them is found out: that of AVX2 does not pass for the oldest variant."""
+    compiler = find_compiler()
+    assert compiler is not None
+    leaked = {}
+    for variant in X86:
+        if variant.name in ("x86-64", "avx2"):
+            target = tmp_path / f"training-{variant.name}.so"
+            compiler.build(SOURCES / "training.cpp", variant, target, WHEEL)
+            counts = count_instructions(target)
+            assert not {family for family, n in counts.items() if n} - ALLOWED[variant.name]
+            leaked[variant.name] = {family for family, n in counts.items() if n}
+    assert leaked["avx2"] - ALLOWED["x86-64"] >= {"AVX", "FMA"}

@@ -70,14 +70,15 @@ def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
         return None, str(error.args[0])
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         detail = getattr(error, "stderr", None) or str(error)
-        return None, f"the compiler could not build {source.name}: {str(detail).strip()[-500:]}"
+        return None, f"{source.name} could not be built or loaded: {str(detail).strip()[-500:]}"
 
 
 def _choose_variants() -> list[Variant]:
     wanted = os.environ.get("HEADWAY_NATIVE", "")
     if wanted == "0":
         raise LookupError("HEADWAY_NATIVE=0")
-    return list_variants(platform.machine(), read_instruction_sets(), wanted)
+    machine = platform.machine() if sys.platform == "linux" else ""
+    return list_variants(machine, read_instruction_sets(), wanted)
 
 
 def share_openmp() -> None:

@@ -71,15 +71,19 @@ VARIANTS = {
     ),
     "aarch64": (Variant("aarch64", ("-march=armv8-a",), frozenset()),),
 }
-# For any other processor; compiled only.
-NATIVE = Variant("native", ("-march=native",), frozenset())
+# For any other processor, and where the instruction sets are not known; compiled only.
+NATIVE = Variant(
+    "native",
+    ("-march=native" if platform.machine() in ("x86_64", "AMD64", "i686") else "-mcpu=native",),
+    frozenset(),
+)
 
 
 def list_variants(machine: str, available: frozenset[str], wanted: str = "") -> list[Variant]:
     """Return the variants that a processor can run, the fastest first.
 
     Args:
-        machine: As `platform.machine` names it.
+        machine: As `platform.machine` names it; empty: unknown.
         available: The instruction sets of the processor.
         wanted: The only variant that may be returned; empty: any.
 
