@@ -36,6 +36,16 @@ def test_kept_text_stays_wherever_the_translation_has_it() -> None:
     assert show(place(both, linked("b b", ""))) == "<c:b><d:b>"
 
 
+def test_kept_text_does_not_replace_words_that_translate_other_words() -> None:
+    paragraph = Paragraph("7 tea,", [Element(0, 1, "n", is_kept=True)])
+    # The only word of the translation would be lost, whatever it is linked to.
+    assert show(place(paragraph, linked("7 tea,", "Sessa,", (0, 0)))) == "<n:7> Sessa,"
+    assert show(place(paragraph, linked("7 tea,", "Tee,", (0, 0), (1, 0)))) == "<n:7> Tee,"
+    assert show(place(paragraph, linked("7 tea,", "Nr Tee,", (0, 0), (1, 1)))) == "<n:7> Tee,"
+    last = Paragraph("tea 7", [Element(4, 5, "n", is_kept=True)])
+    assert show(place(last, linked("tea 7", "Tee so", (0, 0), (0, 1), (1, 1)))) == "Tee <n:7> so"
+
+
 def test_a_part_of_a_word_stays_a_part_of_it_if_the_word_stays() -> None:
     paragraph = Paragraph("4 m2 here", [Element(3, 4, "sup")])
     found = linked("4 m2 here", "hier 4 m2", (0, 1), (1, 2), (2, 0))

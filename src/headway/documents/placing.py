@@ -104,10 +104,9 @@ class _Placing(Generic[Content]):
                 b = kept[0]
             out += [self.target[at:a]] if at < a else []
             before = after = ""
-            if element.start == element.end:
-                before, after = find_missing_spaces(
-                    self.paragraph.text, element.start, self.target, a
-                )
+            if element.start == element.end or (element.is_kept and a == b):
+                place = (element.start, element.end)
+                before, after = find_missing_spaces(self.paragraph.text, place, self.target, a)
             out += [before] if before else []
             if element.is_kept:
                 inner = _keep_places(
@@ -142,7 +141,10 @@ class _Placing(Generic[Content]):
                 continue
             if covered not in places:
                 places[covered] = _translate_range(pairs, covered, own, words)
-            placed.append((*places[covered], element))
+            first, last = places[covered]
+            if element.is_kept and _has_other_text(pairs, covered, own, (first, last), words):
+                last = first  # to replace the words would lose the translation of others
+            placed.append((first, last, element))
         # Elements at one place keep the order of the source.
         placed.sort(key=lambda item: (item[0], item[1]))
         return placed
@@ -260,6 +262,15 @@ def _translate_range(
     fraction = (first - own[0]) / max(1, own[1] - own[0])
     at = low + round(fraction * (high - low))
     return at, min(high, at + last - first)
+
+
+def _has_other_text(
+    pairs: Sequence[tuple[int, int]], covered: Range, own: Range, translated: Range, words: Range
+) -> bool:
+    """Return whether target words translate more than the source words that an element covers."""
+    others = [t for s, t in pairs if not covered[0] <= s < covered[1]]
+    shared = any(translated[0] <= t < translated[1] for t in others)
+    return shared or (translated == words and covered != own)
 
 
 def _densest(inside: Sequence[int]) -> Range:

@@ -75,17 +75,24 @@ def _find_among_spaces(text: str, place: int, target: str, next_word: int) -> in
     return start + count[0]
 
 
-def find_missing_spaces(text: str, place: int, target: str, at: int) -> tuple[str, str]:
-    """Return the spaces that an element without text has in the text, but not in its translation.
+def find_missing_spaces(text: str, place: Span, target: str, at: int) -> tuple[str, str]:
+    """Return the spaces around an element in the text that are missing at a point of the translation.
 
     Args:
         text: The text.
-        place: Where the element is in it.
+        place: The characters of the element in it.
         target: The translation.
         at: Where the element is put.
     """
-    needs_before = place > 0 and text[place - 1].isspace()
-    needs_after = text[place : place + 1].isspace()
-    before = " " if needs_before and at > 0 and not target[at - 1].isspace() else ""
-    after = " " if needs_after and at < len(target) and not target[at].isspace() else ""
+    (start, end), previous, following = place, target[max(0, at - 1) : at], target[at : at + 1]
+    has_text = start < end  # then it must not become part of a word
+    own_previous, own_following = text[max(0, start - 1) : start], text[end : end + 1]
+    needs_before = own_previous.isspace() or (
+        has_text and previous.isalnum() and not own_previous.isalnum()
+    )
+    needs_after = own_following.isspace() or (
+        has_text and following.isalnum() and not own_following.isalnum()
+    )
+    before = " " if needs_before and previous and not previous.isspace() else ""
+    after = " " if needs_after and following and not following.isspace() else ""
     return before, after
