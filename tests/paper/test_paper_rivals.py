@@ -1,5 +1,6 @@
 """The systems that the paper names: each against its own paper's equations, alone and in a batch."""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,15 +12,17 @@ from headway.config import ModelConfig
 from headway.paper.reproduction import reproduce
 from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator, scale_gradient
+from headway.paper.rivals.neural_gpu import COLUMNS, ConvolutionalUnit, NeuralGPU
 from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.rivals.training import RIVALS
 from headway.paper.running.work import Work
 
 VOCABULARY = 29
+WIDTH = 20
 CONFIG = ModelConfig(
-    source_vocab_size=VOCABULARY, target_vocab_size=VOCABULARY, d_model=14, num_encoder_layers=2,
-    num_decoder_layers=3, num_heads=7, dropout=0.1,
+    source_vocab_size=VOCABULARY, target_vocab_size=VOCABULARY, d_model=WIDTH, num_encoder_layers=2,
+    num_decoder_layers=3, num_heads=1, dropout=0.1,
 )  # fmt: skip
 SOURCE = torch.tensor([[3, 7, 11, 5, 1], [9, 4, 1, 28, 28], [2, 8, 6, 1, 28]])
 SEGMENTS = (SOURCE != VOCABULARY - 1).long()
@@ -97,14 +100,14 @@ def test_the_recurrent_translator_follows_its_equations() -> None:
     assert isinstance(model, RecurrentTranslator)
     source, target = SOURCE[0].tolist(), TARGET[0].tolist()
     x = [model.source_embedding.weight[token] for token in source]
-    ahead, back = [torch.zeros(14).double()], [torch.zeros(14).double()]
+    ahead, back = [torch.zeros(WIDTH).double()], [torch.zeros(WIDTH).double()]
     for token in x:
         ahead.append(gated_unit(model.forward_unit, model.forward_inputs(token), ahead[-1]))
     for token in reversed(x):
         back.append(gated_unit(model.backward_unit, model.backward_inputs(token), back[-1]))
     h = [torch.cat(pair) for pair in zip(ahead[1:], reversed(back[1:]), strict=True)]
     s = torch.tanh(model.first_state(back[-1]))
-    y = torch.zeros(14).double()
+    y = torch.zeros(WIDTH).double()
     found = model(SOURCE[:1], TARGET[:1])[0]
     for place, token in enumerate(target):
         e = [
@@ -114,7 +117,7 @@ def test_the_recurrent_translator_follows_its_equations() -> None:
         total = sum(torch.exp(e_j) for e_j in e)
         c = sum(torch.exp(e_j) / total * h_j for e_j, h_j in zip(e, h, strict=True))
         wide = model.out_state(s) + model.out_target(y) + model.out_context(c)
-        t = torch.stack([torch.maximum(wide[2 * j], wide[2 * j + 1]) for j in range(14)])
+        t = torch.stack([torch.maximum(wide[2 * j], wide[2 * j + 1]) for j in range(WIDTH)])
         torch.testing.assert_close(found[place], model.output(t))
         s = gated_unit(model.unit, model.target_inputs(y) + model.context_inputs(c), s)
         y = model.target_embedding.weight[token]
@@ -130,7 +133,7 @@ def test_convs2s_follows_its_equations() -> None:
     model = make(ConvolutionalTranslator)
     assert isinstance(model, ConvolutionalTranslator)
     source, target = SOURCE[0].tolist(), [VOCABULARY - 1, *TARGET[0].tolist()[:-1]]
-    zero, half = torch.zeros(14).double(), 0.5**0.5
+    zero, half = torch.zeros(WIDTH).double(), 0.5**0.5
 
     def run(block: torch.nn.Module, h: list[Tensor], before: int, after: int) -> list[Tensor]:
         linear = block.convolution.output
@@ -176,13 +179,13 @@ def test_the_gradient_is_scaled_and_the_value_is_not() -> None:
 def test_bytenet_follows_its_figures() -> None:
     model = make(ByteNet)
     assert isinstance(model, ByteNet)
-    zero = torch.zeros(14).double()
+    zero = torch.zeros(WIDTH).double()
 
     def run(block: torch.nn.Module, x: list[Tensor], before: int, after: int) -> list[Tensor]:
         first, second, third = block.norms
         linear = block.convolution.output
         y = [second(block.narrow(first(x_i).relu())).relu() for x_i in x]
-        padded = [zero[:7]] * before + y + [zero[:7]] * after
+        padded = [zero[: WIDTH // 2]] * before + y + [zero[: WIDTH // 2]] * after
         step = (before + after) // 2  # the dilation
         return [
             x_i
@@ -208,11 +211,80 @@ def test_bytenet_follows_its_figures() -> None:
         torch.testing.assert_close(found[i], model.output(model.last(x_i.relu()).relu()))
 
 
+def convolve_image(
+    kernel: Tensor, image: list[list[Tensor]], row: int, column: int
+) -> Tensor | float:
+    """Return one place of U conv s: the sum over the places around it that the image has."""
+    found: Tensor | float = 0.0
+    for i, j in itertools.product((-1, 0, 1), repeat=2):
+        if 0 <= row + i < len(image) and 0 <= column + j < COLUMNS:
+            found = found + kernel[:, :, i + 1, j + 1] @ image[row + i][column + j]
+    return found
+
+
+def update_image(
+    unit: ConvolutionalUnit, s: list[list[Tensor]], p: list[list[Tensor]]
+) -> list[list[Tensor]]:
+    """The CGRU of Kaiser & Bengio, section 3, place by place; an encoder has no p."""
+    u_kernel, r_kernel = unit.gates.weight.chunk(2)
+    u_bias, r_bias = unit.gates.bias.chunk(2)
+    places = [[(row, column) for column in range(COLUMNS)] for row in range(len(s))]
+    of_u, of_r, of_candidate = (
+        [[convolve_image(kernel, p, *place) if p else 0.0 for place in row] for row in places]
+        for kernel in (unit.tape.weight.chunk(3) if unit.tape else (None, None, None))
+    )
+    reset = [
+        [
+            torch.sigmoid(convolve_image(r_kernel, s, x, y) + of_r[x][y] + r_bias) * s[x][y]
+            for x, y in row
+        ]
+        for row in places
+    ]
+    kernel, bias = unit.candidate.weight, unit.candidate.bias
+
+    def place(x: int, y: int) -> Tensor:
+        u = torch.sigmoid(convolve_image(u_kernel, s, x, y) + of_u[x][y] + u_bias)
+        new = torch.tanh(convolve_image(kernel, reset, x, y) + of_candidate[x][y] + bias)
+        return u * s[x][y] + (1 - u) * new
+
+    return [[place(x, y) for x, y in row] for row in places]
+
+
+def test_the_extended_neural_gpu_follows_its_equations() -> None:
+    model = make(NeuralGPU)
+    assert isinstance(model, NeuralGPU)
+    zero, rows = torch.zeros(WIDTH // 2).double(), 12  # 5 * 1.5 + 4
+    s = [[zero] * COLUMNS for _ in range(rows)]
+    source = SOURCE[0].tolist()
+    for row, token in enumerate(source):
+        s[row][0] = model.source_embedding.weight[token]
+    for _ in source:
+        for unit in model.encoder:
+            s = update_image(unit, s, [])
+    p = [[zero] * COLUMNS for _ in range(rows)]
+    found = model(SOURCE[:1], TARGET[:1])[0]
+    for row, token in enumerate(TARGET[0].tolist()):
+        for unit in model.decoder:
+            s = update_image(unit, s, p)
+        torch.testing.assert_close(found[row], model.output(s[row][0]))
+        p[row][0] = model.target_embedding.weight[token]
+
+
+def test_a_target_beyond_the_image_is_the_same_in_a_batch() -> None:
+    model = make(NeuralGPU)
+    target = torch.cat((TARGET[1:2], TARGET[:1]), 1)  # 14 tokens; the image has 9 rows of 12
+    alone = model(SOURCE[1:2, :3], target)
+    together = model(SOURCE, target.expand(3, -1), SEGMENTS)[1:2]
+    torch.testing.assert_close(together, alone)
+    torch.testing.assert_close(alone[0, 9:], model.output.bias.expand(5, -1))
+
+
 @pytest.mark.slow
 def test_the_rivals_train_beside_the_transformer(tmp_path: Path) -> None:
     result = reproduce("rivals", Work(tmp_path, "toy", seeds=(1,)))
     assert [row[0] for row in result.tables[0].rows] == ["Transformer", *RIVALS]
-    assert len(result.claims) == len(RIVALS) + 2  # and memory networks, on two tasks
+    assert [row[0] for row in result.tables[1].rows][:2] == ["Kind of phrase"] * 2
+    assert len(result.claims) == len(RIVALS) + 4  # and two other systems, each on two tasks
     assert {claim.verdict for claim in result.claims} == {"not decided"}
     shown: list[str] = []
     reproduce("rivals", Work(tmp_path, "toy", seeds=(1,), show=shown.append), again=True)

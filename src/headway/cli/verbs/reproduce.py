@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--scale",
         choices=("toy", "minutes", "hours", "paper"),
         default="minutes",
-        help="toy: tries the code in seconds; minutes (default): all take an hour on two cores; hours:"
+        help="toy: tries the code in seconds; minutes (default): all take two hours on two cores; hours:"
         " trains on your text (--train); paper: counts and measures what needs no training, and"
         " writes the paper's own settings",
     )

@@ -1,29 +1,26 @@
 """The systems that the paper names, trained on the same text beside the Transformer."""
 
-import hashlib
-import json
 from dataclasses import replace
-from pathlib import Path
 
 from headway.config import Config
+from headway.paper.experiments.rivals_sentences import classify_sentences
 from headway.paper.experiments.rivals_stories import answer_questions
+from headway.paper.experiments.rivals_trials import train_groups
 from headway.paper.results import Claim, Result, Table, collect
-from headway.paper.rivals import training
 from headway.paper.rivals.training import RIVALS, TRANSFORMER, train_rival
-from headway.paper.running.plan import code_version
-from headway.paper.running.trial import Group, Trial, read_trial
+from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
-from headway.paper.running.workers import run_together
 from headway.paper.verdicts import if_learned, interval_text, verdict
-from headway.training.checkpoint import replace_file
 
 TITLE = "The systems that the paper names, beside the Transformer"
 SECTION = "1, 2 and 6.1"
 DIFFERS = (
     "The paper compares with published scores of large models. Here each system is small, reads the same"
     " subwords and batches, and has the Transformer's optimizer, learning rate, label smoothing, number of"
-    " steps and beam search; its own paper has others. Equal steps are not equal time. Memory networks do"
-    " not translate: they answer questions about generated stories, and are trained as in their own paper."
+    " steps and beam search; its own paper has others. Equal steps are not equal time. The Extended Neural"
+    " GPU has half of the width. Two systems do not translate: the structured self-attentive embedding"
+    " classifies texts, and memory networks answer questions about generated stories and are trained as in"
+    " their own paper."
 )
 
 
@@ -32,7 +29,7 @@ def run(work: Work) -> Result:
     if work.is_settings_only:
         return collect(differs="The systems are small, and are not trained at this scale.")
     names = (TRANSFORMER, *RIVALS)
-    groups = {name: Group(tuple(trials)) for name, trials in train_all(work, names).items()}
+    groups = train_groups(work, train_rival, names, settings(work), work.corpus)
     table = Table(
         "Systems trained on the same text",
         ("system", "BLEU", "perplexity", "processor time, s", "tokens/s", "parameters"),
@@ -48,6 +45,7 @@ def run(work: Work) -> Result:
     return collect(
         table,
         *(compare(work, groups[TRANSFORMER], name, groups[name]) for name in RIVALS),
+        *classify_sentences(work),
         *answer_questions(work),
         differs=DIFFERS,
         settings=settings(work).to_dict(),
@@ -80,39 +78,3 @@ def settings(work: Work) -> Config:
             average=1,
         ),
     )
-
-
-def train_all(work: Work, names: tuple[str, ...]) -> dict[str, list[Trial]]:
-    """Train each system with each seed; finished trainings are read."""
-    planned = {(name, seed): write_spec(work, name, seed) for name in names for seed in work.seeds}
-    waiting = [directory for directory in planned.values() if read_trial(directory) is None]
-    for directory in run_together(train_rival, waiting, work.processes):
-        trial = read_trial(directory)
-        assert trial is not None
-        work.show(f"  {trial.name}, seed {trial.seed}: BLEU {trial.scores['bleu']:.1f}")
-    trials: dict[str, list[Trial]] = {name: [] for name in names}
-    for (name, _), directory in planned.items():
-        found = read_trial(directory)
-        assert found is not None
-        trials[name].append(found)
-    return trials
-
-
-def write_spec(work: Work, name: str, seed: int) -> Path:
-    """Prepare the text, and write what a training is to do; returns its directory."""
-    config = settings(work)
-    config = replace(config, training=replace(config.training, seed=seed))
-    rivals = sorted(Path(training.__file__).parent.glob("*.py"))
-    modules = (f"headway.paper.rivals.{file.stem}" for file in rivals if file.stem != "__init__")
-    parts = (name, config, work.corpus.fingerprint, code_version(*modules))
-    directory = work.directory / "trials" / hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
-    data, test = work.corpus.prepare(work.directory / "data", config.text)
-    spec = {
-        "name": name,
-        "settings": config.to_dict(),
-        "data": str(data),
-        "test": [str(path) for path in test],
-    }
-    directory.mkdir(parents=True, exist_ok=True)
-    replace_file(directory / "spec.json", json.dumps(spec, indent=1).encode())
-    return directory

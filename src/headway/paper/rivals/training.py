@@ -20,6 +20,7 @@ from headway.inference.step_decoding import StepDecoding
 from headway.model import Transformer, parameter_count
 from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator
+from headway.paper.rivals.neural_gpu import NeuralGPU
 from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.running.bitext import Bitext
@@ -29,6 +30,7 @@ from headway.text.readers import read_lines
 from headway.text.tokenizer import Tokenizer
 from headway.training.checkpoint import replace_file
 from headway.training.feed import Feed
+from headway.training.machine import thread_count
 from headway.training.random_numbers import seed_generators
 from headway.training.trainer import Trainer
 
@@ -37,6 +39,7 @@ RIVALS: dict[str, Callable[[ModelConfig], Rival]] = {
     "RNN with attention": RecurrentTranslator,
     "ConvS2S": ConvolutionalTranslator,
     "ByteNet": ByteNet,
+    "Extended Neural GPU": NeuralGPU,
 }
 EXTRA_TOKENS = 50  # beyond the source's length, as in section 6.1
 BATCH_TOKENS = 1000  # of a search, with padding
@@ -61,20 +64,23 @@ def train_rival(directory: Path) -> None:
     # A rival has everything that the trainer uses of a Transformer.
     trainer = Trainer(cast(Transformer, model), config.training)
     feed = Feed(data, config.training, device)
-    loss, tokens, started = [], 0, time.process_time()
-    for _ in range(config.training.max_steps):
-        report = trainer.step(feed.next())
-        loss.append((report.step, report.nll))
-        tokens += report.tokens
-    seconds = time.process_time() - started
+    loss, tokens = [], 0
     test = [Path(path) for path in spec["test"]]
+    with thread_count(config.training.threads):
+        started = time.process_time()
+        for _ in range(config.training.max_steps):
+            report = trainer.step(feed.next())
+            loss.append((report.step, report.nll))
+            tokens += report.tokens
+        seconds = time.process_time() - started
+        scores = score_rival(model.eval(), data, config, test)
     values = {
         "name": spec["name"],
         "seed": config.training.seed,
         "parameters": parameter_count(model),
         "steps": config.training.max_steps,
         "loss": loss,
-        "scores": score_rival(model.eval(), data, config, test),
+        "scores": scores,
         "tokens_per_second": tokens / seconds,
         "seconds": seconds,
         "settings": config.to_dict(),

@@ -1,0 +1,108 @@
+"""Training and scoring the self-attentive classifier, in a worker process.
+
+It reads the batches that a Transformer reads, with its optimizer and learning rate, and adds the penalty to
+its loss.
+"""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch.nn import functional as F
+
+from headway import config as settings
+from headway.config import Config
+from headway.inference.batching import padded_batches
+from headway.model import parameter_count
+from headway.paper.rivals.self_attentive import PENALTY, SelfAttentiveClassifier
+from headway.text.class_labels import LabelTokenizer
+from headway.text.examples import read_examples
+from headway.text.prepared import PreparedData
+from headway.training.checkpoint import replace_file
+from headway.training.feed import Feed
+from headway.training.machine import thread_count
+from headway.training.optimizers import make_optimizers
+from headway.training.random_numbers import seed_generators
+from headway.training.schedule import learning_rate
+
+CPU = torch.device("cpu")
+BATCH_TOKENS = 4000  # of a prediction, with padding
+
+
+def train_classifier(directory: Path) -> None:
+    """Train and score the classifier that ``spec.json`` in a directory describes; writes ``trial.json``."""
+    spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
+    config = settings.from_dict(spec["settings"], where=str(directory))
+    data = PreparedData.open(spec["data"])
+    test = [Path(path) for path in spec["test"]]
+    assert isinstance(data.tokenizer, LabelTokenizer)
+    seed_generators(CPU, config.training.seed)
+    config = replace(
+        config, model=replace(config.model, source_vocab_size=data.tokenizer.source_vocab_size)
+    )
+    sentences = len(next(read_examples(test)).parts)
+    model = SelfAttentiveClassifier(config.model, len(data.tokenizer.labels), sentences)
+    with thread_count(config.training.threads):
+        started = time.process_time()
+        loss, texts = train(model, config, Feed(data, config.training, CPU))
+        seconds = time.process_time() - started
+        right = count_right(model.eval(), data.tokenizer, test)
+    values = {
+        "name": spec["name"],
+        "seed": config.training.seed,
+        "parameters": parameter_count(model),
+        "steps": config.training.max_steps,
+        "loss": loss,
+        "scores": {"right": right},
+        "tokens_per_second": texts / seconds,
+        "seconds": seconds,
+        "settings": config.to_dict(),
+    }
+    replace_file(directory / "trial.json", json.dumps(values, indent=1).encode())
+
+
+def train(
+    model: SelfAttentiveClassifier, config: Config, feed: Feed
+) -> tuple[list[tuple[int, float]], int]:
+    """Train a model in place; returns (step, cross entropy) of each step, and the number of texts."""
+    regime = config.training
+    (optimizer,) = make_optimizers(dict(model.named_parameters()), regime, low_precision=False)
+    losses, texts = [], 0
+    for step in range(1, regime.max_steps + 1):
+        data = feed.next()
+        nll = 0.0
+        for batch in data.batches:
+            scores_NC, penalties_N = model(batch.source, batch.source_segments)
+            labels_N = batch.target[batch.target_segments != 0]
+            entropy = F.cross_entropy(scores_NC, labels_N, reduction="sum")
+            ((entropy + PENALTY * penalties_N.sum()) / data.target_tokens).backward()
+            nll += float(entropy.detach())
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(
+                step,
+                d_model=config.model.d_model,
+                warmup_steps=regime.warmup_steps,
+                scale=regime.rate_scale,
+            )
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append((step, nll / data.target_tokens))
+        texts += data.target_tokens
+    return losses, texts
+
+
+@torch.inference_mode()
+def count_right(
+    model: SelfAttentiveClassifier, tokenizer: LabelTokenizer, test: list[Path]
+) -> float:
+    """Return the share of right labels in percent."""
+    examples = list(read_examples(test))
+    ids = [tokenizer.encode_parts(example.parts) for example in examples]
+    right = 0
+    for rows, text, segments in padded_batches(ids, BATCH_TOKENS, tokenizer.source_pad, CPU):
+        scores_NC, _ = model(text, segments)
+        for row, label in zip(rows, scores_NC.argmax(1).tolist(), strict=True):
+            right += tokenizer.labels[label] == examples[row].label
+    return 100 * right / len(examples)
