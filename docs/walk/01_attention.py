@@ -3,15 +3,20 @@
 #
 # Equation 1 is a softmax over dot products, and then a mean of the values.
 #
-# A query asks, keys answer how well they fit, and values are what is read. Equation 1 of the paper:
-# Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V. By hand it has three lines.
+# Each token of a text is a vector. Three linear maps make three vectors of it: a query, a key and a value. A query
+# asks, keys answer how well they fit, and values are what is read. In self-attention all three come from the same
+# text; in the attention from a translation to its source, the queries come from the translation, and keys and
+# values from the source. That is why this example has 3 queries, and 5 keys with their values.
+#
+# Equation 1 of the paper: Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, where d_k is the width of a key. By
+# hand it has three lines.
 # %%
 import torch
 from headway.model import DotProduct
 
 generator = torch.Generator().manual_seed(1)
 q, k = torch.randn(1, 1, 3, 8, generator=generator), torch.randn(1, 1, 5, 8, generator=generator)
-v = torch.randn(1, 1, 5, 8, generator=generator)  # batch, heads, positions, d_k
+v = torch.randn(1, 1, 5, 8, generator=generator)  # batch, heads (one here), positions, width
 
 scores = q @ k.transpose(-2, -1) / 8**0.5
 weights = scores.softmax(-1)

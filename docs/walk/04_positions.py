@@ -8,6 +8,7 @@
 import math
 
 import torch
+from headway import ModelConfig, Transformer
 from headway.model import MultiHeadAttention, sinusoids
 
 torch.manual_seed(4)
@@ -29,14 +30,27 @@ for position in (0, 7, 49):
 products = table @ table.T
 torch.testing.assert_close(products[3, 8], products[30, 35])
 # %% [markdown]
+# The encoding of a position is added to the word's embedding, before the first layer. Section 3.4: the
+# embedding is multiplied by sqrt(d_model) first, so that it is not small beside the encoding.
+# %%
+sizes = {"source_vocab_size": 31, "target_vocab_size": 31, "d_model": 8, "d_ff": 20, "num_heads": 2}
+model = Transformer(ModelConfig(**sizes)).eval()
+words = torch.tensor([[5, 6, 5]])
+by_hand = model.source_embedding.weight[words] * 8**0.5 + table[:3]
+given = model.source_positions(model.source_embedding(words))
+torch.testing.assert_close(given, by_hand)
+assert not torch.equal(given[0, 0], given[0, 2])  # the same word at two places
+# %% [markdown]
 # ## Questions
 #
 # 1. What is the encoding of position 0?
 # 2. Why does the product of two encodings depend on the distance alone?
+# 3. What would the encoder make of "dog bites man" and "man bites dog" without encodings?
 #
 # <details><summary>Answers</summary>
 #
 # 1. 0, 1, 0, 1, ...: sines of 0 and cosines of 0.
 # 2. sin a sin b + cos a cos b = cos(a - b).
+# 3. The same three vectors, in another order.
 #
 # </details>

@@ -3,8 +3,9 @@
 #
 # Each sub-layer is added to its input, and the sum is normalized.
 #
-# Section 3.1: the output of a sub-layer is LayerNorm(x + Sublayer(x)). An encoder layer has two: attention,
-# and a network that treats each position alone (equation 2).
+# Section 3.1: the output of a sub-layer is LayerNorm(x + Sublayer(x)). The sum lets the gradient pass around the
+# sub-layer, so that deep stacks can be trained; the normalization keeps the numbers of each position at the same
+# size. An encoder layer has two sub-layers: attention, and a network that treats each position alone (equation 2).
 # %%
 import torch
 from headway import ModelConfig, Transformer

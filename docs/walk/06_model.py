@@ -3,7 +3,8 @@
 #
 # Two stacks: the encoder reads the source, the decoder predicts the target.
 #
-# The decoder reads the target shifted by one: position t sees the words before t and predicts word t.
+# A text is a list of ids: each stands for a word or a part of one, and 1 is `</s>`, the end of the text. The source
+# ends with it too. The decoder reads the target shifted by one: position t sees the words before t and predicts word t.
 # %%
 import torch
 from headway import ModelConfig, Transformer
@@ -16,7 +17,7 @@ source, target = torch.tensor([[5, 6, 7, 1]]), torch.tensor([[8, 9, 1]])
 memory = model.encode(source)
 hidden = model.decode(target, memory)
 by_hand = hidden @ model.source_embedding.weight.T  # one matrix for both embeddings and the output
-logits = model(source, target)
+logits = model(source, target)  # [1, 3, 31]: a number for each id at each position
 torch.testing.assert_close(logits[..., :-1], by_hand[..., :-1])  # <pad>, the last id, is never predicted
 # %% [markdown]
 # A change of the last target word changes no prediction: nothing after it is predicted, and it does not see

@@ -35,21 +35,35 @@ for step in range(300):
     losses.append(loss.item())
 print(losses[0], losses[-1])
 # %% [markdown]
-# New lines are predicted, too: the model has learned to copy, not the lines.
+# New lines are predicted, too: the model has learned to copy, not the lines. Here it was shown the right words before
+# each word that it predicts, as in training.
 # %%
 text = draw(200)
 right = (model.eval()(text, text)[..., :-1].argmax(-1) == text).float().mean()
 print(f"{right:.0%} of the words are right")
 assert right > 0.9
 # %% [markdown]
+# To translate, nobody knows the right words. The model then reads its own: one word after another, each the likeliest.
+# %%
+written = torch.zeros(200, 0, dtype=torch.long)
+for place in range(6):
+    unknown = torch.zeros(200, 1, dtype=torch.long)  # a prediction does not read its own word
+    logits = model(text, torch.cat([written, unknown], 1))[:, place, :-1]
+    written = torch.cat([written, logits.argmax(-1, keepdim=True)], 1)
+copied = (written == text).all(1).float().mean()
+print(f"{copied:.0%} of the lines are copied")
+assert copied > 0.7
+# %% [markdown]
 # ## Questions
 #
 # 1. Which loss does a model have that guesses evenly among 8 words?
 # 2. Which attention does the copying?
+# 3. Training needs one call of the model for a line. How many does writing it take, and why?
 #
 # <details><summary>Answers</summary>
 #
 # 1. ln 8 = 2.08 nats for each word.
 # 2. That from the target to the source: each target position must find the same source position.
+# 3. One for each word: a word is not known before the words before it are written.
 #
 # </details>

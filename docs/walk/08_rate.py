@@ -17,7 +17,8 @@ for step in (1, 100, 4000, 4001, 100_000):
     assert abs(rate - by_hand(step)) < 1e-12
     print(f"{step:7,} {rate:.6f}")
 # %% [markdown]
-# The peak is at the end of the warm-up.
+# Why rise at all? Adam divides each gradient by its recent size, which it knows badly in the first steps, and a model
+# of post-norm layers has large gradients then (Xiong et al., 2020). The peak is at the end of the warm-up.
 # %%
 assert max(range(1, 20_000), key=by_hand) == 4000
 # %% [markdown]
