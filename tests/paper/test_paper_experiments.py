@@ -159,6 +159,9 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
     assert [line for line in listed if "no training" in line] == [listed[2]]
     assert all(" min of one core)" in line for line in listed if line != listed[2])
+    assert [line for line in listed if "(section" not in line] == [listed[11], listed[12]]
+    assert "(beyond the paper; 12 trainings" in listed[11]
+    assert "(Figures 3 to 5; 1 training," in listed[12]
     assert list(TRAININGS) == list(EXPERIMENTS)
     assert TRAININGS["table3"][0] == 3 * len(TABLE3)
     for words, message in (

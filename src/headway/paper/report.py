@@ -9,7 +9,7 @@ import torch
 
 from headway import __version__
 from headway.paper.published import PAPER
-from headway.paper.results import Cell, Claim, Figure, Result, Table
+from headway.paper.results import Cell, Claim, Figure, Result, Table, place_text
 from headway.paper.verdicts import VERDICTS
 
 # Inline styles are allowed because matplotlib writes them into its SVG.
@@ -102,9 +102,10 @@ def _tally(claims: Sequence[Claim]) -> str:
 
 
 def _section(result: Result) -> str:
+    place = place_text(result.section)
     parts = [
         f'<h2 id="{escape(result.name)}">{escape(result.title)}</h2>',
-        f'<p class="small">Section {escape(result.section)} · <code>headway reproduce'
+        f'<p class="small">{escape(place[:1].upper() + place[1:])} · <code>headway reproduce'
         f" {escape(result.name)}</code> · {_duration(result.seconds)}</p>",
     ]
     if result.claims:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from headway.errors import HeadwayError
 from headway.paper import report
-from headway.paper.results import Result
+from headway.paper.results import Result, place_text
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import GROUPS
 from headway.training.checkpoint import replace_file
@@ -47,7 +47,7 @@ def describe(name: str) -> str:
     experiment, (count, minutes) = _load(name), TRAININGS[name]
     word = "training" if count == 1 else "trainings"
     cost = f"{count} {word}, {minutes} min of one core" if count else "no training"
-    return f"{experiment.TITLE} (section {experiment.SECTION}; {cost})"
+    return f"{experiment.TITLE} ({place_text(experiment.SECTION)}; {cost})"
 
 
 def reproduce(name: str, work: Work, *, again: bool = False) -> Result:

@@ -77,7 +77,7 @@ class Result:
         name: The experiment's name on the command line. `headway.paper.reproduction` adds name, title,
             section and seconds.
         title: For people.
-        section: Of the paper.
+        section: Of the paper, or what it is about if that is no section.
         tables: In reading order.
         figures: In reading order.
         claims: In reading order.
@@ -150,3 +150,8 @@ def _finite(value: object) -> object:
     if isinstance(value, np.generic):
         return _finite(value.item())
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def place_text(section: str) -> str:
+    """Write a place of the paper: ``section 6.1``, and what is no section as it is."""
+    return f"section {section}" if section[:1].isdigit() else section

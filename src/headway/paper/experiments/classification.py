@@ -24,7 +24,7 @@ from headway.text.examples import Example, prepare_examples, read_examples
 from headway.text.prepared import PreparedData
 
 TITLE = "The encoder alone: classifying texts and pairs of texts"
-SECTION = "7"
+SECTION = "beyond the paper"
 MIXERS: dict[str, Mixer] = {"self-attention": "attention", "bidirectional LSTM": "lstm"}
 SMALL = Config(
     text=TextConfig(vocab_size=2000, split_digits=True),
