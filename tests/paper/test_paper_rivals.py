@@ -285,6 +285,7 @@ def test_the_rivals_train_beside_the_transformer(tmp_path: Path) -> None:
     assert [row[0] for row in result.tables[0].rows] == ["Transformer", *RIVALS]
     assert [row[0] for row in result.tables[1].rows][:2] == ["Kind of phrase"] * 2
     assert len(result.claims) == len(RIVALS) + 4  # and two other systems, each on two tasks
+    assert all("parameters" in table.columns for table in result.tables)
     assert {claim.verdict for claim in result.claims} == {"not decided"}
     shown: list[str] = []
     reproduce("rivals", Work(tmp_path, "toy", seeds=(1,), show=shown.append), again=True)

@@ -1,12 +1,17 @@
 """End-to-end memory networks on questions about stories (paper: section 2)."""
 
+import time
+from typing import NamedTuple
+
 import torch
 
+from headway.model import parameter_count
 from headway.paper.results import Claim, Finding, Table
 from headway.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
 from headway.paper.rivals.stories import LONGEST, Facts, Question, Words, make_questions
 from headway.paper.running.work import Work
 from headway.paper.verdicts import interval_text, verdict
+from headway.training.machine import thread_count
 
 WIDTH = 20
 SOLVED = 95.0  # percent: Weston et al. (2015) call such a task solved
@@ -18,8 +23,10 @@ def answer_questions(work: Work) -> list[Finding]:
     rows, claims = [], []
     for facts in TASKS:
         for hops in (1, 3):
-            right = [train_one(work, facts, hops, seed) for seed in work.seeds]
-            rows.append((facts, hops, interval_text(right)))
+            trained = [train_one(work, facts, hops, seed) for seed in work.seeds]
+            right = [network.right for network in trained]
+            seconds = sum(network.seconds for network in trained) / len(trained)
+            rows.append((facts, hops, interval_text(right), round(seconds), trained[0].parameters))
         claims.append(
             Claim(
                 "End-to-end memory networks perform well on simple-language question answering"
@@ -33,21 +40,38 @@ def answer_questions(work: Work) -> list[Finding]:
         )
     table = Table(
         "Memory networks on generated stories",
-        ("supporting facts", "hops", "right, %"),
+        ("supporting facts", "hops", "right, %", "processor time, s", "parameters"),
         tuple(rows),
         f"{work.seeds_note} {len(make_parts(work, 1, 1)[1])} unseen questions.",
     )
     return [table, *claims]
 
 
-def train_one(work: Work, facts: Facts, hops: int, seed: int) -> float:
-    """Train one network; returns the share of right answers to unseen questions in percent."""
+class Trained(NamedTuple):
+    """A trained network.
+
+    Attributes:
+        right: Right answers to unseen questions, in percent.
+        seconds: Processor time of the training.
+        parameters: The count of trained numbers.
+    """
+
+    right: float
+    seconds: float
+    parameters: int
+
+
+def train_one(work: Work, facts: Facts, hops: int, seed: int) -> Trained:
+    """Train one network, with one thread: its matrices are small."""
     words = Words()
     train, test = make_parts(work, facts, seed)
     torch.manual_seed(seed)
     model = MemoryNetwork(words.size, WIDTH, hops, LONGEST)
-    train_network(model, words.tensors(train), work.pick(toy=2, minutes=100))
-    return count_right(model, words.tensors(test))
+    with thread_count(1):
+        started = time.process_time()
+        train_network(model, words.tensors(train), work.pick(toy=2, minutes=100))
+        seconds = time.process_time() - started
+    return Trained(count_right(model, words.tensors(test)), seconds, parameter_count(model))
 
 
 def make_parts(work: Work, facts: Facts, seed: int) -> tuple[list[Question], list[Question]]:
