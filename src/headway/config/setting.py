@@ -15,10 +15,11 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 def setting_types(sections: Iterable[str]) -> dict[str, object]:
     """Return the type of each setting, by its name as ``section.name``."""
     return {
-        f"{s}.{f.name}": get_type_hints(SECTIONS[s])[f.name]
-        for s in sections
-        if s in SECTIONS
-        for f in fields(SECTIONS[s])
+        f"{section}.{f.name}": hints[f.name]
+        for section in sections
+        if section in SECTIONS
+        for hints in [get_type_hints(SECTIONS[section])]
+        for f in fields(SECTIONS[section])
     }
 
 
