@@ -87,6 +87,7 @@ def test_help_imports_nothing_heavy() -> None:
             "a model with random weights has no shortlist",
         ),
         (["score", "nowhere.de", "nowhere.de"], 1, "nowhere.de"),
+        (["score", "a.de", "b.de", "two words"], 2, "two words: one argument too many"),
         (["average", "nowhere", "out"], 1, "nowhere: no run.json: give a run directory"),
         (["translate", "m", "--threads", "two"], 2, "--threads two: must be a whole number;"),
         (

@@ -17,8 +17,18 @@ if TYPE_CHECKING:
 
 def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments of a verb; settings (``--section.name value``) go to ``overrides``."""
+    parser = make_parser(verb, module)
+    parser.words, overrides = split_settings(arguments, parser.sections)
+    namespace = parser.parse_args(parser.words)
+    if parser.sections:
+        namespace.overrides = overrides
+        _check_settings(getattr(namespace, "preset", None), overrides)
+    return namespace
+
+
+def make_parser(verb: str, module: ModuleType) -> "Parser":
+    """Return the parser of a verb, which also prints its help."""
     settings: tuple[str, ...] = getattr(module, "SETTINGS", ())
-    rest, overrides = split_settings(arguments, settings)
     examples = "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines())
     note = ""
     if settings:
@@ -32,12 +42,8 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
         allow_abbrev=False,
     )
     module.configure(parser)
-    parser.sections, parser.words = settings, rest
-    namespace = parser.parse_args(rest)
-    if settings:
-        namespace.overrides = overrides
-        _check_settings(getattr(namespace, "preset", None), overrides)
-    return namespace
+    parser.sections = settings
+    return parser
 
 
 def _check_settings(preset: str | None, overrides: dict[str, str]) -> None:
@@ -96,7 +102,9 @@ class Parser(argparse.ArgumentParser):
         message = message.removeprefix("argument ")
         unknown, _, words = message.partition("unrecognized arguments: ")
         if not unknown and words:
-            word = words.split()[0].partition("=")[0]
+            # The first of the words, which argparse joins by spaces; it may contain spaces itself.
+            starts = [w for w in self.words if f"{words} ".startswith(f"{w} ")]
+            word = max(starts, key=len, default=words).partition("=")[0]
             message = f"{word}: no such option{self._suggest(word)}"
             if not word.startswith("-"):
                 hint = " (text is read from standard input: < FILE)"
