@@ -29,7 +29,7 @@ class SentenceEncoder:
         model: In evaluation mode, on its device.
         tokenizer: The tokenizer that it was trained with.
 
-    Example:
+    Examples:
         >>> SentenceEncoder.load("runs/mine").encode(["A sentence."]).shape  # (1, 1, d_model)
     """
 

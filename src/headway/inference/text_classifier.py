@@ -43,7 +43,7 @@ class TextClassifier:
         model: In evaluation mode, on its device.
         tokenizer: The tokenizer that it was trained with, which knows the labels.
 
-    Example:
+    Examples:
         >>> classifier = TextClassifier.load("runs/languages")
         >>> classifier.predict([("Guten Morgen",)])[0].label
     """

@@ -42,7 +42,7 @@ class TextGenerator:
         model: In evaluation mode, on its device.
         tokenizer: The tokenizer that it was trained with.
 
-    Example:
+    Examples:
         >>> generator = TextGenerator.load("runs/lm")
         >>> generator.generate(["The dog"], SearchConfig(sample=True, n_best=2))
     """

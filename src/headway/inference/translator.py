@@ -48,7 +48,7 @@ class Translator:
         backward: A model of the other direction, with which `translate` and `stream` choose among
             several candidates.
 
-    Example:
+    Examples:
         >>> translator = Translator.load("runs/demo")
         >>> translator.translate("Has David already painted the wall?")
         'Hat David die Wand schon gestrichen?'
@@ -159,7 +159,7 @@ class Translator:
         Raises:
             HeadwayError: If the model does not translate so; the message names what it translates.
 
-        Example:
+        Examples:
             >>> Translator.load("runs/several").to("fr").translate("Good morning.")
         """
         chosen = copy(self)

@@ -21,7 +21,7 @@ class Classifier(nn.Module):
         num_classes: How many classes there are.
         make_encoder_mixer: Makes the mixer of each layer, given its index; None: as configured.
 
-    Example:
+    Examples:
         >>> model = Classifier(ModelConfig(source_vocab_size=1000, tying="none"), num_classes=2)
         >>> scores = model(torch.tensor([[5, 6, 7, 1]]))  # [1, 2]
     """

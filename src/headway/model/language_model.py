@@ -21,7 +21,7 @@ class LanguageModel(nn.Module):
         config: ``target_vocab_size`` and ``num_decoder_layers`` count; the encoder's settings do not.
         make_decoder_mixer: Makes the mixer of each layer, given its index; None: as configured.
 
-    Example:
+    Examples:
         >>> model = LanguageModel(ModelConfig(target_vocab_size=1000, tying="target"))
         >>> text = torch.tensor([[5, 6, 7, 1]])
         >>> logits = model(text)  # [1, 4, 1000]; logits[:, t] predicts text[:, t]

@@ -26,7 +26,7 @@ class Transformer(nn.Module):
             of self-attention; None: the mixer that the configuration names. See `Mixer`.
         make_decoder_mixer: The same for the decoder.
 
-    Example:
+    Examples:
         >>> config = ModelConfig(source_vocab_size=37000, target_vocab_size=37000)
         >>> model = Transformer(config)
         >>> source, target = torch.tensor([[5, 6, 1]]), torch.tensor([[7, 8, 9, 1]])

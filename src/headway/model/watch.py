@@ -33,7 +33,7 @@ def watch(model: nn.Module) -> Iterator[Record]:
     The weights are computed again from the queries and keys that the attention received, so the
     model itself may use any fused kernel. Forwards of other threads are not recorded.
 
-    Example:
+    Examples:
         >>> with watch(model) as seen:
         ...     model(source, target)
         >>> seen.attention["decoder.layers.0.cross"].shape  # [B, H, T, S]

@@ -106,7 +106,7 @@ class Glossary:
     Args:
         terms: In the order of a file.
 
-    Example:
+    Examples:
         >>> glossary = Glossary.of({"wall": ["Mauer", "Mauern"]})
         >>> [(match.start, match.renderings) for match in glossary.find("Two walls and a wall.")]
         [(16, ('Mauer', 'Mauern'))]

@@ -21,7 +21,7 @@ class Tokenizer:
         target: The model of the target side; None: both sides share one.
         threads: Threads that tokenize a list of texts; -1: as many as there are cores.
 
-    Example:
+    Examples:
         >>> tokenizer = Tokenizer.load("runs/demo")
         >>> tokenizer.decode(tokenizer.encode_target(["am 1. Juni"])[0])
         'am 1. Juni'

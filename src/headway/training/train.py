@@ -61,7 +61,7 @@ def train(
     Warns:
         UserWarning: If a file of the resumed run is damaged, or cannot be checked, and the run goes on.
 
-    Example:
+    Examples:
         >>> translator = train("runs/mine", ["a.en", "a.de"], ["v.en", "v.de"], preset="tiny")
         >>> translator.translate("Good morning.")
     """

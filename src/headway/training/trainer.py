@@ -80,7 +80,7 @@ class Trainer:
         config: The training regime.
         precision: Of the matrix products, "fp32" or "bf16"; weights and optimizer state are fp32.
 
-    Example:
+    Examples:
         >>> trainer = Trainer(model, TrainingConfig(warmup_steps=100))
         >>> report = trainer.step([batch, another_batch])
     """
