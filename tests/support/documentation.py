@@ -1,0 +1,78 @@
+"""The pages of the documentation, and the commands that they show."""
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks/README.md"]
+    if path.name != "CHANGELOG.md"  # which names what has been
+)
+# Bash runs texts one after the other in one process, so that it expands their variables, loops and functions.
+# It finds no program, and writes the words of each command that it would run. A job of Slurm has its variable.
+RECORDER = """
+command_not_found_handle() { printf '%s\\037' "$@" $'\\036' >&3; }
+enable -n . source exec kill cd ulimit exit wait trap set
+PATH=/nowhere SLURM_ARRAY_TASK_ID=1
+"""
+
+# The comment with which a page marks options of programs that are not in this repository.
+OTHER_OPTIONS = r"<!-- other programs: (.*) -->"
+
+
+@dataclass
+class Block:
+    """A block of code of a page."""
+
+    line: int
+    language: str
+    text: str
+
+
+def read_blocks(page: Path) -> list[Block]:
+    """Return the blocks of code of a page of the repository."""
+    return [
+        Block(token.map[0] + 1 if token.map else 0, token.info.strip(), token.content)
+        for token in MarkdownIt().parse((ROOT / page).read_text(encoding="utf-8"))
+        if token.type in ("fence", "code_block")
+    ]
+
+
+def read_code_spans(page: Path) -> list[str]:
+    """Return the code inside the sentences of a page."""
+    tokens = MarkdownIt().enable("table").parse((ROOT / page).read_text(encoding="utf-8"))
+    children = [child for token in tokens for child in token.children or []]
+    return [child.content for child in children if child.type == "code_inline"]
+
+
+def record_commands(texts: Iterable[str], directory: Path) -> list[list[list[str]]]:
+    """Return for each text the commands that a shell would run, each as its words."""
+    lines = [f"eval {shlex.quote(_without_files(text))}\nprintf '\\035' >&3\n" for text in texts]
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as answers:
+        process = subprocess.Popen(
+            ["bash", "-c", f"exec 3>&{write}\n{RECORDER}{''.join(lines)}"],
+            cwd=directory, pass_fds=[write], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(write)
+        recorded = answers.read().decode("utf-8")
+    process.wait(timeout=60)
+    # The separators of units (words), records (commands) and groups (texts).
+    return [
+        [command.split("\x1f")[:-1] for command in text.split("\x1e\x1f")[:-1]]
+        for text in recorded.split("\x1d")[:-1]
+    ]
+
+
+def _without_files(text: str) -> str:
+    """Drop redirections to and from files, which are not there."""
+    return re.sub(r"(?<=\s)\d?(?:<|>>?)\s*[\w./$-]+", "", text)
