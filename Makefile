@@ -10,10 +10,15 @@ TORCH ?= torch==2.13.0
 PARALLEL := --numprocesses 2 --dist worksteal
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: demo test tests fast lint types wheel test-outside clean
+.PHONY: demo site test tests fast lint types wheel test-outside clean
 
 demo: $(VENV)/.installed
 	$(BIN)/headway demo
+
+# build/site/index.html needs no server, and nothing from the network.
+site: $(VENV)/.installed
+	$(BIN)/python website/stage.py build/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # The types are checked beside the tests: mypy uses one core.
 test: lint
@@ -26,8 +31,8 @@ fast: $(VENV)/.installed
 	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
 lint: $(VENV)/.installed
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks website
+	$(BIN)/ruff check src tests benchmarks website
 
 types: $(VENV)/.installed
 	$(BIN)/mypy

@@ -1,0 +1,134 @@
+"""The site: its reference is complete, its pages look as on a code host, and no link is dead."""
+
+import importlib
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+import headway
+from headway.cli.arguments import make_parser
+from headway.cli.verbs import VERBS
+from headway.config import setting_types
+from headway.config.sections import SECTIONS
+from support.documentation import ROOT
+
+# What a page consists of. Material wraps code and headings in tags of its own.
+PARTS = ("h1", "h2", "h3", "h4", "li", "table", "tr", "td", "pre", "img", "strong", "blockquote")
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The text of each page of the site, by its path."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "website"))
+        target = tmp_path_factory.mktemp("staged") / "pages"
+        importlib.import_module("stage").stage(target)
+        yield {
+            str(path.relative_to(target)): path.read_text(encoding="utf-8")
+            for path in target.rglob("*.md")
+        }
+
+
+def test_the_reference_has_every_verb_with_its_options(staged: dict[str, str]) -> None:
+    sections = staged["docs/reference/command-line.md"].split("\n### headway ")
+    assert [section.split()[0] for section in sections[1:]] == list(VERBS)
+    for verb, section in zip(VERBS, sections[1:], strict=True):
+        parser = make_parser(verb, importlib.import_module(f"headway.cli.verbs.{verb}"))
+        names = [o for a in parser._actions for o in a.option_strings if o not in ("-h", "--help")]
+        assert [name for name in names if not re.search(rf"^\| `{name}[ `]", section, re.M)] == []
+
+
+def test_the_reference_has_every_public_name_and_every_setting(staged: dict[str, str]) -> None:
+    named = re.findall(r"^::: headway\.(\w+)$", staged["docs/reference/library.md"], re.MULTILINE)
+    assert sorted(named) == sorted(headway.__all__)
+    settings = staged["docs/reference/settings.md"]
+    for name in setting_types(SECTIONS):
+        section, setting = name.split(".")
+        assert re.search(rf"^{setting} += ", settings.split(f"\n## {section}\n")[1], re.MULTILINE)
+
+
+def test_every_notebook_is_a_page_with_its_code(staged: dict[str, str]) -> None:
+    scripts = sorted((ROOT / "docs" / "walk").glob("*.py"))
+    for script in scripts:
+        page = staged[f"docs/walk/{script.stem}.md"]
+        code = [line for line in script.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
+        shown = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)).splitlines()
+        assert [line for line in code if line] == [line for line in shown if line]
+        assert f"]({script.stem}.md)" in staged["docs/walk/README.md"]
+    assert len(scripts) > 9
+
+
+class Outline(HTMLParser):
+    """Counts the parts of a page, and each text that is code in a sentence or a table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: Counter[str] = Counter()
+        self.is_block = False
+        self.code: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in PARTS:
+            self.parts[tag] += 1
+        if tag == "pre":
+            self.is_block = True
+        elif tag == "code" and not self.is_block:
+            self.code = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.code is not None:
+            self.code += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "pre":
+            self.is_block = False
+        elif tag == "code" and self.code is not None:
+            self.parts[f"code {' '.join(self.code.split())}"] += 1
+            self.code = None
+
+
+def outline(html: str) -> Counter[str]:
+    parser = Outline()
+    parser.feed(html)
+    return parser.parts
+
+
+@pytest.mark.slow
+def test_the_site_is_built_and_pages_look_as_on_a_code_host(
+    staged: dict[str, str], tmp_path: Path
+) -> None:
+    pages, site = tmp_path / "pages", tmp_path / "site"
+    subprocess.run([sys.executable, "website/stage.py", str(pages)], cwd=ROOT, check=True)
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    text = text.replace("build/pages", str(pages)).replace("build/site", str(site))
+    text = text.replace("paths: [src]", f"paths: [{ROOT / 'src'}]")
+    (tmp_path / "mkdocs.yml").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr  # strict: a dead link or anchor is an error
+    for name in headway.__all__:
+        reference = (site / "docs" / "reference" / "library.html").read_text(encoding="utf-8")
+        assert f'id="headway.{name}"' in reference
+    problems = []
+    for name, page in staged.items():
+        if name == "docs/reference/library.md":
+            continue
+        path = (site / name.replace("README.md", "index.html")).with_suffix(".html")
+        html = path.read_text(encoding="utf-8")
+        assert "https://unpkg" not in html
+        shown = outline(html.split("<article")[1].split("</article>")[0])
+        source = ROOT / name
+        text = source.read_text(encoding="utf-8") if source.is_file() else page
+        written = outline(MarkdownIt().enable("table").render(text))
+        if shown != written:
+            problems.append(f"{name}: {written - shown}, but {shown - written}")
+    assert not problems, "\n".join(problems)
