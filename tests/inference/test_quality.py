@@ -109,7 +109,7 @@ def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> Non
     damaged += [
         json.dumps(values | change)
         for change in (
-            {"format": 2}, {"bias": None}, {"bias": True}, {"bias": 1e99}, {"weights": [1]},
+            {"format": 0}, {"bias": None}, {"bias": True}, {"bias": 1e99}, {"weights": [1]},
             {"weights": {}}, {"weights": values["weights"] | {"length": -1}}, {"spearman": "high"},
             {"weights": values["weights"] | {"length": float("nan")}},
         )

@@ -239,7 +239,7 @@ def test_lost_logs_are_named(path, runs, capsys):
     [
         ({"index": 10**9}, "block or index is beyond the data"),
         ({"epoch": -1}, "epoch has a wrong value"),
-        ({"format": 3}, "not the state of a checkpoint"),
+        ({"format": 0}, "damaged: format 0, but Headway has formats 1 to 2"),
     ],
 )
 def test_nonsense_in_a_checkpoint_of_version_0_1_is_named(change, message, path, runs, capsys):

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeGuard
 from headway import __version__, config, hub
 from headway.config import Config
 from headway.errors import HeadwayError
+from headway.file_format import check_format, check_writer
 from headway.files import replace_text
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
@@ -214,7 +215,8 @@ def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
 
     Raises:
         ForeignModelError: If ``config.json`` is missing or of another program.
-        HeadwayError: If there is no directory, or the file is damaged or of another format.
+        NewerFileError: If a newer Headway wrote the file, and this one does not understand it.
+        HeadwayError: If there is no directory, or the file is damaged.
     """
     values = _read_values(path, name)
     file, languages, settings = path / name, values.get("languages"), values["settings"]
@@ -225,8 +227,13 @@ def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
         raise HeadwayError(f"{file}: settings must be an object")
     if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
         raise HeadwayError(f"{file}: pairs must be pairs of codes, such as [['en', 'de']]")
+    try:
+        stored = config.from_dict(settings, str(file))
+    except HeadwayError:
+        check_writer(file, values)
+        raise
     return StoredConfig(
-        config.from_dict(settings, str(file)),
+        stored,
         (languages[0], languages[1]),
         tuple((source, target) for source, target in pairs),
     )
@@ -254,10 +261,7 @@ def _read_values(path: Path, name: str) -> dict[str, object]:
         raise HeadwayError(f"{file}: not JSON: {str(error).splitlines()[0]}") from None
     if not isinstance(values, dict) or "settings" not in values or "format" not in values:
         raise ForeignModelError(f"{file}: not written by Headway: it has no format and settings")
-    if values["format"] != FORMAT:
-        raise HeadwayError(
-            f"{file}: format {values['format']!r}, but this Headway reads format {FORMAT}"
-        )
+    check_format(file, values, FORMAT)
     return values
 
 

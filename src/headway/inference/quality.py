@@ -8,12 +8,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
+from headway.file_format import check_format
 from headway.files import replace_text
 from headway.inference.defects import Defect
 from headway.inference.evidence import FEATURES, Features
@@ -112,16 +113,19 @@ class QualityModel:
         try:
             if file.stat().st_size > MAX_BYTES:
                 raise ValueError(f"larger than {MAX_BYTES} bytes")
-            return cls._parse(json.loads(file.read_bytes()))
+            values = json.loads(file.read_bytes())
         except OSError as error:
             raise HeadwayError(f"{file}: {error.strerror or error}") from None
         except (ValueError, RecursionError) as error:
             raise HeadwayError(f"{file}: damaged: {str(error).splitlines()[0]}") from None
+        check_format(file, values, FORMAT)
+        try:
+            return cls._parse(values)
+        except ValueError as error:
+            raise HeadwayError(f"{file}: damaged: {error}") from None
 
     @classmethod
-    def _parse(cls, values: object) -> "QualityModel":
-        if not isinstance(values, dict) or values.get("format") != FORMAT:
-            raise ValueError(f"not an object of format {FORMAT}")
+    def _parse(cls, values: dict[str, Any]) -> "QualityModel":
         weights = values.get("weights")
         if not isinstance(weights, dict) or weights.keys() != FEATURES.keys():
             raise ValueError(f"weights must have the names {', '.join(FEATURES)}")

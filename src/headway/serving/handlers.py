@@ -31,6 +31,7 @@ from headway.serving.messages import (
     Translation,
     Word,
 )
+from headway.serving.openapi import API_VERSION
 from headway.serving.quality import check_quality, has_quality, list_sentences
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator
@@ -199,6 +200,7 @@ def health(context: Context) -> Health:
     return {
         "status": "ok",
         "version": __version__,
+        "api": API_VERSION,
         "models": [
             {"source": source, "target": target, "version": models.versions[source, target]}
             for source, target in models.pairs

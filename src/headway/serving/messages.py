@@ -245,9 +245,10 @@ class QueueState(TypedDict):
 
 
 class Health(TypedDict):
-    """The server answers; ``version`` is Headway's."""
+    """The server answers; ``version`` is Headway's, and ``api`` that of the addresses and their fields."""
 
     status: Literal["ok"]
     version: str
+    api: str
     models: list[ServedModel]
     queue: QueueState

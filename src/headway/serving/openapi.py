@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any, get_type_hints
 
-from headway import __version__
 from headway.serving.answers import DEEPL
 from headway.serving.deepl.messages import DeepLError
 from headway.serving.files import Upload
@@ -14,6 +13,9 @@ from headway.serving.messages import Error, Event
 from headway.serving.schemas import PLAIN, Schema, Schemas
 
 Handler = Callable[..., Any]
+# Of the addresses and their fields: see docs/stability.md. The second number is raised by an addition, the
+# first by any other change.
+API_VERSION = "1.0"
 JSON = "application/json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 REJECTIONS = {
@@ -116,7 +118,7 @@ class OpenAPI:
             "openapi": "3.0.3",
             "info": {
                 "title": "Headway",
-                "version": __version__,
+                "version": API_VERSION,
                 "description": "LibreTranslate's and DeepL's addresses and fields mean here what"
                 " they mean there; /align, /attention and /stream are Headway's own. POST takes"
                 " JSON, a form, or the query string; lists come only in JSON, or in DeepL's forms.",

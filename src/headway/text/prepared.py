@@ -12,8 +12,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from headway import __version__
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
+from headway.file_format import NewerFileError, check_format
 from headway.text.class_labels import load_tokenizer
 from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, write_corpus
 from headway.text.groups import Group
@@ -72,10 +74,13 @@ class PreparedData:
             way_out: What an error tells the user to do.
 
         Raises:
-            HeadwayError: If a file is missing, damaged, changed or of another format; it names the file.
+            NewerFileError: If a newer Headway prepared the data.
+            HeadwayError: If a file is missing, damaged or changed; it names the file.
         """
         try:
             return cls._read(Path(directory))
+        except NewerFileError:
+            raise
         except HeadwayError as error:
             raise HeadwayError(f"{error}: {way_out}") from None
         except OSError as error:
@@ -89,13 +94,15 @@ class PreparedData:
             raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
         try:
             facts = json.loads(path.read_bytes())
-            right = facts["format"] == FORMAT
+            check_format(path, facts, FORMAT)
             languages = (str(facts["languages"][0]), str(facts["languages"][1]))
             recorded = str(facts["fingerprint"])
             groups = [_read_group(values) for values in facts.get("groups", [])]
             kind: Kind = facts.get("kind", "translator")
-            right = right and kind in get_args(Kind)
+            right = kind in get_args(Kind)
             fetched = [cast("Manifest", dict(manifest)) for manifest in facts.get("origins", [])]
+        except NewerFileError:
+            raise
         except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             right = False
         if not right:
@@ -172,6 +179,7 @@ def write_prepared(
         (directory / f"valid.{side}").write_text(text, encoding="utf-8", newline="\n")
     facts = {
         "format": FORMAT,
+        "headway": __version__,
         **({} if kind == "translator" else {"kind": kind}),
         "languages": list(languages),
         **({"groups": [asdict(group) for group in groups]} if groups else {}),

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import HeadwayError
+from headway.file_format import NewerFileError, check_format
 from headway.text.corpus_writer import (
     DTYPES,
     FLUSH,
@@ -177,16 +178,19 @@ def _read_facts(directory: Path) -> Facts:
     if not path.is_file():
         raise HeadwayError(f"{path}: missing")
     try:
-        facts = Facts(**json.loads(path.read_bytes()))
+        values = json.loads(path.read_bytes())
+        check_format(path, values, FORMAT)
+        facts = Facts(**values)
         sizes = facts.pairs, facts.source_tokens, facts.target_tokens
         is_right = (
-            facts.format == FORMAT
-            and facts.dtype in DTYPES
+            facts.dtype in DTYPES
             and isinstance(facts.sha256, str)
             and all(type(size) is int and size >= 0 for size in sizes)
         )
         if not is_right:
             raise ValueError
+    except NewerFileError:
+        raise
     except (OSError, ValueError, TypeError, RecursionError):
         raise HeadwayError(f"{path}: not written by this version of Headway") from None
     return facts

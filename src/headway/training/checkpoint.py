@@ -18,7 +18,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from headway import __version__
 from headway.errors import HeadwayError
+from headway.file_format import check_format
 from headway.files import (
     hash_file,
     remove,
@@ -79,7 +81,7 @@ def write_checkpoint(
         temporary.mkdir()
         for name, group in tensors.items():
             save_tensors(temporary / f"{name}.safetensors", group)
-        values = {"format": FORMAT, **state}
+        values = {"format": FORMAT, "headway": __version__, **state}
         (temporary / "state.json").write_text(json.dumps(values, indent=1), encoding="utf-8")
         names = sorted(file.name for file in temporary.iterdir())
         lines = [f"{hash_file(temporary / name)}  {name}\n" for name in names]
@@ -189,9 +191,9 @@ def _parse_state(path: Path) -> dict[str, Any]:
         state = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise HeadwayError(f"{file}: cannot be read ({error})") from None
-    if not isinstance(state, dict) or state.get("format") not in (1, FORMAT):
-        raise HeadwayError(f"{file}: not the state of a checkpoint")
-    return state
+    check_format(file, state, FORMAT)
+    values: dict[str, Any] = state
+    return values
 
 
 def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Mapping
 
 from headway.errors import HeadwayError
+from headway.file_format import NewerFileError
 from headway.files import write_atomically
 from headway.inference.directory import CARD
 from headway.training import parallel
@@ -35,6 +36,7 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         The lengths of the logs, and what the user should know, a line each.
 
     Raises:
+        NewerFileError: If a newer Headway wrote one of them.
         HeadwayError: If none of the checkpoints is whole, or they are lost.
     """
     directory = run.directory
@@ -45,6 +47,8 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         try:
             logs = _restore(run, step, expected)
             break
+        except NewerFileError:
+            raise
         except HeadwayError as error:
             damaged[step] = str(error)
     else:
@@ -77,6 +81,8 @@ def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:
         checked.add(step)
         try:
             directory.check_weights(step, run.record.identity)
+        except NewerFileError:
+            raise
         except HeadwayError as error:
             damaged[step] = str(error)
             notices.append(f"{error}: the average at the end leaves step {step} out")

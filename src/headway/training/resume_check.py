@@ -7,6 +7,7 @@ from pathlib import Path
 from headway import config
 from headway.config import Config
 from headway.errors import HeadwayError
+from headway.file_format import NewerFileError, check_writer
 from headway.inference.directory import CONFIG, read_config
 from headway.text.groups import Validation, list_files
 from headway.text.prepared import PreparedData
@@ -41,7 +42,11 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
             return read_config(path).config, []
         except HeadwayError as error:
             raise HeadwayError(f"{error}: restore the file, or start another RUN") from None
-    recorded = config.from_dict(record.settings, str(path / "run.json"))
+    try:
+        recorded = config.from_dict(record.settings, str(path / "run.json"))
+    except HeadwayError:
+        check_writer(path / "run.json", {"headway": record.headway})
+        raise
     if not file.exists():
         return recorded, []
     way_out = "delete the file, which the next resume writes again, and give new settings on the command line"
@@ -49,6 +54,8 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
         raise HeadwayError(f"{file}: not a file: {way_out}")
     try:
         found = read_config(path).config
+    except NewerFileError:
+        raise
     except HeadwayError as error:
         raise HeadwayError(f"{str(error).splitlines()[0]}: {way_out}") from None
     if list_changes(recorded, found):

@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from headway.errors import HeadwayError
+from headway.file_format import check_format, check_writer
 from headway.files import remove_leftovers
 from headway.training.checkpoint import (
     RESUMABLE,
@@ -116,19 +117,19 @@ class RunDirectory:
         """Read ``run.json``.
 
         Raises:
-            HeadwayError: If it is missing or damaged, or of another format.
+            NewerFileError: If it is of a newer Headway.
+            HeadwayError: If it is missing or damaged.
         """
         path = self.path / "run.json"
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            if not isinstance(values, dict):
-                raise ValueError("not an object")
-            found = values.pop("format", None)
-            if found != FORMAT:
-                raise HeadwayError(
-                    f"{path}: format {found}, but this Headway reads format {FORMAT}"
-                )
-            return RunRecord.from_dict(values)
+            check_format(path, values, FORMAT)
+            own = {name: value for name, value in values.items() if name != "format"}
+            try:
+                return RunRecord.from_dict(own)
+            except ValueError:
+                check_writer(path, own)
+                raise
         except FileNotFoundError:
             raise HeadwayError(f"{self.path}: no run.json: give a run directory") from None
         except HeadwayError:

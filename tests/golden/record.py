@@ -1,0 +1,86 @@
+"""Write the golden directory of this version: ``python tests/golden/record.py tests/golden/0.2``.
+
+A golden directory is written once, with the release whose name it has, and is never changed after the release:
+later versions must read it. It holds
+
+- ``run``: a run of two pairs of languages, as a kill after step 7 of 12 leaves it; its newest checkpoint is
+  of step 4;
+- ``metrics.jsonl``: of the same run without the kill;
+- ``model``: a model of another run on more text, with its quality;
+- ``translations.tsv``: pair, source, and the translations with a beam of 1 and of 4.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from headway.config import SearchConfig
+from headway.inference import Translator
+from headway.training.loop import run_to_end
+from headway.training.state import Event
+from headway.training.trainer import StepReport
+from support.groups import options, write_languages
+from support.runs import command, opened
+
+PAIRS = ("en-de", "en-fr")
+KILLED_AFTER = 7
+LINES = ("0 7 5 5 9 2 0 0 4", "6", "7 4 2 2 7", "3 1 4", "", "9 9", "hello {name}, 5")
+SETTINGS = {
+    "text__vocab_size": 300, "text__max_tokens": 100, "model__d_model": 16, "model__d_ff": 23,
+    "model__dropout": 0.1, "training__batch_tokens": 120, "training__max_steps": 12,
+    "training__warmup_steps": 6, "training__checkpoint_every": 4, "training__precision": "fp32",
+}  # fmt: skip
+LONGER = SETTINGS | {
+    "model__dropout": 0.0, "training__batch_tokens": 600, "training__micro_batch_tokens": 600,
+    "training__max_steps": 700, "training__warmup_steps": 100, "training__validate_every": 350,
+    "training__checkpoint_every": 50,
+}  # fmt: skip
+
+
+def main(out: Path) -> None:
+    """Write the directory."""
+    out.mkdir()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # so that run.json names no directory of this machine
+        sys.argv = ["headway", "train", "run"]
+        events = train(Path("run"), write_languages(Path("text"), train=80, valid=5), SETTINGS)
+        read_until(events, KILLED_AFTER)
+        shutil.copytree("run", out / "run")
+        (out / "run" / ".lock").unlink(missing_ok=True)
+        read_until(events, None)
+        shutil.copyfile("run/metrics.jsonl", out / "metrics.jsonl")
+        read_until(train(Path("long"), write_languages(Path("more"), train=2000), LONGER), None)
+        translator = Translator.load("long")
+        translator.save_pretrained(out / "model")
+        rows = [row for pair in PAIRS for row in translate(translator, pair)]
+        text = "".join(f"{row}\n" for row in rows)
+        (out / "translations.tsv").write_text(text, encoding="utf-8", newline="\n")
+
+
+def train(run: Path, text: Path, settings: dict[str, object]) -> Generator[Event, None, None]:
+    """Return the events of a training."""
+    return run_to_end(opened(run, command(run, options(text, *PAIRS), **settings)))
+
+
+def read_until(events: Generator[Event, None, None], step: int | None) -> None:
+    """Train until a step is done, or to the end."""
+    for event in events:
+        if isinstance(event, StepReport) and event.step == step:
+            return
+
+
+def translate(translator: Translator, pair: str) -> list[str]:
+    """Return a row for each line: pair, source, and both translations."""
+    source, target = pair.split("-")
+    own = translator.to(target, source)
+    found = [own.translate(LINES, SearchConfig(beam=beam)) for beam in (1, 4)]
+    return ["\t".join((pair, *texts)) for texts in zip(LINES, *found, strict=True)]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).absolute())

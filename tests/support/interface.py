@@ -1,0 +1,109 @@
+"""What docs/stability.md calls public, as text: ``python tests/support/interface.py`` records it anew."""
+
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import headway
+from headway.cli.arguments import make_parser
+from headway.cli.verbs import VERBS
+from headway.config import ServerConfig, setting_types
+from headway.config.sections import SECTIONS
+from headway.serving.models import load_models
+from headway.serving.routes import describe
+from headway.serving.server import Server
+
+ROOT = Path(__file__).parents[2]
+RECORDED = ROOT / "tests" / "golden" / "interface"
+MODEL = ROOT / "tests" / "golden" / "0.1" / "model"
+
+
+def list_interfaces() -> dict[str, list[str]]:
+    """Return the lines of each recorded file."""
+    return {
+        "python.txt": [*list_names()],
+        "command-line.txt": [*list_options()],
+        "http.txt": [*list_fields()],
+    }
+
+
+def list_names() -> Iterator[str]:
+    """Yield the public names, and the methods and attributes that docs/library.md lists, with their arguments."""
+    page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    for name in sorted(headway.__all__):
+        yield _describe(name, getattr(headway, name))
+        section = re.search(rf"^### `{name}`\n(.*?)(^##|\Z)", page, re.M | re.S)
+        for row in re.findall(r"^\| (`.*?) \|", section[1], re.M) if section else ():
+            for member in re.findall(r"`(\w+)", row):
+                value = inspect.getattr_static(getattr(headway, name), member, None)
+                yield _describe(f"{name}.{member}", getattr(value, "__func__", value))
+
+
+def _describe(name: str, value: Any) -> str:
+    """Return a name; with its arguments, if it is called. An argument that may be missing has a star."""
+    if not callable(value) or value is headway.HeadwayError:
+        return name
+    found = inspect.signature(value).parameters.values()
+    words = [f"{each.name}{'' if each.default is each.empty else '*'}" for each in found]
+    named = [each.kind is each.KEYWORD_ONLY for each in found]
+    if any(named):
+        words.insert(named.index(True), "by name:")
+    return f"{name}({', '.join(words)})".replace(":,", ":")
+
+
+def list_options() -> Iterator[str]:
+    """Yield the verbs with their arguments, and the settings."""
+    for verb in sorted(VERBS):
+        parser = make_parser(verb, importlib.import_module(f"headway.cli.verbs.{verb}"))
+        for action in parser._actions:
+            names = " ".join(action.option_strings) or str(action.metavar or action.dest)
+            yield f"{verb} {names}"
+        yield from (f"{verb} --{section}.NAME" for section in parser.sections)
+    yield from sorted(f"setting {name}" for name in setting_types(SECTIONS))
+
+
+def list_fields() -> Iterator[str]:
+    """Yield the addresses of the server with the fields of their requests and answers."""
+    description = describe(Server(load_models([MODEL]), ServerConfig()))
+    schemas = description["components"]["schemas"]
+    yield f"version {description['info']['version']}"
+    for path, operations in sorted(description["paths"].items()):
+        for method, operation in sorted(operations.items()):
+            where = f"{method.upper()} {path}"
+            yield where
+            for parameter in operation.get("parameters", []):
+                yield f"{where} request {parameter['name']}"
+            body = operation.get("requestBody", {}).get("content", {})
+            fields = [
+                _list_schema(f"{where} request", each["schema"], schemas) for each in body.values()
+            ]
+            yield from dict.fromkeys(line for lines in fields for line in lines)
+            yield from (f"{where} accepts {kind}" for kind in sorted(body))
+            yield f"{where} answers {' '.join(sorted(operation['responses']))}"
+            for status, answer in sorted(operation["responses"].items()):
+                for kind, content in answer.get("content", {}).items() if status[0] == "2" else ():
+                    yield f"{where} {status} {kind}"
+                    yield from _list_schema(f"{where} {status}", content["schema"], schemas)
+
+
+def _list_schema(where: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
+    """Yield the fields of an object, and of the objects in it; a star marks fields that may be missing."""
+    if "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    for inner in (*schema.get("allOf", []), *schema.get("anyOf", []), *schema.get("oneOf", [])):
+        yield from _list_schema(where, inner, schemas)
+    if "items" in schema:
+        yield from _list_schema(f"{where}[]", schema["items"], schemas)
+    for name, field in sorted(schema.get("properties", {}).items()):
+        optional = "" if name in schema.get("required", []) else "*"
+        yield f"{where} {name}{optional}"
+        yield from _list_schema(f"{where} {name}", field, schemas)
+
+
+if __name__ == "__main__":
+    RECORDED.mkdir(exist_ok=True)
+    for file, lines in list_interfaces().items():
+        (RECORDED / file).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
