@@ -19,6 +19,7 @@ GROUPS = {
         "compare": "compare the translations of two systems, with significance tests",
         "config": "print every setting with its meaning, as TOML",
         "bench": "measure how fast this machine trains and translates",
+        "completion": "print a script that completes verbs and options in your shell",
     },
     "look inside": {
         "picture": "draw what the words of a sentence attend to",

@@ -1,0 +1,28 @@
+"""``headway completion``: print a script with which a shell completes verbs, options, settings and presets."""
+
+import argparse
+
+from headway.cli.completion import SHELLS, make_script
+from headway.errors import HeadwayError
+
+EXAMPLE = (
+    "headway completion bash > ~/.local/share/bash-completion/completions/headway\n"
+    "headway completion zsh > ~/.zfunc/_headway       # in ~/.zshrc: fpath+=~/.zfunc; compinit\n"
+    "headway completion fish > ~/.config/fish/completions/headway.fish"
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the script."""
+    try:
+        script = make_script(args.shell)
+    except ImportError as error:
+        raise HeadwayError(
+            f'headway completion needs {error.name}: pip install "headway[completion]"'
+        ) from None
+    print(script)

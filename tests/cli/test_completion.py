@@ -1,0 +1,103 @@
+"""Shells complete what the command accepts: each shell is asked, if it is installed."""
+
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from headway.cli.completion import SHELLS
+from headway.cli.main import dispatch, main
+from headway.cli.verbs import VERBS
+from headway.config.presets import PRESETS
+
+pytest.importorskip("shtab")
+# The words of an unfinished command, and some of the words that a shell must offer.
+CASES = [
+    (["headway", ""], {*VERBS}),
+    (["headway", "tra"], {"train", "translate"}),
+    (["headway", "train", "runs/x", "--tr"], {"--train", "--training.max-steps"}),
+    (["headway", "train", "--preset", ""], {*PRESETS}),
+    (["headway", "train", "--training.optimizer", ""], {"adam", "muon"}),
+    (["headway", "serve", "model", "--server.char"], {"--server.char-limit"}),
+    (["headway", "completion", ""], {*SHELLS}),
+    (["headway", "translate", "here"], {"hereabouts"}),
+]
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    from headway.cli.completion import make_script
+
+    folder = tmp_path_factory.mktemp("scripts")
+    (folder / "hereabouts").mkdir()
+    for shell in SHELLS:
+        (folder / shell).write_text(make_script(shell), encoding="utf-8")
+    return {shell: folder / shell for shell in SHELLS}
+
+
+def run(folder: Path, *command: str) -> str:
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def ask_bash(script: Path, words: list[str]) -> set[str]:
+    """Call the function that the script has registered, as bash does when a user presses Tab."""
+    code = f"""
+    source ./{script.name}
+    COMP_WORDS=({shlex.join(words)}) COMP_CWORD={len(words) - 1}
+    entry=$(complete -p headway) && entry=${{entry##*-F }} && ${{entry%% *}} headway
+    printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    found = run(script.parent, "bash", "--norc", "-c", code).split("\n")
+    return {word for word in found if word.startswith(words[-1])}
+
+
+def ask_fish(script: Path, words: list[str]) -> set[str]:
+    line = " ".join(words)
+    code = f"source ./{script.name}; complete -C {shlex.quote(line)}"
+    answer = run(script.parent, "fish", "--no-config", "-c", code)
+    return {row.partition("\t")[0].rstrip("/") for row in answer.splitlines()}
+
+
+@pytest.mark.parametrize("ask", [ask_bash, ask_fish], ids=["bash", "fish"])
+@pytest.mark.parametrize(("words", "expected"), CASES, ids=lambda value: str(value)[:40])
+def test_a_shell_offers_what_the_command_accepts(
+    ask: Callable[[Path, list[str]], set[str]],
+    words: list[str],
+    expected: set[str],
+    scripts: dict[str, Path],
+) -> None:
+    shell = ask.__name__.removeprefix("ask_")
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    found = ask(scripts[shell], words)
+    assert expected <= found
+    if len(words) == 2:
+        assert {word for word in found if word.isalpha()} == expected
+
+
+def test_zsh_accepts_its_script(scripts: dict[str, Path]) -> None:
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    folder = scripts["zsh"].parent
+    (folder / "_headway").write_bytes(scripts["zsh"].read_bytes())
+    code = "fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D; print $_comps[headway]; autoload +X _headway"
+    assert "_headway" in run(folder, "zsh", "-f", "-c", code)
+
+
+def test_the_command_prints_the_script(
+    scripts: dict[str, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert dispatch(["completion", "bash"]) == 0
+    assert capsys.readouterr().out == scripts["bash"].read_text(encoding="utf-8") + "\n"
+    monkeypatch.setitem(__import__("sys").modules, "shtab", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["completion", "bash"])
+    assert ended.value.code == 1
+    assert 'pip install "headway[completion]"' in capsys.readouterr().err
