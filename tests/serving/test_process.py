@@ -343,3 +343,20 @@ def test_wrong_options_are_named(
         main(["serve", *named])
     assert end.value.code == code
     assert said in capsys.readouterr().err.splitlines(keepends=True)[-1]
+
+
+def test_the_page_opens_in_a_browser(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(
+        f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened.tmp\nmv {tmp_path}/opened.tmp {tmp_path}/opened\n'
+    )
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    found = Running(tmp_path / "log", str(model_directory), *SHORT, "--open")
+    try:
+        found.wait((tmp_path / "opened").exists)
+        assert (tmp_path / "opened").read_text() == found.url
+    finally:
+        found.stop()

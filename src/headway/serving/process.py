@@ -10,6 +10,7 @@ import logging
 import signal
 import socket
 import sys
+import webbrowser
 
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -83,20 +84,25 @@ def reserve_address(host: str, port: int) -> socket.socket:
     return reserved
 
 
-def run_server(server: Server, reserved: socket.socket, reloader: Reloader) -> None:
+def run_server(
+    server: Server, reserved: socket.socket, reloader: Reloader, *, opens_page: bool = False
+) -> None:
     """Answer requests until SIGTERM or SIGINT; requests that were accepted by then are answered.
 
     Args:
         server: The parts of the server.
         reserved: From `reserve_address`.
         reloader: Reads models and keys again on SIGHUP.
+        opens_page: Whether to open the page in a browser of this machine.
     """
-    caught = asyncio.run(_run(server, reserved, reloader))
+    caught = asyncio.run(_run(server, reserved, reloader, opens_page=opens_page))
     if caught != signal.SIGTERM:  # SIGTERM is how a service is stopped: the command has succeeded
         signal.raise_signal(caught)
 
 
-async def _run(server: Server, reserved: socket.socket, reloader: Reloader) -> signal.Signals:
+async def _run(
+    server: Server, reserved: socket.socket, reloader: Reloader, *, opens_page: bool
+) -> signal.Signals:
     loop, config = asyncio.get_running_loop(), server.config
     stopping: asyncio.Future[signal.Signals] = loop.create_future()
     tasks: set[asyncio.Task[object]] = set()
@@ -127,7 +133,10 @@ async def _run(server: Server, reserved: socket.socket, reloader: Reloader) -> s
         start_task(loop.create_task(_collect_garbage()))
         if config.watch_seconds:
             start_task(loop.create_task(reloader.watch(config.watch_seconds)))
-        log.info("listening at http://%s:%d", f"[{host}]" if ":" in host else host, port)
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        log.info("listening at %s", address)
+        if opens_page:
+            start_task(loop.create_task(asyncio.to_thread(_open_page, address)))
         await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
             serving.result()
@@ -172,6 +181,11 @@ async def _wait_until_listening(host: str, port: int, serving: asyncio.Task[None
             writer.close()
             return
     serving.result()
+
+
+def _open_page(address: str) -> None:
+    if not webbrowser.open(address):
+        log.warning("no browser was found: open %s yourself", address)
 
 
 async def _collect_garbage() -> None:

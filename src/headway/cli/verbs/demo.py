@@ -1,10 +1,13 @@
 """``headway demo``: train, score and show a translator on the built-in corpus."""
 
 import argparse
+import signal
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from headway.cli.process import program_name
+from headway.cli.screen import has_screen
 from headway.errors import HeadwayError
 
 EXAMPLE = "headway demo\nheadway demo runs/demo-fr --languages de fr"
@@ -51,10 +54,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pairs", type=int, default=100_000, help="sentence pairs to generate (default: 100,000)"
     )
+    parser.add_argument(
+        "--no-browser",
+        action="store_true",
+        help="end after the examples: open no page, even in a terminal on a machine with a screen",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Generate the corpus, train on it, and print scores and examples."""
+    """Generate the corpus, train on it, print scores and examples, and open the page if there is a screen."""
     from headway.cli.arguments import parse, usage_error
     from headway.cli.verbs import train
 
@@ -72,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
     code = train.run(parse("train", train, words))
     if not code:
         show(directory, text, source, target)
+        if not args.no_browser and has_screen() and find_spec("granian"):
+            code = serve(directory)
     return code
 
 
@@ -97,6 +107,18 @@ def make_corpus(text: Path, source: str, target: str, count: int) -> Path:
                 lines = "".join(f"{getattr(example, column)}\n" for example in examples)
                 (temporary / f"{part}.{suffix}").write_text(lines, encoding="utf-8", newline="\n")
     return text
+
+
+def serve(directory: Path) -> int:
+    """Serve the model and open its page until the user ends the server; return the exit code."""
+    from headway.cli.child import run_child
+
+    print(
+        "\nThe page for translation opens in your browser. Ctrl-C ends its server, and this command."
+    )
+    sys.stdout.flush()
+    code = run_child(["serve", str(directory), "--port", "0", "--open"])
+    return 0 if code == 128 + signal.SIGINT else code
 
 
 def show(directory: Path, text: Path, source: str, target: str) -> None:

@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--threads", help="processor threads (default: all)")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -99,4 +100,4 @@ def run(args: argparse.Namespace) -> None:
     configure_server_process(settings)
     if ignored := unused_variables(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))
-    run_server(server, reserved, reloader)
+    run_server(server, reserved, reloader, opens_page=args.open)
