@@ -1,0 +1,45 @@
+"""What strangers look for beside the code: it can be read by machines, and it is linked."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from headway import __version__
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_citation_is_of_this_version() -> None:
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    # What the schema of version 1.2.0 requires; `cffconvert --validate` checks all of it.
+    assert cited.keys() >= {"cff-version", "message", "title", "authors"}
+    assert (cited["cff-version"], cited["version"]) == ("1.2.0", __version__)
+    [paper] = cited["references"]
+    assert [author["family-names"] for author in paper["authors"]][::7] == ["Vaswani", "Polosukhin"]
+
+
+def test_the_forms_are_complete() -> None:
+    yaml = pytest.importorskip("yaml")
+    for file in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
+        form = yaml.safe_load(file.read_text(encoding="utf-8"))
+        if file.name == "config.yml":
+            continue
+        assert form.keys() >= {"name", "description", "body"}, file
+        fields = [field for field in form["body"] if field["type"] != "markdown"]
+        assert len({field["id"] for field in fields}) == len(fields)
+        assert all(field["attributes"]["label"] for field in fields)
+
+
+@pytest.mark.parametrize(
+    "name", ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "README.md"]
+)
+def test_the_pages_that_are_linked_exist(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)", text):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
+    if name == "CONTRIBUTING.md":
+        assert {"SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff"} <= {
+            *re.findall(r"\]\(([^)#]+)", text)
+        }
