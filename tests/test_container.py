@@ -1,4 +1,4 @@
-"""The container of the server: what its files name exists, and nothing runs as root."""
+"""The container of the server: what its files name exists, and nothing runs as root or writes elsewhere."""
 
 import json
 import re
@@ -8,12 +8,20 @@ from typing import Any
 
 import pytest
 
+from headway.config import ServerConfig
 from headway.serving.environment import read_variables
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
 # A line that ends in a backslash goes on.
 LINES = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", DOCKERFILE, flags=re.M)).splitlines()
+STAGES = {
+    name: [line for line in text.splitlines() if line]
+    for name, text in re.findall(
+        r"^FROM \S+ AS (\w+)\n(.*?)(?=^FROM|\Z)", "\n".join(LINES), re.M | re.S
+    )
+}
+USER = "10001"
 
 
 def values_of(instruction: str) -> list[str]:
@@ -21,29 +29,58 @@ def values_of(instruction: str) -> list[str]:
     return [line.removeprefix(prefix) for line in LINES if line.startswith(prefix)]
 
 
+def read_yaml(name: str) -> list[Any]:
+    yaml = pytest.importorskip("yaml")
+    return list(yaml.safe_load_all((ROOT / "deploy" / name).read_text(encoding="utf-8")))
+
+
 @pytest.fixture(scope="module")
 def service() -> dict[str, Any]:
-    yaml = pytest.importorskip("yaml")
-    content = (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(content)["services"]["headway"]
+    [compose] = read_yaml("compose.yaml")
+    found: dict[str, Any] = compose["services"]["headway"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def kubernetes() -> dict[str, dict[str, Any]]:
+    """The objects of the manifest by their kind."""
+    return {each["kind"]: each for each in read_yaml("kubernetes.yaml")}
+
+
+@pytest.fixture(scope="module")
+def pod(kubernetes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = kubernetes["Deployment"]["spec"]["template"]["spec"]
     return found
 
 
 def test_the_image_is_built_of_existing_files() -> None:
     ignored = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
-    copied = [name for line in values_of("COPY") for name in line.split()[:-1]]
-    assert {f"!{name}" for name in copied} == {line for line in ignored if line.startswith("!")}
-    assert all((ROOT / name).exists() for name in copied)
+    copied = {line[1:] for line in ignored if line.startswith("!")}
+    # All that setuptools needs. Where there is no setup.py, the wheel is pure Python.
+    assert copied == {"pyproject.toml", "setup.py", "README.md", "LICENSE", "src"}
+    assert all((ROOT / name).exists() for name in copied - {"setup.py"})
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    [extras] = re.findall(r'"\.\[(.*?)\]"', DOCKERFILE)
-    assert set(extras.split(",")) <= project["optional-dependencies"].keys()
+    for extras in re.findall(r"\.whl\)\[(.*?)\]", DOCKERFILE):
+        assert set(extras.split(",")) <= project["optional-dependencies"].keys()
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    [torch] = re.findall(r"TORCH=(\S+)", DOCKERFILE)
+    [torch] = {*re.findall(r"TORCH=(\S+)", DOCKERFILE)}
     assert f"TORCH ?= {torch}" in makefile
 
 
+def test_the_images_differ_in_torch_alone() -> None:
+    assert list(STAGES) == ["wheel", "runtime", "cuda", "cpu"]  # the last one is the default
+    cuda, cpu = STAGES["cuda"], STAGES["cpu"]
+    assert [
+        line.replace("${CPU_OPTIONS} ", "") for line in cpu if "CPU_OPTIONS=" not in line
+    ] == cuda
+    assert "from=wheel" in "".join(cpu)
+
+
 def test_the_server_runs_as_a_user_and_is_watched() -> None:
-    assert LINES.index("USER 10001") < LINES.index('ENTRYPOINT ["headway", "serve"]')
+    for name in ("cuda", "cpu"):
+        assert STAGES[name][-2] == f"USER {USER}"  # after all that needs root
+    assert f"useradd --uid {USER}" in DOCKERFILE
+    assert 'ENTRYPOINT ["headway", "serve"]' in LINES
     assert "EXPOSE 5000" in LINES
     [environment] = values_of("ENV")
     assert {"LT_HOST=0.0.0.0", "LT_PORT=5000"} <= set(environment.split())
@@ -56,6 +93,8 @@ def test_the_server_runs_as_a_user_and_is_watched() -> None:
 def test_the_service_writes_only_to_its_volumes(service: dict[str, Any]) -> None:
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["build"]["target"] in STAGES
     assert (
         ROOT / "deploy" / service["build"]["context"] / service["build"]["dockerfile"]
     ).is_file()
@@ -65,3 +104,59 @@ def test_the_service_writes_only_to_its_volumes(service: dict[str, Any]) -> None
     folder = read_variables(service["environment"])["server.glossary_folder"][1]
     assert folder in mounted
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+
+
+def test_the_pod_has_no_rights_and_writes_only_to_its_volumes(pod: dict[str, Any]) -> None:
+    [container] = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert str(pod["securityContext"]["runAsUser"]) == USER
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert pod["automountServiceAccountToken"] is False
+    assert pod["enableServiceLinks"] is False
+    volumes = {volume["name"] for volume in pod["volumes"]}
+    mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+    assert {mount["name"] for mount in mounts.values()} == volumes
+    [declared] = values_of("VOLUME")
+    written = {path for path, mount in mounts.items() if not mount.get("readOnly")}
+    assert written == {*json.loads(declared), "/tmp"}
+    [model] = container["args"]
+    assert mounts[str(Path(model).parent)]["readOnly"]
+    variables = {each["name"]: each["value"] for each in container["env"]}
+    assert read_variables(variables)["server.glossary_folder"][1] in written
+
+
+def test_the_probes_and_the_service_find_the_server(
+    pod: dict[str, Any], kubernetes: dict[str, dict[str, Any]]
+) -> None:
+    recorded = (ROOT / "tests" / "golden" / "interface" / "http.txt").read_text(encoding="utf-8")
+    [container] = pod["containers"]
+    [port] = container["ports"]
+    assert f"EXPOSE {port['containerPort']}" in LINES
+    for name in ("startupProbe", "readinessProbe", "livenessProbe"):
+        asked = container[name]["httpGet"]
+        assert f"GET {asked['path']}" in recorded.splitlines()
+        assert asked["port"] == port["name"]
+    spec = kubernetes["Deployment"]["spec"]
+    assert spec["selector"]["matchLabels"] == spec["template"]["metadata"]["labels"]
+    assert kubernetes["Service"]["spec"]["selector"] == spec["selector"]["matchLabels"]
+    assert kubernetes["Service"]["spec"]["ports"][0]["targetPort"] == port["name"]
+    claims = {
+        v["persistentVolumeClaim"]["claimName"]
+        for v in pod["volumes"]
+        if "persistentVolumeClaim" in v
+    }
+    assert claims == {kubernetes["PersistentVolumeClaim"]["metadata"]["name"]}
+    assert (
+        {*container["resources"]["requests"]}
+        == {*container["resources"]["limits"]}
+        == {"cpu", "memory"}
+    )
+    # The server answers what it has accepted before it ends.
+    assert (
+        pod["terminationGracePeriodSeconds"]
+        > ServerConfig().deadline + 2 * ServerConfig().idle_seconds
+    )
