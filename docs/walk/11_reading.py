@@ -25,7 +25,7 @@ q, k, _ = layer.mixer.attention.project_self(x)
 by_hand = (q @ k.transpose(-2, -1) / 4**0.5).softmax(-1)
 torch.testing.assert_close(record.attention["encoder.layers.0.self"], by_hand)
 # %% [markdown]
-# A trained model can be drawn: `headway picture runs/demo "A dog runs." --out page.html`.
+# A trained model can be drawn: `headway picture runs/demo "Has David already painted the wall?" --out page.html`.
 # %% [markdown]
 # ## Questions
 #

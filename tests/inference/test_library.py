@@ -73,10 +73,11 @@ def test_the_documented_examples_of_a_translator_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("table.csv").write_text("title,body\nthe cat,the dog runs\n", encoding="utf-8")
-    blocks = [block for block in BLOCKS if 'Translator.load("runs/demo")' in block]
+    blocks = [block for block in BLOCKS if 'Translator.load("runs/' in block]
     assert len(blocks) == 4
     for block in blocks:
-        exec(compile(block.replace("runs/demo", str(model_directory)), str(PAGE), "exec"), {})
+        code = re.sub(r"runs/(demo|mine)", str(model_directory), block)
+        exec(compile(code, str(PAGE), "exec"), {})
 
 
 def test_python_m_headway_is_the_command() -> None:

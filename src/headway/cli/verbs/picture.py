@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from headway.pictures.picture import Picture
 
 EXAMPLE = (
-    'headway picture runs/demo "Peter ordered two lamps." --out page.html\n'
-    'headway picture runs/demo "Peter ordered two lamps." --word hat --out a.svg\n'
-    'headway picture runs/demo "Peter ordered two lamps." --word hat --explain'
+    'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --out page.html\n'
+    'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --word hat --out a.svg\n'
+    'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --word hat --explain'
 )
 DRAWN = (".svg", ".png", ".pdf")
 SUFFIXES = (*DRAWN, ".json", ".html")
