@@ -66,7 +66,9 @@ def ask_fish(script: Path, words: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("ask", [ask_bash, ask_fish], ids=["bash", "fish"])
-@pytest.mark.parametrize(("words", "expected"), CASES, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("words", "expected"), CASES, ids=[" ".join(words[1:]) or "nothing" for words, _ in CASES]
+)
 def test_a_shell_offers_what_the_command_accepts(
     ask: Callable[[Path, list[str]], set[str]],
     words: list[str],
