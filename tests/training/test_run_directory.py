@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
+from headway import __version__
 from headway.errors import HeadwayError
 from headway.files import temporary_path
 from headway.inference import weights
@@ -35,7 +36,7 @@ def test_a_checkpoint_is_read_as_it_was_written(tmp_path):
     path = checkpoint_path(tmp_path, 7)
     write_checkpoint(path, TENSORS, {"epoch": 3})
     tensors, state = read_checkpoint(path)
-    assert state == {"format": 2, "epoch": 3}
+    assert state == {"format": 2, "headway": __version__, "epoch": 3}
     for file, group in TENSORS.items():
         for name, tensor in group.items():
             assert torch.equal(tensors[file][name], tensor)
