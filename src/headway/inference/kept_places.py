@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.inference.readings import WORD, KeptTag, Reading
+from headway.inference.readings import WORD, KeptName, KeptTag, Reading
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import is_inside_word
 
@@ -27,11 +27,22 @@ class Restored(NamedTuple):
 
     Attributes:
         text: The translation.
-        words: For each word of the translation of the reading the number of its word in ``text``.
+        translation: The translation of the reading.
+        shifts: Places in it, ascending, and how many characters longer ``text`` is up to there.
     """
 
     text: str
-    words: list[int]
+    translation: str
+    shifts: list[tuple[int, int]]
+
+    @property
+    def words(self) -> list[int]:
+        """For each word of the translation of the reading the number of its word in ``text``."""
+        words = []
+        for start in map(re.Match.start, WORD.finditer(self.translation)):
+            shift = next((grown for place, grown in reversed(self.shifts) if place < start), 0)
+            words.append(max(0, len(self.text[: start + shift + 1].split()) - 1))
+        return words
 
 
 def restore_kept(
@@ -48,38 +59,27 @@ def restore_kept(
     text = tokenizer.decode(tokens)
     edits = [*_replace_names(tokenizer, reading, tokens, text), *_place_tags(reading, text, links)]
     restored, at = [], 0
-    shifts: list[tuple[int, int]] = []  # (end of an edit, characters that the text has grown by)
+    shifts: list[tuple[int, int]] = []
     grown = 0
     for edit in sorted(edits, key=lambda edit: edit[:2]):
         restored += [text[at : max(at, edit.start)], edit.text]
         at = max(at, edit.end)
         grown += len(edit.text) - (edit.end - edit.start)
         shifts.append((edit.start, grown))
-    joined = "".join([*restored, text[at:]])
-    words = []
-    for word in WORD.finditer(text):
-        shift = next((grown for place, grown in reversed(shifts) if place < word.start()), 0)
-        words.append(max(0, len(joined[: word.start() + shift + 1].split()) - 1))
-    return Restored(joined, words)
+    return Restored("".join([*restored, text[at:]]), text, shifts)
 
 
 def _replace_names(
     tokenizer: Tokenizer, reading: Reading, tokens: Sequence[int], text: str
 ) -> list[Edit]:
     """Return the edits that put names in the place of their stand-ins."""
+    spans = _find_stand_ins(tokenizer, reading.names, tokens, text)
     edits: list[Edit] = []
-    used: set[int] = set()
     for number, name in enumerate(reading.names):
-        for start in range(len(tokens) - len(name.tokens) + 1):
-            end = start + len(name.tokens)
-            if start in used or tuple(tokens[start:end]) != name.tokens:
-                continue
-            first, last = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
-            if not is_inside_word(text, last):  # not only the beginning of a longer word
-                first += len(text[first:last]) - len(text[first:last].lstrip())
-                edits.append(Edit(first, last, name.text))
-                used.add(start)
-                break
+        if number in spans:
+            first, last = (len(tokenizer.decode(tokens[:place])) for place in spans[number])
+            first += len(text[first:last]) - len(text[first:last].lstrip())
+            edits.append(Edit(first, last, name.text))
         else:  # nothing has kept the constraints: the name keeps its relative place
             words = [*WORD.finditer(text)]
             place = round((number + 1) / (len(reading.names) + 1) * len(words))
@@ -88,8 +88,34 @@ def _replace_names(
     return edits
 
 
+def _find_stand_ins(
+    tokenizer: Tokenizer, names: Sequence[KeptName], tokens: Sequence[int], text: str
+) -> dict[int, tuple[int, int]]:
+    """Return where the stand-ins of names stand in a translation: ranges of tokens that do not overlap.
+
+    Long ones are found first, because "a man" may contain another stand-in, "man".
+    """
+    found: dict[int, tuple[int, int]] = {}
+    used: set[int] = set()
+    wanted = [(-len(a), number, a) for number, name in enumerate(names) for a in name.alternatives]
+    for _, number, alternative in sorted(wanted, key=lambda each: each[:2]):
+        for start in range(len(tokens) - len(alternative) + 1):
+            end = start + len(alternative)
+            if number in found or not used.isdisjoint(range(start, end)):
+                continue
+            if tuple(tokens[start:end]) != alternative:
+                continue
+            places = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
+            if not any(is_inside_word(text, place) for place in places):  # not in a longer word
+                found[number] = start, end
+                used.update(range(start, end))
+    return found
+
+
 def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
     """Return the edits that put tags around the translations of their words."""
+    if not reading.tags:
+        return []
     words = [word.span() for word in WORD.finditer(text)]
     closing = _pair_tags(reading.tags)
     edits: list[Edit | None] = [None] * len(reading.tags)
@@ -144,9 +170,10 @@ def _find_range(
     inside = [target for source, target in links if first <= source < last and target < len(words)]
     if inside:
         return min(inside), max(inside) + 1
-    if first <= 0 and last >= len(reading.words):
+    count = len(reading.text.split())
+    if first <= 0 and last >= count:
         return 0, len(words)
-    at = round(first / max(1, len(reading.words)) * len(words))
+    at = round(first / max(1, count) * len(words))
     return at, min(len(words), at + last - first)
 
 

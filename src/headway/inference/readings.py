@@ -1,22 +1,24 @@
 """Readings of a segment: what the model reads in the place of text that the translation keeps.
 
 A model has seldom seen ``{name}`` or an address, and translates the words around it badly. So it reads a
-word that it copies well, a stand-in. A constraint makes the translation contain the stand-in exactly as
-often as the source, and then the kept text takes its place. Which stand-in fits depends on the sentence
-("{count} files", "{name} writes"): a segment has several readings, and the translation that the model
-finds likeliest is taken. Tags stand for no word, so the model does not read them.
+stand-in: a phrase that it translates in the same way in most sentences, or a word that it copies. A constraint
+makes the translation contain the stand-in exactly as often as the source, and then the kept text takes its place.
+Which stand-in fits depends on the sentence ("{count} files", "{name} writes"). The words beside it decide among
+phrases. Nothing is known of words that are copied: a segment has several readings with them, and the translation
+that the model finds likeliest is taken. Tags stand for no word, so the model does not read them.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
 from headway.inference.constraints import Constraint
 from headway.text.glossary import Glossary
 from headway.text.kept_text import find_kept_text
+from headway.text.steady_phrases import SteadyPhrase
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import is_byte
+from headway.text.words import find_neighbors, is_byte, starts_sentence
 
 READINGS = 3  # of a segment with stand-ins
 MOST_TERMS = 32  # of a segment; the time of a step grows with them
@@ -24,15 +26,21 @@ WORD = re.compile(r"\S+")
 
 
 class StandIn(NamedTuple):
-    """A word that the model copies.
+    """A word or phrase that the model translates in the same way in most sentences.
 
     Attributes:
-        word: The word.
-        tokens: Its target token ids.
+        text: What the model reads.
+        alternatives: The target token ids of its translations.
+        phrase: Says where it fits; None: it is a word that is copied, and nothing is known.
     """
 
-    word: str
-    tokens: tuple[int, ...]
+    text: str
+    alternatives: tuple[tuple[int, ...], ...]
+    phrase: SteadyPhrase | None = None
+
+    def fit(self, neighbors: tuple[str, str]) -> float:
+        """Return how well the phrase fits between two neighbors; see `SteadyPhrase.fit`."""
+        return 0.0 if self.phrase is None else self.phrase.fit(*neighbors)
 
 
 class Mark(NamedTuple):
@@ -51,10 +59,10 @@ class Mark(NamedTuple):
 
 
 class KeptName(NamedTuple):
-    """Kept text and the tokens of the stand-in whose place it takes."""
+    """Kept text and the translations of the stand-in, as tokens, one of whose places it takes."""
 
     text: str
-    tokens: tuple[int, ...]
+    alternatives: tuple[tuple[int, ...], ...]
 
 
 class KeptTag(NamedTuple):
@@ -82,7 +90,8 @@ class Reading(NamedTuple):
         constraints: What the translation must contain.
         names: In the order of the source.
         tags: In the order of the source.
-        words: For each word of ``text`` the number of its word in the segment.
+        pieces: Pairs of what the model reads and what it stands for, which is mostly the same; joined they
+            are ``text`` and the segment.
     """
 
     text: str
@@ -90,7 +99,19 @@ class Reading(NamedTuple):
     constraints: tuple[Constraint, ...]
     names: tuple[KeptName, ...]
     tags: tuple[KeptTag, ...]
-    words: tuple[int, ...]
+    pieces: tuple[tuple[str, str], ...]
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """For each word of ``text`` the number of its word in the segment."""
+        places: list[int] = []  # for each character of ``text`` its place in the segment
+        original = ""
+        for written, source in self.pieces:
+            common = range(len(written)) if written == source else [0] * len(written)
+            places += [len(original) + i for i in common]
+            original += source
+        starts = [places[word.start()] for word in WORD.finditer(self.text)]
+        return tuple(max(0, len(original[: start + 1].split()) - 1) for start in starts)
 
 
 class MarkedText:
@@ -129,6 +150,7 @@ class MarkedText:
         if not spans:
             return
         first = _free_characters(text, len(spans))
+        self._mark = re.compile(f"([{chr(first)}-{chr(first + len(spans) - 1)}])")
         for number, (start, end, mark) in enumerate(sorted(spans)):
             character = chr(first + number)
             self.marks[character] = mark
@@ -173,18 +195,19 @@ class MarkedText:
             reads_literals: Whether the model reads numbers with units, and not stand-ins for them.
         """
         chosen = cycle(stand_ins)
-        text, original = "", ""
-        places: dict[int, int] = {}  # characters of the text that are in the original
+        text, at = "", 0
+        pieces: list[tuple[str, str]] = []
         constraints: list[Constraint] = []
         names: list[KeptName] = []
         tags: list[KeptTag] = []
-        for at, character in enumerate(marked):
-            mark = self.marks.get(character)
-            source = written = character if mark is None else mark.source
+        for part in self._mark.split(marked) if self.marks else [marked]:
+            at += len(part)
+            mark = self.marks.get(part)
+            written = source = part if mark is None else mark.source
             if mark is not None and mark.kind == "tag":
                 written = ""
                 is_attached = bool(text) and not text[-1].isspace()
-                is_followed = bool(marked[at + 1 : at + 2].strip())
+                is_followed = bool(marked[at : at + 1].strip())
                 tags.append(KeptTag(source, len(text.split()), is_attached, is_followed))
             elif mark is not None and mark.kind == "literal" and reads_literals:
                 constraints.append(Constraint(spell_words(self.tokenizer, mark.renderings)))
@@ -193,18 +216,16 @@ class MarkedText:
                     constraints.append(Constraint(spell_words(self.tokenizer, mark.renderings)))
             elif mark is not None:
                 # A model that copies nothing reads the text itself.
-                kept = spell_words(self.tokenizer, mark.renderings)[0]
-                written, tokens = next(chosen, StandIn(source, kept))
-                constraints.append(Constraint((tokens,), is_exact=True))
-                names.append(KeptName(mark.renderings[0], tokens))
-            common = len(written) if written == source else min(1, len(written))
-            places |= {len(text) + i: len(original) + i for i in range(common)}
+                kept = StandIn(source, spell_words(self.tokenizer, mark.renderings)[:1])
+                written, alternatives, phrase = next(chosen, kept)
+                if phrase is not None and starts_sentence(text):
+                    written = phrase.initial
+                constraints.append(Constraint(alternatives, is_exact=True))
+                names.append(KeptName(mark.renderings[0], alternatives))
+            pieces.append((written, source))
             text += written
-            original += source
-        return Reading(
-            text, self.tokenizer.encode_source([language + text.strip()])[0], tuple(constraints),
-            tuple(names), tuple(tags), tuple(_map_words(text, original, places)),
-        )  # fmt: skip
+        ids = self.tokenizer.encode_source([language + text.strip()])[0]
+        return Reading(text, ids, tuple(constraints), tuple(names), tuple(tags), tuple(pieces))
 
     def readings(
         self, marked: str, stand_ins: Callable[[], Sequence[StandIn]], language: str = ""
@@ -220,7 +241,7 @@ class MarkedText:
         kinds = {mark.kind for mark in kept}
         if kinds.isdisjoint(("name", "literal")):
             return (self.read(marked, (), language),) if kinds else ()
-        present = {word.casefold() for word in re.findall(r"\w+", marked)}
+        present = _spell_phrase(marked)
         # A stand-in with a token of a term could only be written as a part of the term.
         terms = [mark for mark in kept if mark.kind in ("term", "literal")]
         taken = {
@@ -229,13 +250,37 @@ class MarkedText:
         free = [
             each
             for each in stand_ins()
-            if each.word.casefold() not in present and taken.isdisjoint(each.tokens)
+            if _spell_phrase(each.text) not in present
+            and not any(taken.intersection(a) for a in each.alternatives)
         ]
+        phrases = [each for each in free if each.phrase is not None]
+        if phrases:
+            ways = (True, False) if "literal" in kinds else (True,)
+            return tuple(
+                self.read(marked, self._choose(marked, phrases, way), language, reads_literals=way)
+                for way in ways
+            )
         count = READINGS if "name" in kinds else 2  # literals are read once, and replaced once
         return tuple(
             self.read(marked, [*free[first:], *free[:first]], language, reads_literals=first == 0)
             for first in range(max(1, min(count, len(free))))
         )
+
+    def _choose(
+        self, marked: str, phrases: Sequence[StandIn], reads_literals: bool
+    ) -> list[StandIn]:
+        """Return for each name of the marked text the phrase that fits best between its neighbors.
+
+        No phrase is taken twice while there are others, so that names do not change places.
+        """
+        kinds = ("name",) if reads_literals else ("name", "literal")
+        chosen: list[StandIn] = []
+        for at, character in enumerate(marked):
+            if character in self.marks and self.marks[character].kind in kinds:
+                neighbors = find_neighbors(marked, at, at + 1)
+                left = [each for each in phrases if each not in chosen] or phrases
+                chosen.append(max(left, key=lambda each: each.fit(neighbors)))
+        return chosen
 
 
 def spell_words(tokenizer: Tokenizer, words: Sequence[str]) -> tuple[tuple[int, ...], ...]:
@@ -248,6 +293,11 @@ def spell_words(tokenizer: Tokenizer, words: Sequence[str]) -> tuple[tuple[int, 
     return tuple(each for each in found if each)
 
 
+def _spell_phrase(text: str) -> str:
+    """Return the words of a text without capitals, each between spaces."""
+    return " ".join(["", *re.findall(r"\w+", text.casefold()), ""])
+
+
 def _free_characters(text: str, count: int) -> int:
     """Return the first of ``count`` private-use characters that a text does not contain."""
     used = {ord(character) for character in text if ord(character) >= 0xF0000}
@@ -255,12 +305,3 @@ def _free_characters(text: str, count: int) -> int:
     while any(first <= code < first + count for code in used):
         first += count
     return first
-
-
-def _map_words(text: str, original: str, places: Mapping[int, int]) -> list[int]:
-    """Return for each word of a text the number of its word in the original."""
-    found, at = [], 0
-    for word in WORD.finditer(text):
-        at = next((places[i] for i in range(*word.span()) if i in places), at)
-        found.append(max(0, len(original[: at + 1].split()) - 1))
-    return found

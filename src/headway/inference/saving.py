@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.config import Config, SearchConfig, TextConfig
 from headway.files import replace_bytes
-from headway.inference import quality, shortlist
+from headway.inference import quality, shortlist, stand_in_file
 from headway.inference.directory import CARD, save_model
 from headway.inference.front_matter import complete_card
 from headway.model import Transformer
@@ -34,7 +34,7 @@ def save_translator(
         search: Stored as the model's search settings.
         languages: Codes of source and target.
         settings: The settings of the training; None: not known.
-        source_directory: The directory that the model was read from; its card, shortlist and quality are copied.
+        source_directory: The directory that the model was read from; its card and what it has learned are copied.
         licence: For the card; empty: as the copied card says, or unknown.
         pairs: All pairs of languages of a model of several.
     """
@@ -54,7 +54,7 @@ def save_translator(
 
 
 def copy_learned(source: Path, directory: Path) -> None:
-    """Copy what a model has learned besides its weights: its shortlist, and how good it is."""
-    for name in (shortlist.FILE, quality.FILE):
+    """Copy what a model has learned besides its weights: shortlist, quality and stand-ins."""
+    for name in (shortlist.FILE, quality.FILE, stand_in_file.FILE):
         if (source / name).is_file():
             replace_bytes(directory / name, (source / name).read_bytes())

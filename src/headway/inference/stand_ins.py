@@ -40,7 +40,7 @@ def find_stand_ins(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
         [source], [target] = tokenizer.encode_source([word]), tokenizer.encode_target([word])
         is_short = len(source) <= 4 and len(target) <= 3  # two tokens, </s>, perhaps a language
         if is_short and tokenizer.unk not in (*source, *target):
-            candidates.append((StandIn(word, tuple(target[:-1])), source))
+            candidates.append((StandIn(word, (tuple(target[:-1]),)), source))
     own: list[float] = []  # the log-probability of each word, given itself
     usual = torch.zeros(tokenizer.target_vocab_size, dtype=torch.float64)  # given any of the words
     for start in range(0, len(candidates), AT_ONCE):
@@ -48,11 +48,11 @@ def find_stand_ins(engine: Engine, tokenizer: Tokenizer) -> list[StandIn]:
         decoding = engine.start([source for _, source in part], 1, 2)
         logits_NV = decoding.logits(np.full(len(part), tokenizer.target_pad))
         log_p_NV = logits_NV.double().log_softmax(-1).cpu()
-        own += log_p_NV[range(len(part)), [each.tokens[0] for each, _ in part]].tolist()
+        own += log_p_NV[range(len(part)), [each.alternatives[0][0] for each, _ in part]].tolist()
         usual += log_p_NV.exp().sum(0) / len(candidates)
     prior = usual.log().tolist()
     scores = [
-        each - COMMON * prior[stand_in.tokens[0]]
+        each - COMMON * prior[stand_in.alternatives[0][0]]
         for each, (stand_in, _) in zip(own, candidates, strict=True)
     ]
     best = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:FOUND]

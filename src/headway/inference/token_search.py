@@ -23,11 +23,13 @@ from headway.inference.engine import Engine, make_engine
 from headway.inference.ensemble import EnsembleEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.fixed_engine import FixedEngine
-from headway.inference.readings import StandIn
+from headway.inference.readings import StandIn, spell_words
 from headway.inference.scoring import score_by_steps
 from headway.inference.shortlist import Shortlist
+from headway.inference.stand_in_file import load_phrases
 from headway.inference.stand_ins import find_stand_ins
 from headway.model import Transformer
+from headway.text.language_pairs import Languages, name_pair
 from headway.text.tokenizer import Tokenizer
 
 ResultT = TypeVar("ResultT")
@@ -50,7 +52,7 @@ class TokenSearch:
     ) -> None:
         self.models, self.tokenizer, self.directory = models, tokenizer, directory
         self._engines: dict[str, Engine] = {}
-        self._stand_ins: dict[str, list[StandIn]] = {}
+        self._stand_ins: dict[tuple[str, Languages], list[StandIn]] = {}
         # An automaton remembers its states, and the terms of a text have few shapes.
         self._automaton = lru_cache(AUTOMATA)(Automaton)
 
@@ -73,11 +75,21 @@ class TokenSearch:
             )
         return self._engines[precision]
 
-    def stand_ins(self, precision: str) -> list[StandIn]:
-        """Return the words that the models read in the place of placeholders and the like."""
-        if precision not in self._stand_ins:
-            self._stand_ins[precision] = find_stand_ins(self.engine(precision), self.tokenizer)
-        return self._stand_ins[precision]
+    def stand_ins(self, precision: str, languages: Languages) -> list[StandIn]:
+        """Return what the models read in the place of placeholders and the like.
+
+        Args:
+            precision: Of the engine.
+            languages: Codes of source and target.
+        """
+        key = precision, languages
+        if key not in self._stand_ins:
+            learned = load_phrases(self.directory).get(name_pair(languages), ())
+            self._stand_ins[key] = [
+                StandIn(phrase.text, spell_words(self.tokenizer, phrase.translations), phrase)
+                for phrase in learned
+            ] or find_stand_ins(self.engine(precision), self.tokenizer)
+        return self._stand_ins[key]
 
     def batch_limits(self, search: SearchConfig, tokens: int) -> tuple[int, int]:
         """Return how many tokens a batch may have, and how many each source counts besides its own.

@@ -327,7 +327,7 @@ class Translator:
         self.check_direction()
         search = search or self.default_search
         longest = max(1, min(search.max_tokens, self.token_search.max_positions - search.max_extra))
-        stand_ins = partial(self.token_search.stand_ins, search.precision)
+        stand_ins = partial(self.token_search.stand_ins, search.precision, self.languages)
         return split_into_segments(
             line, self.tokenizer, self.languages[0], search, longest, self.glossary, stand_ins
         )

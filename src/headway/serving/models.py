@@ -16,7 +16,7 @@ from headway.text.languages import name_of
 # The files of a model that a translation depends on.
 FILES = (
     "config.json", "model.safetensors", "tokenizer.model", "source.model", "target.model",
-    "shortlist.safetensors", "quality.json",
+    "shortlist.safetensors", "quality.json", "stand_ins.json",
 )  # fmt: skip
 FileVersions = tuple[tuple[str, int, int], ...]
 

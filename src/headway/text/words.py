@@ -1,6 +1,10 @@
-"""Where words begin and end, in scripts that put spaces between words."""
+"""Where words begin and end, in scripts that put spaces between words, and what stands beside them."""
 
+import re
 import unicodedata
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_SENTENCE_START = re.compile(r"(?:^|[.!?\u3002\uff01\uff1f])\W*$")
 
 
 def is_word_character(text: str) -> bool:
@@ -28,3 +32,17 @@ def is_inside_word(text: str, at: int) -> bool:
 def is_byte(subword: str) -> bool:
     """Return whether an entry of a vocabulary is a byte of a character that has no subword."""
     return subword.startswith("<0x") and len(subword) == 6
+
+
+def find_neighbors(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the words or punctuation marks before and after a part of a text, without capitals.
+
+    An empty one means that the part is first or last.
+    """
+    before, after = _TOKEN.findall(text[:start]), _TOKEN.search(text, end)
+    return (before[-1] if before else "").casefold(), (after[0] if after else "").casefold()
+
+
+def starts_sentence(before: str) -> bool:
+    """Return whether what follows a text begins a sentence."""
+    return _SENTENCE_START.search(before) is not None

@@ -21,6 +21,7 @@ from headway.training.averaging import average_weights
 from headway.training.feed import Feed
 from headway.training.learned_quality import write_quality
 from headway.training.learned_shortlist import wants_shortlist, write_shortlist
+from headway.training.learned_stand_ins import write_stand_ins
 from headway.training.machine import thread_count
 from headway.training.model_writer import ModelWriter
 from headway.training.random_numbers import kept_generators, seed_generators
@@ -183,6 +184,7 @@ class Run:
         if self.config.model.kind == "translator":
             device = str(self.machine.torch_device)
             yield from write_quality(self.directory, self.data, device)
+            write_stand_ins(self.directory, self.data)
         self.record.finished = True
         self.models.write_record()
 

@@ -100,10 +100,13 @@ def run(args: argparse.Namespace) -> None:
 
 
 def calibrate_model(translator: "Translator", sources: list[str], references: list[str]) -> None:
-    """Write the ``quality.json`` of a model, and print how well it ranks the translations of this text."""
+    """Write what a model learns from this text: ``quality.json`` and ``stand_ins.json``; print a line on each."""
     from headway.errors import HeadwayError
+    from headway.inference import stand_in_file
     from headway.inference.calibration import Calibration
     from headway.inference.quality import FILE
+    from headway.text.language_pairs import name_pair
+    from headway.text.steady_phrases import find_steady_phrases
 
     directory = translator.directory
     assert directory is not None, "the translator was read from a directory"
@@ -122,6 +125,13 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
     print(
         f"{directory / FILE}: from {model.sentences:,} sentences;"
         f" Spearman with chrF2 by sentence {model.spearman:.3f}"
+    )
+    pair, phrases = name_pair(translator.languages), find_steady_phrases(sources, references)
+    known = stand_in_file.load_phrases(directory)
+    stand_in_file.save_phrases(directory, {**known, pair: phrases})
+    print(
+        f"{directory / stand_in_file.FILE}: {len(phrases)} phrases that stand for placeholders"
+        + "".join(f", {phrase.text}" for phrase in phrases)
     )
 
 

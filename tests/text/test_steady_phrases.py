@@ -1,0 +1,54 @@
+"""Phrases that are translated in the same way are found, with their forms and with the words beside them."""
+
+import pytest
+
+from headway.text.steady_phrases import find_phrases, find_steady_phrases
+
+VERBS, NOUNS = ["see", "hear", "like"], ["dog", "cat", "tree", "car", "cup"]
+COUNT = 20
+LINES = [
+    line
+    for n in range(COUNT)
+    for verb, noun in [(VERBS[n % 3], NOUNS[n % 5])]
+    for line in [
+        (f"People {verb} {noun}.", f"Leute {verb.upper()} {noun}x."),
+        (f"Bears {verb}.", f"B{n % 3} {verb.upper()}."),
+        (f"w{n} and v{n}.", f"w{n} und v{n}."),
+        (f"Two {noun}s.", f"Zwei {noun}y."),
+        *[(f"{noun} {verb} people.", f"{noun}x {verb.upper()} Leuten.")] * (n < 4),
+        *[(f"The two {noun}s.", f"Die zwei {noun}y.")] * (n < 3),
+    ]
+]
+
+
+def test_a_steady_phrase_has_all_its_forms_and_neighbors() -> None:
+    found = {phrase.text: phrase for phrase in find_steady_phrases(*zip(*LINES, strict=True))}
+    people, two = found["people"], found["two"]
+    assert (people.initial, people.lines) == ("People", COUNT + 4)
+    assert people.translations == ("Leute", "Leuten")
+    assert people.before == {"": COUNT, "see": 2, "hear": 1, "like": 1}
+    assert people.after == {"see": 7, "hear": 7, "like": 6, ".": 4}
+    assert set(two.translations) == {"Zwei", "zwei"}
+    assert people.fit("see", ".") > two.fit("see", ".")
+    assert people.fit("the", "trees") < two.fit("the", "trees")
+
+
+def test_what_is_not_steady_or_only_joins_words_is_no_stand_in() -> None:
+    found = {phrase.text.casefold() for phrase in find_steady_phrases(*zip(*LINES, strict=True))}
+    assert "people" in found
+    assert "bears" not in found  # three translations
+    assert "and" not in found  # after any word
+    assert "the two" not in found  # in too few lines
+    assert find_steady_phrases([], []) == []
+
+
+def test_a_phrase_of_which_only_one_word_is_translated_is_no_stand_in() -> None:
+    pairs = [(f"People do {noun}.", f"Leute {noun}x.") for noun in "abcdefghijkl"]
+    found = find_steady_phrases(*zip(*pairs, strict=True))
+    assert [phrase.text for phrase in found if "people" in phrase.text.casefold()] == ["People"]
+
+
+@pytest.mark.parametrize("text", ["", "a", "A man, a-b  c", "é é"])
+def test_phrases_are_parts_of_their_text(text: str) -> None:
+    for phrase, spans in find_phrases(text).items():
+        assert all(text[start:end].casefold() == phrase for start, end in spans)
