@@ -3,6 +3,7 @@
     python tests/outside/terms.py CAMPAIGN MODEL SOURCE TARGET [--count 10000]
 
 placeholders   strings made of pairs of lines: kept how often, and BLEU of the text around
+others         the same with placeholders in the place of other words
 glossary       terms from the references, random terms and none: success, BLEU and time
 
 SOURCE and TARGET are English and German lines that belong together, such as a test set. The strings and the
@@ -37,6 +38,18 @@ REPLACED = [
     (r"\b[Tt]hree\b", r"\b[Dd]rei\b"),
     (r"\b[Ff]our\b", r"\b[Vv]ier\b"),
 ]
+# Other words, most of which are no stand-ins: for `others`.
+OTHERS = [
+    (r"\bdog\b", r"\bHund\b"), (r"\b[Aa] boy\b", r"\b[Ee]in(?:en|em)? Jungen?\b"),
+    (r"\bchildren\b", r"\bKindern?\b"), (r"\bstreet\b", r"\bStraße\b"), (r"\bwomen\b", r"\bFrauen\b"),
+    (r"\bmen\b", r"\bMännern?\b"), (r"\bball\b", r"\bBall\b"), (r"\bhorse\b", r"\bPferd\b"),
+    (r"\bthe water\b", r"\b(?:das|dem) Wasser\b"), (r"\ba bike\b", r"\beine[mn]? Fahrrad\b"),
+    (r"\bguitar\b", r"\bGitarre\b"), (r"\b[Ff]ive\b", r"\b[Ff]ünf\b"), (r"\bgirls\b", r"\bMädchen\b"),
+    (r"\b[Pp]eople\b", r"\b(?:Menschen|Leute|Personen)\b"), (r"\bdogs\b", r"\bHunden?\b"),
+    (r"\b[Aa]n? (?:Asian|old|older|young) (?:man|woman)\b",
+     r"\b[Ee]ine? (?:asiatischer?|alter?|ältere?r?|junger?) (?:Mann|Frau)\b"),
+    (r"\bthe beach\b", r"\b(?:dem|der|den) Strand\b"),
+]  # fmt: skip
 PLACEHOLDERS = ["{name}", "{{user.name}}", "%1$s", "%s", "%d", "${count}", "$NAME", "{0}", "`x`"]
 # What may follow any sentence, in both languages.
 ADDED = [
@@ -64,14 +77,16 @@ class Example(NamedTuple):
     words: str  # what the placeholder replaces in the target
 
 
-def make_examples(pairs: Sequence[Pair], count: int, seed: int = 1) -> list[Example]:
-    """Return the same examples for the same pairs; each has one to three placeholders."""
+def make_examples(
+    pairs: Sequence[Pair], replaced: Sequence[tuple[str, str]], count: int, seed: int = 1
+) -> list[Example]:
+    """Return the same examples for the same pairs; each has one or two placeholders."""
     chooser = random.Random(seed)
     found: list[Example] = []
     usable = [
         (pair, words)
         for pair in pairs
-        for words in REPLACED
+        for words in replaced
         if len(re.findall(words[0], pair.source)) == len(re.findall(words[1], pair.target)) == 1
     ]
     while len(found) < count:
@@ -102,9 +117,11 @@ def remove(text: str) -> str:
     return " ".join(text.split())
 
 
-def placeholder_campaign(translator: Translator, pairs: Sequence[Pair], count: int) -> list[str]:
+def placeholder_campaign(
+    translator: Translator, pairs: Sequence[Pair], replaced: Sequence[tuple[str, str]], count: int
+) -> list[str]:
     """Every placeholder is kept, and the text around is as good as without."""
-    examples = make_examples(pairs, count)
+    examples = make_examples(pairs, replaced, count)
     found = translator.translate([example.held.source for example in examples])
     plain = translator.translate([example.plain.source for example in examples])
     broken = [
@@ -165,9 +182,11 @@ def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str
             started = time.process_time()
             segments = [
                 segment
-                for source, glossary in zip(sources, glossaries.get(kind, sources), strict=True)
+                for source, glossary in zip(
+                    sources, glossaries.get(kind, [None] * len(sources)), strict=True
+                )
                 for segment in (
-                    translator if kind == "free" else translator.with_glossary(glossary)
+                    translator if glossary is None else translator.with_glossary(glossary)
                 ).split(source)
             ]
             texts[kind] = translate_segments(translator, segments)
@@ -216,7 +235,7 @@ def translate_segments(translator: Translator, segments: Sequence[Segment]) -> l
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("campaign", choices=["placeholders", "glossary"])
+    parser.add_argument("campaign", choices=["placeholders", "others", "glossary"])
     parser.add_argument("model")
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
@@ -225,8 +244,9 @@ def main() -> int:
     torch.set_num_threads(1)
     translator = Translator.load(args.model)
     pairs = [Pair(*pair) for pair in zip(*map(read_lines, (args.source, args.target)), strict=True)]
-    if args.campaign == "placeholders":
-        broken = placeholder_campaign(translator, pairs, args.count)
+    replaced = {"placeholders": REPLACED, "others": OTHERS}
+    if args.campaign in replaced:
+        broken = placeholder_campaign(translator, pairs, replaced[args.campaign], args.count)
     else:
         broken = glossary_campaign(translator, pairs[: args.count])
     for line in broken[:9]:

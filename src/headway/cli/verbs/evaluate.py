@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--calibrate",
         action="store_true",
-        help="learn from this text how good translations are, for --quality",
+        help="learn from this text how good translations are, for --quality, and what stands for placeholders",
     )
     parser.add_argument(
         "--comet", action="store_true", help="also run comet-score, which must be installed"
