@@ -3,7 +3,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -65,7 +65,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         self,
         usage: str | None,
         actions: Iterable[argparse.Action],
-        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        groups: "Iterable[argparse._MutuallyExclusiveGroup]",
         prefix: str | None = None,
     ) -> None:
         """Add the line ``usage: ...``."""
@@ -118,10 +118,14 @@ class Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
         sys.stdout.flush()
 
+    def _known_options(self) -> Mapping[str, argparse.Action]:
+        """Return the options by name, for hints; argparse has no public way to list them."""
+        return getattr(self, "_option_string_actions", {})
+
     def _option_before(self, word: str) -> str:
         """Name the option that a superfluous argument follows, if it takes a fixed number."""
         before = [w for w in self.words[: self.words.index(word)] if w.startswith("--")]
-        action = self._option_string_actions.get(before[-1]) if before else None
+        action = self._known_options().get(before[-1]) if before else None
         count = action.nargs if action else None
         return f" ({before[-1]} takes {count})" if isinstance(count, int) else ""
 
@@ -130,7 +134,7 @@ class Parser(argparse.ArgumentParser):
         from headway.config import setting_types
 
         # Compare without dashes: all options have them.
-        known = {option.lstrip("-"): option for option in self._option_string_actions}
+        known = {option.lstrip("-"): option for option in self._known_options()}
         known |= {
             name.partition(".")[2].replace("_", "-"): "--" + name.replace("_", "-")
             for name in setting_types(self.sections)
