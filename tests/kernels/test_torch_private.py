@@ -161,22 +161,30 @@ def test_native_functions_are_not_used_where_tracing_is_unknown(
 
     assert not torch_private.is_traced(x)
     native = results()
-    for name in ("_get_tracing_state", "_len_torch_dispatch_stack"):
+    for owner, name in (
+        (torch._C, "_get_tracing_state"),
+        (torch._C, "_len_torch_dispatch_stack"),
+        (torch._C, "_functorch"),
+        (torch._C._functorch, "peek_interpreter_stack"),
+    ):
         with monkeypatch.context() as patch:
-            patch.delattr(torch._C, name)
+            patch.delattr(owner, name)
             torch_private._tracing_states.cache_clear()
             assert torch_private.is_traced(x)
             for plain, fast in zip(results(), native, strict=True):
                 torch.testing.assert_close(plain, fast, rtol=1e-5, atol=1e-5)
 
 
-def test_each_map_is_called_where_hooks_are_unknown() -> None:
+@pytest.mark.parametrize(
+    "name", ["_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"]
+)
+def test_each_map_is_called_where_hooks_are_unknown(name: str) -> None:
     maps = [Linear(13, 5), Linear(13, 3)]
     assert not torch_private.may_have_hooks(maps[0])
     x = torch.randn(300, 13)
     together = apply_jointly(x, maps)
     for each in maps:
-        del each._backward_pre_hooks
+        delattr(each, name)
     assert torch_private.may_have_hooks(maps[0])
     with pytest.MonkeyPatch.context() as patch:
         called = []
@@ -184,6 +192,13 @@ def test_each_map_is_called_where_hooks_are_unknown() -> None:
         for one, other in zip(apply_jointly(x, maps), together, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
     assert called == maps
+
+
+def test_gradient_hooks_are_found_where_torch_lists_them() -> None:
+    parameter = torch.nn.Parameter(torch.ones(3))
+    assert not torch_private.has_gradient_hook(parameter)
+    parameter.register_post_accumulate_grad_hook(lambda _: None)
+    assert torch_private.has_gradient_hook(parameter)
 
 
 def test_the_embedding_of_pad_stays_zero_where_gradient_hooks_are_unknown(
@@ -208,5 +223,7 @@ def test_bf16_instructions_are_found_without_torchs_private_functions(
     assert torch_private._cpuinfo_has_bf16(cpuinfo) is expected
     assert not torch_private._cpuinfo_has_bf16(tmp_path / "missing")
     known = torch_private.has_bf16_instructions()
-    monkeypatch.delattr(torch.cpu, "_is_avx512_bf16_supported")
-    assert torch_private.has_bf16_instructions() == known
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        with monkeypatch.context() as patch:
+            patch.delattr(torch.cpu, name)
+            assert torch_private.has_bf16_instructions() == known
