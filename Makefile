@@ -87,6 +87,12 @@ CORPUS ?= runs/demo-text/train.en runs/demo-text/train.de
 outside-prepare: $(VENV)/.installed
 	$(BIN)/python tests/outside/prepare_campaign.py $(CORPUS) --copies 10
 
+# Not a part of test-outside: it makes an environment of 1 GB for each pair of versions, one after the other.
+# PAIRS="3.13:2.13.0 3.11:lowest" chooses.
+.PHONY: outside-matrix
+outside-matrix: $(VENV)/.installed
+	$(BIN)/python tests/outside/matrix.py $(PAIRS)
+
 outside-bulk: $(VENV)/.installed
 	$(BIN)/python tests/outside/bulk_campaign.py $(MODEL) $(LINES)
 

@@ -128,6 +128,24 @@ def test_no_file_is_pickled() -> None:
         assert "torch.save(" not in text, path.name
 
 
+def test_private_interfaces_of_others_are_listed() -> None:
+    """docs/versions.md says of each what happens where it is missing."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    own = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}  # fmt: skip
+    own |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+    own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    # Documented, or there for type checkers alone.
+    own |= {"_asdict", "_replace", "_fields", "_exit", "_name", "_fields_", "_typeshed"}
+    used = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            used |= {*(alias.name for alias in node.names), *str(node.module).split(".")}
+    private = {name for name in used - own if name.startswith("_") and not name.startswith("__")}
+    page = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
+    assert not {name for name in private if not re.search(rf"{name}[`.]", page)}
+
+
 def test_no_large_or_binary_files_are_tracked() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False

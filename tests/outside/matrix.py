@@ -1,0 +1,215 @@
+"""Run the fast tests with several versions of Python and torch, each pair in an environment of its own.
+
+    python tests/outside/matrix.py [3.13:2.13.0 ...] [--only tests/kernels ...] [--again]
+
+A pair is a version of Python, whose program ``python3.13`` must be on the path, and a version of torch.
+With ``lowest`` in place of torch's version, every package that pyproject.toml names is installed at the
+lowest version that it allows. Pairs run one after the other; a pair whose tests have run to their end is
+not run again, unless ``--again``. An environment takes 1 GB, and is deleted when its tests have ended.
+
+torch is installed first and by its number, which may be above the cap of pyproject.toml. On Linux the usual
+build brings gigabytes of CUDA: let pip find another by its own settings, such as PIP_INDEX_URL or
+PIP_FIND_LINKS.
+
+Prints a table; FOLDER/results.json has the same with the names of the tests that failed, and FOLDER/*.log
+what pip and pytest said. The exit code is 1 if a test failed or a pair could not be installed.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[2]
+# Each version of Python, each of torch, and the ends of both.
+PAIRS = (
+    "3.13:2.13.0", "3.12:2.11.0", "3.14:2.15.0", "3.11:lowest", "3.11:2.13.0", "3.12:2.12.1", "3.13:2.14.1",
+)  # fmt: skip
+PARALLEL = ("--numprocesses", "2", "--dist", "worksteal")  # as in the Makefile
+VERSIONS = """
+import json, platform, numpy, torch
+print(json.dumps([platform.python_version(), torch.__version__, numpy.__version__]))
+"""
+
+Result = dict[str, Any]
+
+
+def required(project: dict[str, Any]) -> list[Requirement]:
+    """Return what a project and all its extras need, without the project itself.
+
+    Args:
+        project: The table ``project`` of pyproject.toml.
+    """
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    texts = [*project["dependencies"], *(text for extra in extras.values() for text in extra)]
+    return [one for one in map(Requirement, texts) if one.name != project["name"]]
+
+
+def lowest_versions(requirements: Iterable[Requirement]) -> dict[str, str]:
+    """Return the lowest version of each package that meets all requirements.
+
+    Raises:
+        ValueError: If a requirement has no lowest version.
+    """
+    found: dict[str, Version] = {}
+    for requirement in requirements:
+        floors = [
+            Version(part.version)
+            for part in requirement.specifier
+            if part.operator in (">=", "==", "~=")
+        ]
+        if not floors:
+            raise ValueError(f"pyproject.toml: {requirement} has no lowest version")
+        name = canonicalize_name(requirement.name)
+        found[name] = max([*floors, *filter(None, [found.get(name)])])
+    return {name: str(version) for name, version in sorted(found.items())}
+
+
+def count_tests(report: Path) -> Result:
+    """Return how many tests passed, failed and were skipped, and which failed, of pytest's XML report."""
+    names: dict[str, set[str]] = {"passed": set(), "failed": set(), "skipped": set()}
+    for case in ElementTree.parse(report).iter("testcase"):
+        found = {child.tag for child in case}
+        outcome = "failed" if found & {"failure", "error"} else "passed"
+        outcome = "skipped" if "skipped" in found else outcome
+        names[outcome].add(f"{case.get('classname')}::{case.get('name')}")
+    # A test that passes may fail afterwards, when its fixtures end.
+    names["passed"] -= names["failed"]
+    counts = {outcome: len(found) for outcome, found in names.items()}
+    return {**counts, "failures": sorted(names["failed"])}
+
+
+class Trial:
+    """One pair of versions: its environment, its log and its result.
+
+    Args:
+        pair: Such as "3.13:2.13.0" or "3.11:lowest".
+        folder: For the environment and the log.
+        only: Files or directories of tests; none: all.
+    """
+
+    def __init__(self, pair: str, folder: Path, only: Sequence[str] = ()) -> None:
+        self._only = only
+        self.python, _, self.torch = pair.partition(":")
+        self._environment = folder / pair.replace(":", "-")
+        self._log = self._environment.with_suffix(f"{self._environment.suffix}.log")
+
+    def run(self) -> Result:
+        """Install everything, run the tests, and delete the environment.
+
+        Returns:
+            The versions and counts, or only "problem": why the tests did not run.
+        """
+        program = shutil.which(f"python{self.python}")
+        if program is None:
+            return {"problem": f"python{self.python} is not on the path"}
+        shutil.rmtree(self._environment, ignore_errors=True)
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        self._log.unlink(missing_ok=True)
+        try:
+            self._call(program, "-m", "venv", str(self._environment))
+            for words in self._installations():
+                if self._call(self._program, "-m", "pip", "install", "--no-compile", *words):
+                    return {"problem": f"pip install {words[0]} ... failed, see {self._log}"}
+            return self._test()
+        finally:
+            shutil.rmtree(self._environment, ignore_errors=True)
+
+    @property
+    def _program(self) -> str:
+        return str(self._environment / "bin" / "python")
+
+    def _installations(self) -> Iterator[tuple[str, ...]]:
+        """Yield what pip installs, step by step; no step may replace torch."""
+        text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+        requirements = required(tomllib.loads(text)["project"])
+        versions = {"torch": self.torch}
+        if self.torch == "lowest":
+            versions = lowest_versions(requirements)
+        file = self._environment / "constraints.txt"
+        lines = [f"{name}=={version}\n" for name, version in versions.items()]
+        file.write_text("".join(lines), encoding="utf-8")
+        yield f"torch=={versions['torch']}", "--constraint", str(file)
+        others = [str(one) for one in requirements if one.name != "torch"]
+        yield *others, "--constraint", str(file)
+        # Without what it needs: torch may be above the cap.
+        yield "--no-deps", "--editable", str(ROOT)
+
+    def _test(self) -> Result:
+        report = self._environment / "report.xml"
+        started = time.monotonic()
+        status = self._call(
+            self._program, "-m", "pytest", "-m", "not slow", f"--junitxml={report}", *PARALLEL,
+            *self._only,
+        )  # fmt: skip
+        seconds = round(time.monotonic() - started)
+        if status not in (0, 1) or not report.exists():
+            return {"problem": f"pytest ended with status {status}, see {self._log}"}
+        said = subprocess.run(
+            [self._program, "-c", VERSIONS], capture_output=True, text=True, check=True
+        ).stdout
+        versions = dict(zip(("python", "torch", "numpy"), json.loads(said), strict=True))
+        return {**versions, **count_tests(report), "seconds": seconds}
+
+    def _call(self, *command: str) -> int:
+        """Run a command, append what it prints to the log, and return its exit status."""
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        with self._log.open("a", encoding="utf-8") as log:
+            return subprocess.run(
+                command, cwd=ROOT, stdout=log, stderr=log, check=False,
+                env=environment | {"OMP_NUM_THREADS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+            ).returncode  # fmt: skip
+
+
+def table(results: dict[str, Result]) -> str:
+    """Return the results as a table of Markdown."""
+    lines = [
+        "| pair | Python | torch | NumPy | passed | failed | skipped | seconds |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    keys = ("python", "torch", "numpy", "passed", "failed", "skipped", "seconds")
+    for pair, result in results.items():
+        cells = [f"not run: {result['problem']}"] if "problem" in result else []
+        cells = cells or [str(result[key]) for key in keys]
+        lines.append("| " + " | ".join([pair, *cells]) + " |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run each pair and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("pairs", nargs="*", metavar="PYTHON:TORCH", default=PAIRS)
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="PATH", help="run these tests alone"
+    )
+    parser.add_argument("--again", action="store_true", help="run finished pairs, too")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "outside" / "matrix")
+    args = parser.parse_args()
+    record: Path = args.folder / "results.json"
+    known: dict[str, Result] = json.loads(record.read_text()) if record.exists() else {}
+    names = {pair: " ".join([pair, *args.only]) for pair in args.pairs}
+    for pair, name in names.items():
+        if name not in known or "problem" in known[name] or args.again:
+            print(f"{name} ...", file=sys.stderr)
+            known[name] = Trial(pair, args.folder, args.only).run()
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    results = {name: known[name] for name in names.values()}
+    print(table(results))
+    return int(any("problem" in result or result["failed"] for result in results.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
