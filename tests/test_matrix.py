@@ -40,7 +40,7 @@ def test_tests_are_counted_once(tmp_path: Path) -> None:
     report.write_text(
         "<testsuites><testsuite>"
         "<testcase classname='a' name='1'/><testcase classname='a' name='2'><failure/></testcase>"
-        "<testcase classname='a' name='3'><skipped/></testcase>"
+        "<testcase classname='a' name='3'><skipped message='no GPU'/></testcase>"
         "<testcase classname='b' name='4'/>"
         "<testcase classname='b' name='4'><error/></testcase>"
         "</testsuite></testsuites>"
@@ -48,6 +48,7 @@ def test_tests_are_counted_once(tmp_path: Path) -> None:
     found = count_tests(report)
     assert (found["passed"], found["failed"], found["skipped"]) == (1, 2, 1)
     assert found["failures"] == ["a::2", "b::4"]
+    assert found["reasons"] == {"no GPU": 1}
 
 
 def test_a_missing_interpreter_is_named_and_tried_again(tmp_path: Path) -> None:

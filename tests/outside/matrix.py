@@ -11,7 +11,7 @@ torch is installed first and by its number, which may be above the cap of pyproj
 build brings gigabytes of CUDA: let pip find another by its own settings, such as PIP_INDEX_URL or
 PIP_FIND_LINKS.
 
-Prints a table; FOLDER/results.json has the same with the names of the tests that failed, and FOLDER/*.log
+Prints a table; FOLDER/results.json has the same with the names of the tests that failed and the reasons for skipped ones, and FOLDER/*.log
 what pip and pytest said. The exit code is 1 if a test failed or a pair could not be installed.
 """
 
@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -78,17 +79,23 @@ def lowest_versions(requirements: Iterable[Requirement]) -> dict[str, str]:
 
 
 def count_tests(report: Path) -> Result:
-    """Return how many tests passed, failed and were skipped, and which failed, of pytest's XML report."""
+    """Return how many tests passed, failed and were skipped, which failed, and why some were skipped.
+
+    Args:
+        report: The XML report of pytest.
+    """
     names: dict[str, set[str]] = {"passed": set(), "failed": set(), "skipped": set()}
+    reasons: Counter[str] = Counter()
     for case in ElementTree.parse(report).iter("testcase"):
         found = {child.tag for child in case}
         outcome = "failed" if found & {"failure", "error"} else "passed"
         outcome = "skipped" if "skipped" in found else outcome
+        reasons.update(child.get("message", "") for child in case.iter("skipped"))
         names[outcome].add(f"{case.get('classname')}::{case.get('name')}")
     # A test that passes may fail afterwards, when its fixtures end.
     names["passed"] -= names["failed"]
     counts = {outcome: len(found) for outcome, found in names.items()}
-    return {**counts, "failures": sorted(names["failed"])}
+    return {**counts, "failures": sorted(names["failed"]), "reasons": dict(reasons)}
 
 
 class Trial:
