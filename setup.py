@@ -6,7 +6,12 @@ Without it, the package is pure Python, and a compiler builds the native code at
 import hashlib
 import json
 import os
+import platform
+import re
 import runpy
+import shlex
+import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,6 +22,8 @@ from setuptools.command.build_py import build_py
 
 MACHINE = os.environ.get("HEADWAY_WHEEL", "")  # such as x86_64
 PLATFORM = f"manylinux_2_28_{MACHINE}"
+# Of symbols on systems of this platform.
+NEWEST = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 24), "CXXABI": (1, 3, 11)}
 NATIVE = runpy.run_path("src/headway/kernels/variants.py")
 
 
@@ -41,15 +48,39 @@ class BuildPackage(build_py):
         compiler = NATIVE["find_compiler"]()
         if compiler is None:
             raise SystemExit("no C++ compiler (g++ or clang++) was found; CXX names one")
+        if "clang" in compiler.version or platform.libc_ver()[0] != "glibc":
+            raise SystemExit("a wheel with native code needs GCC (for its threads) and glibc")
         folder = Path(self.build_lib) / "headway" / "kernels" / "prebuilt"
-        folder.mkdir(exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)  # of another platform
+        folder.mkdir()
         builds = [
             (NATIVE["SOURCES"] / f"{name}.cpp", variant, folder.absolute() / f"{name}-{variant.name}.so")
             for name in NATIVE["LIBRARIES"]
             for variant in NATIVE["VARIANTS"][MACHINE]
         ]  # fmt: skip
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda build: compiler.build(*build, NATIVE["WHEEL"]), builds))
+        try:
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                list(pool.map(lambda build: compiler.build(*build, NATIVE["WHEEL"]), builds))
+        except subprocess.CalledProcessError as error:
+            raise SystemExit(f"{shlex.join(error.cmd)} failed:\n{error.stderr}") from None
+        for _, _, library in builds:
+            check_versions(library)
+
+
+def check_versions(library: Path) -> None:
+    """Check that a library loads on every system that the name of the platform promises.
+
+    Raises:
+        SystemExit: If it needs a newer version of a system library.
+    """
+    for name, newest in NEWEST.items():
+        found = re.findall(rb"\0%s_([\d.]+)\0" % name.encode(), library.read_bytes())
+        versions = {tuple(map(int, version.decode().split("."))) for version in found}
+        if newer := sorted(version for version in versions if version > newest):
+            version = ".".join(map(str, newer[-1]))
+            raise SystemExit(
+                f"{library.name} needs {name} {version}, which {PLATFORM} does not have"
+            )
 
 
 class BuildWheel(bdist_wheel):

@@ -1,5 +1,7 @@
 """Elements of a paragraph in its translation, and sentences divided among subtitles."""
 
+import time
+
 from headway.documents.dividing import divide
 from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.documents.placing import Placed, place
@@ -44,6 +46,20 @@ def test_kept_text_does_not_replace_words_that_translate_other_words() -> None:
     assert show(place(paragraph, linked("7 tea,", "Nr Tee,", (0, 0), (1, 1)))) == "<n:7> Tee,"
     last = Paragraph("tea 7", [Element(4, 5, "n", is_kept=True)])
     assert show(place(last, linked("tea 7", "Tee so", (0, 0), (0, 1), (1, 1)))) == "Tee <n:7> so"
+
+
+def test_the_time_for_kept_text_grows_with_the_length() -> None:
+    def seconds(count: int) -> float:
+        text = " ".join(f"a{n}" for n in range(count))
+        spans = word_spans(text)
+        paragraph = Paragraph(text, [Element(*span, "n", is_kept=True) for span in spans])
+        found = linked(text, text.upper(), *((n, n) for n in range(count)))
+        started = time.process_time()
+        place(paragraph, found)
+        return time.process_time() - started
+
+    seconds(10)
+    assert seconds(4000) < 20 * seconds(500) + 0.05  # 8 times the length; squared it would be 64
 
 
 def test_a_part_of_a_word_stays_a_part_of_it_if_the_word_stays() -> None:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import platform
 import shutil
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from headway.files import cache_directory
 from headway.kernels import build, compile_native, library
 from headway.kernels.training_library import training_library
-from headway.kernels.variants import find_compiler, list_variants, read_instruction_sets
+from headway.kernels.variants import find_compiler
 
 compiled = pytest.mark.skipif(training_library() is None, reason=library.failure_reason("training"))
 
@@ -34,8 +33,7 @@ def target(sources: Path) -> Path:
     """The file of the small library in the cache."""
     compiler = find_compiler()
     assert compiler is not None
-    best = list_variants(platform.machine(), read_instruction_sets())[0]
-    return build.name_library(sources / "one.cpp", best, compiler)
+    return build.name_library(sources / "one.cpp", library.choose_variants()[0], compiler)
 
 
 @compiled
@@ -75,7 +73,7 @@ def test_a_failing_compiler_is_reported_and_leaves_no_files(
     library.load_library.cache_clear()
     try:
         assert library.load_library("training") is None
-        assert "training.cpp could not be built" in library.failure_reason("training")
+        assert "/bin/false can build none of the variants" in library.failure_reason("training")
         assert not list(tmp_path.iterdir())
         monkeypatch.setenv("HEADWAY_NATIVE", "0")
         library._load.cache_clear()
@@ -169,3 +167,14 @@ def test_native_code_that_cannot_be_built_has_a_reason(
         monkeypatch.setenv(name, value)
         assert value in library._load.__wrapped__("one")[1]
         monkeypatch.delenv(name)
+
+
+@compiled
+def test_a_failing_compilation_is_reported_and_no_slower_variant_takes_its_place(
+    own_sources: Path,
+) -> None:
+    (own_sources / "one.cpp").write_text("no code")
+    found, reason = library._load.__wrapped__("one")
+    assert found is None
+    assert reason.startswith("one.cpp could not be built or loaded: ")
+    assert not list(cache_directory().glob("*.so"))

@@ -12,6 +12,7 @@ from headway.kernels import library
 from headway.kernels.build import provide_library
 from headway.kernels.training_library import training_library
 from headway.kernels.variants import (
+    GENERIC,
     LIBRARIES,
     NATIVE,
     SOURCES,
@@ -21,13 +22,12 @@ from headway.kernels.variants import (
     Variant,
     find_compiler,
     list_variants,
-    read_instruction_sets,
 )
 from outside.wheel import ALLOWED, count_instructions
 
 compiled = pytest.mark.skipif(training_library() is None, reason=library.failure_reason("training"))
 X86 = VARIANTS["x86_64"]
-BEST = list_variants(platform.machine(), read_instruction_sets())[0]
+BEST = library.choose_variants()[0]
 
 
 def test_a_processor_gets_the_first_variant_of_which_it_lacks_nothing() -> None:
@@ -37,7 +37,7 @@ def test_a_processor_gets_the_first_variant_of_which_it_lacks_nothing() -> None:
         assert found[-1].name == "x86-64"  # without any of these, a processor still runs this one
         for name in variant.needs:
             assert variant not in list_variants("x86_64", variant.needs - {name})
-    assert list_variants("riscv64", frozenset()) == [NATIVE]
+    assert list_variants("riscv64", frozenset()) == [NATIVE, GENERIC]
 
 
 def test_a_variant_can_be_forced_where_the_processor_can_run_it() -> None:
@@ -109,16 +109,18 @@ def test_code_for_this_very_processor_is_compiled_although_there_is_a_wheel(
 
 @compiled
 def test_a_compiler_that_does_not_know_a_variant_builds_the_next(
-    packaged: Path, monkeypatch: pytest.MonkeyPatch
+    packaged: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     unknown = Variant("new", ("-mno-such-thing",), frozenset())
     monkeypatch.setattr(library, "PREBUILT", packaged / "none")
-    monkeypatch.setattr(library, "_choose_variants", lambda: [unknown, BEST])
-    found, reason = library._load.__wrapped__("one")
-    assert found is not None, reason
-    assert found.one() == 1
-    monkeypatch.setattr(library, "_choose_variants", lambda: [unknown])
-    assert "-mno-such-thing" in library._load.__wrapped__("one")[1]
+    monkeypatch.setattr(library, "choose_variants", lambda: [unknown, BEST])
+    for _ in range(2):
+        found, reason = library._load.__wrapped__("one")
+        assert found is not None, reason
+        assert found.one() == 1
+    assert len(caplog.records) == 1  # the second time it is there
+    monkeypatch.setattr(library, "choose_variants", lambda: [unknown])
+    assert "can build none of the variants new" in library._load.__wrapped__("one")[1]
 
 
 @compiled

@@ -130,6 +130,9 @@ class _Placing(Generic[Content]):
         """Return each element after its range of target words, in the order of the translation."""
         placed: list[tuple[int, int, Element[Content]]] = []
         places: dict[Range, Range] = {}  # several elements can cover the same words
+        extents: dict[int, Range] = {}  # of the source words that each target word translates
+        for source, target in pairs:  # sorted by the source
+            extents[target] = extents.get(target, (source, 0))[0], source + 1
         for element in elements:
             covered = _overlapped(self.links.source, (element.start, element.end))
             if kept := self._find_kept(element):
@@ -142,7 +145,12 @@ class _Placing(Generic[Content]):
             if covered not in places:
                 places[covered] = _translate_range(pairs, covered, own, words)
             first, last = places[covered]
-            if element.is_kept and _has_other_text(pairs, covered, own, (first, last), words):
+            others = any(
+                extents[word][0] < covered[0] or extents[word][1] > covered[1]
+                for word in range(first, last)
+                if word in extents
+            )
+            if element.is_kept and (others or ((first, last) == words and covered != own)):
                 last = first  # to replace the words would lose the translation of others
             placed.append((first, last, element))
         # Elements at one place keep the order of the source.
@@ -262,15 +270,6 @@ def _translate_range(
     fraction = (first - own[0]) / max(1, own[1] - own[0])
     at = low + round(fraction * (high - low))
     return at, min(high, at + last - first)
-
-
-def _has_other_text(
-    pairs: Sequence[tuple[int, int]], covered: Range, own: Range, translated: Range, words: Range
-) -> bool:
-    """Return whether target words translate more than the source words that an element covers."""
-    others = [t for s, t in pairs if not covered[0] <= s < covered[1]]
-    shared = any(translated[0] <= t < translated[1] for t in others)
-    return shared or (translated == words and covered != own)
 
 
 def _densest(inside: Sequence[int]) -> Range:

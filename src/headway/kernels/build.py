@@ -9,7 +9,6 @@ import hashlib
 import logging
 import os
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -43,16 +42,14 @@ def provide_library(source: Path, variants: Sequence[Variant]) -> Path:
         target = name_library(source, variant, compiler)
         if _is_intact(target):
             return target
+        if not compiler.knows(variant):
+            continue
         LOG.warning("compiling native/%s once for this machine: about ten seconds", source.name)
-        try:
-            _compile(compiler, source, variant, target)
-        except subprocess.CalledProcessError:
-            if variant is variants[-1]:
-                raise
-        else:
-            _prune(target.parent, source.stem)
-            return target
-    raise LookupError("this processor can run no native code")
+        _compile(compiler, source, variant, target)
+        _prune(target.parent, source.stem)
+        return target
+    names = ", ".join(variant.name for variant in variants)
+    raise LookupError(f"{' '.join(compiler.command)} can build none of the variants {names}")
 
 
 def name_library(source: Path, variant: Variant, compiler: Compiler) -> Path:
@@ -94,12 +91,20 @@ def _prune(directory: Path, name: str) -> None:
     A process that uses a deleted library keeps it.
     """
     for path in directory.glob(f"{UNFINISHED}*"):
-        if time.time() - path.stat().st_mtime > 2 * TIMEOUT:
+        if time.time() - _find_time(path) > 2 * TIMEOUT:
             shutil.rmtree(path, ignore_errors=True)
-    builds = sorted(directory.glob(f"{name}-*.so"), key=lambda path: -path.stat().st_mtime)
+    builds = sorted(directory.glob(f"{name}-*.so"), key=_find_time, reverse=True)
     for path in builds[KEPT:]:
         for old in (path, path.with_suffix(".sha256")):
             old.unlink(missing_ok=True)
+
+
+def _find_time(path: Path) -> float:
+    """Return when a path was changed; now, if another process has just deleted it."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return time.time()
 
 
 def _is_intact(target: Path) -> bool:

@@ -60,7 +60,7 @@ def build_id(name: str) -> str:
 def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
     source = SOURCES / f"{name}.cpp"
     try:
-        variants = _choose_variants()
+        variants = choose_variants()
         share_openmp()
         for variant in variants:
             if (packaged := PREBUILT / f"{name}-{variant.name}.so").is_file():
@@ -73,7 +73,12 @@ def _load(name: str) -> tuple[ctypes.CDLL | None, str]:
         return None, f"{source.name} could not be built or loaded: {str(detail).strip()[-500:]}"
 
 
-def _choose_variants() -> list[Variant]:
+def choose_variants() -> list[Variant]:
+    """Return the variants that this process may use, the fastest first.
+
+    Raises:
+        LookupError: If ``HEADWAY_NATIVE`` forbids native code, or names a variant that cannot be used.
+    """
     wanted = os.environ.get("HEADWAY_NATIVE", "")
     if wanted == "0":
         raise LookupError("HEADWAY_NATIVE=0")
@@ -82,8 +87,11 @@ def _choose_variants() -> list[Variant]:
 
 
 def share_openmp() -> None:
-    """Let native libraries find the OpenMP library that PyTorch uses; two would compete for the cores."""
-    if sys.platform != "linux":
+    """Let native libraries find the OpenMP library that PyTorch uses; two would compete for the cores.
+
+    Most builds of PyTorch make its functions global themselves; then nothing changes.
+    """
+    if sys.platform != "linux" or hasattr(ctypes.CDLL(None), "GOMP_parallel"):
         return
     folder = Path(torch.__file__).parent
     bundled = [*folder.glob("lib/libgomp*.so*"), *folder.parent.glob("torch.libs/libgomp*.so*")]

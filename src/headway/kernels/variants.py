@@ -72,11 +72,9 @@ VARIANTS = {
     "aarch64": (Variant("aarch64", ("-march=armv8-a",), frozenset()),),
 }
 # For any other processor, and where the instruction sets are not known; compiled only.
-NATIVE = Variant(
-    "native",
-    ("-march=native" if platform.machine() in ("x86_64", "AMD64", "i686") else "-mcpu=native",),
-    frozenset(),
-)
+_IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
+NATIVE = Variant("native", ("-mcpu=native" if _IS_ARM else "-march=native",), frozenset())
+GENERIC = Variant("generic", (), frozenset())  # for compilers that do not know what a processor has
 
 
 def list_variants(machine: str, available: frozenset[str], wanted: str = "") -> list[Variant]:
@@ -90,7 +88,7 @@ def list_variants(machine: str, available: frozenset[str], wanted: str = "") -> 
     Raises:
         LookupError: If there is no such variant, or the processor cannot run it.
     """
-    known = VARIANTS.get(machine, (NATIVE,))
+    known = VARIANTS.get(machine, (NATIVE, GENERIC))
     if not wanted:
         return [variant for variant in known if not variant.missing(available)]
     for variant in (*known, NATIVE):
@@ -115,9 +113,9 @@ def read_processor() -> str:
 
 
 def read_instruction_sets() -> frozenset[str]:
-    """Return the instruction sets of the processor, which its operating system supports."""
+    """Return the instruction sets that every core of the processor has."""
     found = re.findall(r"^(?:flags|Features)\s*: (.*)", read_processor(), re.MULTILINE)
-    return frozenset(word for line in found for word in line.split())
+    return frozenset.intersection(*(frozenset(line.split()) for line in found or [""]))
 
 
 @dataclass(frozen=True)
@@ -154,6 +152,13 @@ class Compiler:
             [*self.command, *FLAGS, *variant.flags, threads, identity, "-c", source.name, "-o", str(compiled)],
             [*self.command, "-shared", str(compiled), *linked, *options, "-o", str(target)],
         ]  # fmt: skip
+
+    def knows(self, variant: Variant) -> bool:
+        """Return whether the compiler can build a variant."""
+        words = [*self.command, *variant.flags, "-fsyntax-only", "-x", "c++", "-"]
+        return not subprocess.run(
+            words, input=b"", capture_output=True, timeout=TIMEOUT, check=False
+        ).returncode
 
     def identify(self, source: Path, variant: Variant) -> str:
         """Return a name that builds of other sources, flags or compilers do not have."""

@@ -12,7 +12,7 @@
 #define HEADWAY_IDENTITY ""
 #endif
 
-#if defined(__GLIBCXX__)  // GCC 11 and later call it, and older systems do not have it in their libstdc++
+#if defined(_GLIBCXX_RELEASE) && _GLIBCXX_RELEASE >= 11  // whose code calls it; older systems do not have it
 [[noreturn]] void std::__throw_bad_array_new_length() { throw std::bad_alloc(); }
 #endif
 
