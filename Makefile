@@ -168,7 +168,7 @@ outside-exchange: $(VENV)/.installed $(TOOLS)/argos/.installed $(TOOLS)/transfor
 			|| exit 1; done
 	$(TOOLS)/optimum/bin/python tests/outside/exchange_huggingface.py compare $(TOOLS)/onnx $(TOOLS)/answers.json onnx
 
-# dist/ gets the source distribution, and a wheel that is built from it, with native code. Two builds by the same tools
+# dist/ gets the source distribution, and a wheel that is built from it, with native code. Two wheels of the same tools
 # have the same bytes: no time, path or permission of this machine comes into them.
 MACHINE ?= $(shell uname -m)
 PACKAGES_wheel := "build==1.6.1" "setuptools==84.2.1" "auditwheel==6.8.2" "cyclonedx-python-lib[json-validation]==11.12.0"
