@@ -4,7 +4,8 @@ docs/stability.md says what raises the number.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from headway import __version__
@@ -45,21 +46,27 @@ def check_format(file: Path, values: object, newest: int) -> None:
         )
 
 
-def check_writer(file: Path, values: Mapping[str, object]) -> None:
-    """Check that no newer Headway wrote a file whose content this one does not understand.
+@contextmanager
+def check_writer(file: Path, values: Mapping[str, object]) -> Iterator[None]:
+    """Check that no newer Headway wrote a file, if the body does not understand its content.
 
     Args:
         file: For the message.
         values: The content of the file, which may have ``headway``, the version that wrote it.
 
     Raises:
-        NewerFileError: If a newer one did.
+        NewerFileError: If a newer one did, in the place of the error of the body.
     """
-    if writer := _find_newer_writer(values):
+    try:
+        yield
+    except (ValueError, LookupError, TypeError):
+        writer = _find_newer_writer(values)
+        if not writer:
+            raise
         raise NewerFileError(
             f"{file}: has values of Headway {writer} that this Headway {__version__} does not know: install"
             f" {_name_remedy(writer)}"
-        )
+        ) from None
 
 
 def _find_newer_writer(values: Mapping[str, object]) -> str:

@@ -221,17 +221,14 @@ def read_config(path: Path, name: str = CONFIG) -> StoredConfig:
     values = _read_values(path, name)
     file, languages, settings = path / name, values.get("languages"), values["settings"]
     pairs = values.get("pairs", [])
-    if not _is_pair(languages):
-        raise HeadwayError(f"{file}: languages must be two codes, such as ['en', 'de']")
-    if not isinstance(settings, dict):
-        raise HeadwayError(f"{file}: settings must be an object")
-    if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
-        raise HeadwayError(f"{file}: pairs must be pairs of codes, such as [['en', 'de']]")
-    try:
+    with check_writer(file, values):
+        if not _is_pair(languages):
+            raise HeadwayError(f"{file}: languages must be two codes, such as ['en', 'de']")
+        if not isinstance(settings, dict):
+            raise HeadwayError(f"{file}: settings must be an object")
+        if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
+            raise HeadwayError(f"{file}: pairs must be pairs of codes, such as [['en', 'de']]")
         stored = config.from_dict(settings, str(file))
-    except HeadwayError:
-        check_writer(file, values)
-        raise
     return StoredConfig(
         stored,
         (languages[0], languages[1]),

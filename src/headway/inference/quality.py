@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from headway import __version__
 from headway.errors import HeadwayError
-from headway.file_format import check_format
+from headway.file_format import check_format, check_writer
 from headway.files import replace_text
 from headway.inference.defects import Defect
 from headway.inference.evidence import FEATURES, Features
@@ -94,14 +95,15 @@ class QualityModel:
 
     def save(self, directory: Path) -> None:
         """Write ``quality.json``."""
-        text = json.dumps({"format": FORMAT, **asdict(self)}, indent=2)
-        replace_text(directory / FILE, text + "\n")
+        values = {"format": FORMAT, "headway": __version__, **asdict(self)}
+        replace_text(directory / FILE, json.dumps(values, indent=2) + "\n")
 
     @classmethod
     def load(cls, directory: Path) -> "QualityModel":
         """Read ``quality.json``.
 
         Raises:
+            NewerFileError: If a newer Headway wrote the file, and this one does not understand it.
             HeadwayError: If there is none, or it is damaged.
         """
         file = directory / FILE
@@ -119,10 +121,11 @@ class QualityModel:
         except (ValueError, RecursionError) as error:
             raise HeadwayError(f"{file}: damaged: {str(error).splitlines()[0]}") from None
         check_format(file, values, FORMAT)
-        try:
-            return cls._parse(values)
-        except ValueError as error:
-            raise HeadwayError(f"{file}: damaged: {error}") from None
+        with check_writer(file, values):
+            try:
+                return cls._parse(values)
+            except ValueError as error:
+                raise HeadwayError(f"{file}: damaged: {error}") from None
 
     @classmethod
     def _parse(cls, values: dict[str, Any]) -> "QualityModel":

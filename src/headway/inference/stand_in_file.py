@@ -8,7 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from headway import __version__
 from headway.errors import HeadwayError
+from headway.file_format import check_format, check_writer
 from headway.files import replace_text
 from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase
 
@@ -27,14 +29,15 @@ def save_phrases(directory: Path, phrases: Mapping[str, Sequence[SteadyPhrase]])
         phrases: For each pair of languages, such as "en-de".
     """
     pairs = {name: [each._asdict() for each in some] for name, some in phrases.items()}
-    text = json.dumps({"format": FORMAT, "pairs": pairs}, ensure_ascii=False, indent=1)
-    replace_text(directory / FILE, text + "\n")
+    values = {"format": FORMAT, "headway": __version__, "pairs": pairs}
+    replace_text(directory / FILE, json.dumps(values, ensure_ascii=False, indent=1) + "\n")
 
 
 def load_phrases(directory: Path | None) -> dict[str, list[SteadyPhrase]]:
     """Return the phrases of each pair of languages of a model; none: it has no ``stand_ins.json``.
 
     Raises:
+        NewerFileError: If a newer Headway wrote the file, and this one does not understand it.
         HeadwayError: If the file is damaged.
     """
     if directory is None or not (file := directory / FILE).is_file():
@@ -43,21 +46,26 @@ def load_phrases(directory: Path | None) -> dict[str, list[SteadyPhrase]]:
         if file.stat().st_size > MAX_BYTES:
             raise ValueError(f"larger than {MAX_BYTES} bytes")
         values = json.loads(file.read_bytes())
-        if not isinstance(values, dict) or values.get("format") != FORMAT:
-            raise ValueError(f"not an object of format {FORMAT}")
-        pairs = values.get("pairs")
-        if not isinstance(pairs, dict) or not all(
-            isinstance(some, list) for some in pairs.values()
-        ):
-            raise ValueError("pairs must be lists of phrases")
-        return {name: [_parse(each) for each in some[:FOUND]] for name, some in pairs.items()}
     except OSError as error:
         raise HeadwayError(f"{file}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise HeadwayError(f"{file}: damaged: {str(error).splitlines()[0]}") from None
+    check_format(file, values, FORMAT)
+    with check_writer(file, values):
+        try:
+            return _parse(values)
+        except ValueError as error:
+            raise HeadwayError(f"{file}: damaged: {error}") from None
 
 
-def _parse(values: object) -> SteadyPhrase:
+def _parse(values: Mapping[str, object]) -> dict[str, list[SteadyPhrase]]:
+    pairs = values.get("pairs")
+    if not isinstance(pairs, dict) or not all(isinstance(some, list) for some in pairs.values()):
+        raise ValueError("pairs must be lists of phrases")
+    return {name: [_parse_phrase(each) for each in some[:FOUND]] for name, some in pairs.items()}
+
+
+def _parse_phrase(values: object) -> SteadyPhrase:
     if not isinstance(values, dict) or values.keys() != set(SteadyPhrase._fields):
         raise ValueError(f"a phrase must have the fields {', '.join(SteadyPhrase._fields)}")
     translations, lines = values["translations"], values["lines"]

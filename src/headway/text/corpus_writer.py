@@ -12,11 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from headway import __version__
+
 Ids = npt.NDArray[np.unsignedinteger]
 Lengths = npt.NDArray[np.int32]
 IdPair = tuple[Sequence[int], Sequence[int]]
 
-FORMAT = 1
+FORMAT = 2  # 1, of version 0.1, does not name the version
 FLUSH = 1 << 16  # pairs that are written at once; the digest of a corpus depends on it
 SIDES = ("source", "target")
 DTYPES: dict[str, type[np.unsignedinteger]] = {"uint16": np.uint16, "uint32": np.uint32}
@@ -28,6 +30,7 @@ class Facts:
 
     Attributes:
         format: The version of the files.
+        headway: Version of Headway; empty: format 1 did not record it.
         dtype: A name in `DTYPES`: the type of an id.
         pairs: Number of pairs.
         source_tokens: Number of source ids.
@@ -36,6 +39,7 @@ class Facts:
     """
 
     format: int = FORMAT
+    headway: str = ""
     dtype: str
     pairs: int = 0
     source_tokens: int = 0
@@ -108,7 +112,7 @@ def write_corpus(directory: Path, blocks: Iterable[Block], dtype: str) -> None:
         dtype: The type of an id, a name in `DTYPES`.
     """
     directory.mkdir(parents=True)
-    facts = Facts(dtype=dtype)
+    facts = Facts(headway=__version__, dtype=dtype)
     digest = hashlib.sha256()
     with ExitStack() as stack:
         files = {

@@ -15,7 +15,7 @@ from typing import Any, cast, get_args
 from headway import __version__
 from headway.config import Kind, TextConfig
 from headway.errors import HeadwayError
-from headway.file_format import NewerFileError, check_format
+from headway.file_format import NewerFileError, check_format, check_writer
 from headway.text.class_labels import load_tokenizer
 from headway.text.corpus_writer import Block, IdPair, choose_dtype, in_blocks, write_corpus
 from headway.text.groups import Group
@@ -94,19 +94,21 @@ class PreparedData:
             raise HeadwayError(f"{directory}: not prepared data: there is no data.json")
         try:
             facts = json.loads(path.read_bytes())
-            check_format(path, facts, FORMAT)
-            languages = (str(facts["languages"][0]), str(facts["languages"][1]))
-            recorded = str(facts["fingerprint"])
-            groups = [_read_group(values) for values in facts.get("groups", [])]
-            kind: Kind = facts.get("kind", "translator")
-            right = kind in get_args(Kind)
-            fetched = [cast("Manifest", dict(manifest)) for manifest in facts.get("origins", [])]
-        except NewerFileError:
-            raise
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-            right = False
-        if not right:
-            raise HeadwayError(f"{path}: not written by this version of Headway")
+        except (ValueError, RecursionError):
+            raise HeadwayError(f"{path}: damaged: not JSON") from None
+        check_format(path, facts, FORMAT)
+        with check_writer(path, facts):
+            try:
+                languages = (str(facts["languages"][0]), str(facts["languages"][1]))
+                recorded = str(facts["fingerprint"])
+                groups = [_read_group(values) for values in facts.get("groups", [])]
+                kind: Kind = facts.get("kind", "translator")
+                is_right = kind in get_args(Kind)
+                fetched = [cast("Manifest", dict(values)) for values in facts.get("origins", [])]
+            except (ValueError, LookupError, TypeError):
+                is_right = False
+            if not is_right:
+                raise HeadwayError(f"{path}: not written by this version of Headway")
         for name in ("valid.source", "valid.target"):
             if not (directory / name).is_file():
                 raise HeadwayError(f"{directory / name}: missing")

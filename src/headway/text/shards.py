@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headway.errors import HeadwayError
-from headway.file_format import NewerFileError, check_format
+from headway.file_format import check_format, check_writer
 from headway.text.corpus_writer import (
     DTYPES,
     FLUSH,
@@ -179,18 +179,22 @@ def _read_facts(directory: Path) -> Facts:
         raise HeadwayError(f"{path}: missing")
     try:
         values = json.loads(path.read_bytes())
-        check_format(path, values, FORMAT)
-        facts = Facts(**values)
-        sizes = facts.pairs, facts.source_tokens, facts.target_tokens
-        is_right = (
-            facts.dtype in DTYPES
-            and isinstance(facts.sha256, str)
-            and all(type(size) is int and size >= 0 for size in sizes)
-        )
+    except OSError as error:
+        raise HeadwayError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise HeadwayError(f"{path}: damaged: not JSON") from None
+    check_format(path, values, FORMAT)
+    with check_writer(path, values):
+        try:
+            facts = Facts(**values)
+            sizes = facts.pairs, facts.source_tokens, facts.target_tokens
+            is_right = (
+                facts.dtype in DTYPES
+                and isinstance(facts.sha256, str)
+                and all(type(size) is int and size >= 0 for size in sizes)
+            )
+        except TypeError:  # a name is unknown or missing, or the type is no text
+            is_right = False
         if not is_right:
-            raise ValueError
-    except NewerFileError:
-        raise
-    except (OSError, ValueError, TypeError, RecursionError):
-        raise HeadwayError(f"{path}: not written by this version of Headway") from None
+            raise HeadwayError(f"{path}: not written by this version of Headway")
     return facts

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping
 
 from headway.errors import HeadwayError
-from headway.file_format import NewerFileError
+from headway.file_format import NewerFileError, check_writer
 from headway.files import write_atomically
 from headway.inference.directory import CARD
 from headway.training import parallel
@@ -103,13 +103,15 @@ def _restore(run: Run, step: int, expected: Mapping[str, Tensors]) -> LogLengths
     """
     path = run.directory.checkpoint(step)
     tensors, values = run.directory.load(step, run.record.identity)
-    check_tensors(path, tensors, expected)
-    try:
-        state, logs = State.from_dict(values), LogLengths.from_dict(values)
-        position = Position(state.epoch, state.block, state.index)
-        feed = Feed(run.data, run.config.training, run.trainer.device, position)
-    except ValueError as error:
-        raise HeadwayError(f"{path / 'state.json'}: {error}") from None
+    file = path / "state.json"
+    with check_writer(file, values):
+        check_tensors(path, tensors, expected)
+        try:
+            state, logs = State.from_dict(values), LogLengths.from_dict(values)
+            position = Position(state.epoch, state.block, state.index)
+            feed = Feed(run.data, run.config.training, run.trainer.device, position)
+        except ValueError as error:
+            raise HeadwayError(f"{file}: {error}") from None
     run.trainer.load(tensors)
     run.trainer.steps = run.saved = step
     if state.series is None:

@@ -42,11 +42,8 @@ def read_settings(path: Path, record: RunRecord) -> tuple[Config, list[str]]:
             return read_config(path).config, []
         except HeadwayError as error:
             raise HeadwayError(f"{error}: restore the file, or start another RUN") from None
-    try:
+    with check_writer(path / "run.json", {"headway": record.headway}):
         recorded = config.from_dict(record.settings, str(path / "run.json"))
-    except HeadwayError:
-        check_writer(path / "run.json", {"headway": record.headway})
-        raise
     if not file.exists():
         return recorded, []
     way_out = "delete the file, which the next resume writes again, and give new settings on the command line"

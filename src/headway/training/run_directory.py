@@ -125,11 +125,8 @@ class RunDirectory:
             values = json.loads(path.read_text(encoding="utf-8"))
             check_format(path, values, FORMAT)
             own = {name: value for name, value in values.items() if name != "format"}
-            try:
+            with check_writer(path, own):
                 return RunRecord.from_dict(own)
-            except ValueError:
-                check_writer(path, own)
-                raise
         except FileNotFoundError:
             raise HeadwayError(f"{self.path}: no run.json: give a run directory") from None
         except HeadwayError:
@@ -189,10 +186,11 @@ class RunDirectory:
 
     def _check_state(self, step: int, identity: str, state: Mapping[str, object]) -> None:
         file = self.checkpoint(step) / "state.json"
-        if state.get("step") != step:
-            raise HeadwayError(f"{file}: not the state of step {step}")
-        if state.get("run", "") != identity:
-            raise HeadwayError(f"{file}: of another run")
+        with check_writer(file, state):
+            if state.get("step") != step:
+                raise HeadwayError(f"{file}: not the state of step {step}")
+            if state.get("run", "") != identity:
+                raise HeadwayError(f"{file}: of another run")
 
     def checkpoint(self, step: int) -> Path:
         """Return the directory of a step's checkpoint, which need not exist."""

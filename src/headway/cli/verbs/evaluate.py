@@ -114,6 +114,9 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
         raise HeadwayError(
             "--calibrate needs one MODEL: an ensemble takes what its first model has"
         )
+    known = stand_in_file.load_phrases(
+        directory
+    )  # before anything is written: it may be of a newer version
     calibration = Calibration()
     with LineProgress(len(sources), 0) as progress:
         for start in range(0, len(sources), CALIBRATED):
@@ -127,7 +130,6 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
         f" Spearman with chrF2 by sentence {model.spearman:.3f}"
     )
     pair, phrases = name_pair(translator.languages), find_steady_phrases(sources, references)
-    known = stand_in_file.load_phrases(directory)
     stand_in_file.save_phrases(directory, {**known, pair: phrases})
     print(
         f"{directory / stand_in_file.FILE}: {len(phrases)} phrases that stand for placeholders"
