@@ -28,6 +28,7 @@ from support.interface import RECORDED, list_interfaces
 SOURCES = Path(headway.__file__).parent
 GOLDEN = Path(__file__).parent / "golden" / "0.2"
 CHECKPOINT = Path("run/checkpoints/step-00000004")
+IDENTITY = RunDirectory(GOLDEN / "run").record().identity
 
 
 class Stored(NamedTuple):
@@ -78,7 +79,6 @@ STORED = {
         {"region": "north"},
     ),
 }
-IDENTITY = RunDirectory(GOLDEN / "run").record().identity
 # Formats of files that docs/stability.md promises nothing of: the cache, and results of experiments.
 UNPROMISED = {"text/corpora.py", "paper/results.py"}
 
@@ -111,7 +111,7 @@ def test_each_file_names_the_version_that_wrote_it(golden: Path, tmp_path: Path)
     write_config(out / "model", stored.config, stored.languages)
     QualityModel.load(golden / "model").save(out / "model")
     save_phrases(out / "model", {})
-    pairs = [data.train.pair(i) for i in range(len(data.train))]
+    pairs = [(s.tolist(), t.tolist()) for s, t in map(data.train.pair, range(len(data.train)))]
     write_prepared(
         out / "run" / "data", data.tokenizer, in_blocks(pairs, "uint16"), pairs[:1], (["a"], ["b"]),
         config=stored.config.text, languages=data.languages, text_files={},
