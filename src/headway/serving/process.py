@@ -10,7 +10,6 @@ import logging
 import signal
 import socket
 import sys
-import webbrowser
 
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -21,6 +20,7 @@ from starlette.types import ASGIApp
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
 from headway.serving.app import make_app
+from headway.serving.browser import make_address, open_page
 from headway.serving.reload import Reloader, freeze_garbage
 from headway.serving.server import Server
 
@@ -133,10 +133,9 @@ async def _run(
         start_task(loop.create_task(_collect_garbage()))
         if config.watch_seconds:
             start_task(loop.create_task(reloader.watch(config.watch_seconds)))
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        log.info("listening at %s", address)
+        log.info("listening at %s", make_address(host, port))
         if opens_page:
-            start_task(loop.create_task(asyncio.to_thread(_open_page, address)))
+            open_page(host, port)
         await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
             serving.result()
@@ -181,11 +180,6 @@ async def _wait_until_listening(host: str, port: int, serving: asyncio.Task[None
             writer.close()
             return
     serving.result()
-
-
-def _open_page(address: str) -> None:
-    if not webbrowser.open(address):
-        log.warning("no browser was found: open %s yourself", address)
 
 
 async def _collect_garbage() -> None:
