@@ -1,5 +1,6 @@
 """Shells complete what the command accepts: each shell is asked, if it is installed."""
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from headway.cli.completion import SHELLS
 from headway.cli.main import dispatch, main
 from headway.cli.verbs import VERBS
+from headway.cli.verbs.completion import EXAMPLE
 from headway.config.presets import PRESETS
 
 pytest.importorskip("shtab")
@@ -91,6 +93,20 @@ def test_zsh_accepts_its_script(scripts: dict[str, Path]) -> None:
     (folder / "_headway").write_bytes(scripts["zsh"].read_bytes())
     code = "fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D; print $_comps[headway]; autoload +X _headway"
     assert "_headway" in run(folder, "zsh", "-f", "-c", code)
+
+
+def test_the_examples_work_in_a_new_account(scripts: dict[str, Path], tmp_path: Path) -> None:
+    """The command is replaced by one that prints the script of the fixture."""
+    headway = f"headway() {{ cat {shlex.quote(str(scripts['zsh'].parent))}/$2; }}"
+    home = f"export HOME={shlex.quote(str(tmp_path))}"
+    run(tmp_path, "bash", "--norc", "-ec", f"{home}; {headway}\n{EXAMPLE}")
+    written = {path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()}
+    assert written == {script.read_text(encoding="utf-8") for script in scripts.values()}
+    if shutil.which("zsh"):
+        [settings] = re.findall(r"in ~/\.zshrc: (.*)", EXAMPLE)
+        assert "_headway" in run(
+            tmp_path, "zsh", "-f", "-c", f"{home}; {settings} -u -D; print $_comps[headway]"
+        )
 
 
 def test_the_command_prints_the_script(
