@@ -151,7 +151,11 @@ def test_the_probes_and_the_service_find_the_server(
         for v in pod["volumes"]
         if "persistentVolumeClaim" in v
     }
-    assert claims == {kubernetes["PersistentVolumeClaim"]["metadata"]["name"]}
+    claim = kubernetes["PersistentVolumeClaim"]
+    assert claims == {claim["metadata"]["name"]}
+    # A second pod, on another node, could not mount the claim while the first one runs.
+    assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+    assert spec["strategy"] == {"type": "Recreate"}
     assert (
         {*container["resources"]["requests"]}
         == {*container["resources"]["limits"]}
