@@ -1,18 +1,22 @@
-"""docs/gallery.md: its figures are those of the pages that it links, and its commands are understood."""
+"""docs/gallery.md: its figures are those of the pages that it links and of the settings, and its commands are understood."""
 
 import importlib
 import re
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from headway.cli.arguments import parse
 from headway.cli.verbs import VERBS
+from headway.cli.verbs.demo import RECIPE
+from headway.config import PRESETS
 
 DOCS = Path(__file__).parents[1] / "docs"
 GALLERY = (DOCS / "gallery.md").read_text(encoding="utf-8")
 ROWS = [row for row in re.findall(r"^\| (.*) \|$", GALLERY, re.M) if row.count("|") == 5][1:]
+SHAPE = ("--model.num-encoder-layers", "--model.num-decoder-layers", "--model.d-model")
 COMMANDS = re.findall(r"`headway ([a-z]+ [^`]*)`", GALLERY)
 
 
@@ -40,6 +44,27 @@ def test_the_figures_of_a_row_are_in_its_section(row: str) -> None:
         each for each in figures if not re.search(rf"(?<![\d.]){re.escape(each)}(?!\d)", text)
     ]
     assert not missing
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if ".md#" in row], ids=lambda row: row[:20])
+def test_layers_and_width_are_those_that_the_commands_set(row: str) -> None:
+    name, _, shape, *_, more = row.split(" | ")
+    [(page, anchor)] = re.findall(r"\(([\w-]+\.md)#([\w-]+)\)", more)
+    text = section(page, anchor)
+    presets, options = [name.strip("`")], {}
+    if presets == ["demo"]:
+        presets, options = [RECIPE["--preset"]], RECIPE
+    elif presets[0] not in PRESETS:  # several commands, which train models of one shape
+        presets = re.findall(r"--preset (\w+)", text)
+        options = dict(re.findall(r"(--model\.[\w-]+) (\d+)\b", text))
+    assert presets
+    for preset in presets:
+        model = asdict(PRESETS[preset].model)
+        set_numbers = [
+            int(options.get(option, model[option.removeprefix("--model.").replace("-", "_")]))
+            for option in SHAPE
+        ]
+        assert shape == "{} + {}, {}".format(*set_numbers)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
