@@ -23,7 +23,7 @@ from headway.text.corpus_writer import in_blocks
 from headway.text.prepared import PreparedData, write_prepared
 from headway.training.checkpoint import write_checkpoint
 from headway.training.run_directory import RunDirectory
-from support.interface import RECORDED, list_interfaces
+from support.interface import RECORDED, check_version, list_interfaces
 
 SOURCES = Path(headway.__file__).parent
 GOLDEN = Path(__file__).parent / "golden" / "0.2"
@@ -181,6 +181,33 @@ def test_a_checkpoint_of_a_newer_version_is_not_damage(
 def test_the_public_interfaces_are_those_that_were_recorded() -> None:
     for file, lines in list_interfaces().items():
         recorded = (RECORDED / file).read_text(encoding="utf-8").splitlines()
+        if file == "http.txt":
+            assert check_version(recorded, lines) == ""
         hint = "if meant: see docs/stability.md, then python tests/support/interface.py"
         assert sorted({*lines} - {*recorded}) == [], f"new in {file}; {hint}"
         assert sorted({*recorded} - {*lines}) == [], f"gone from {file}; {hint}"
+
+
+@pytest.mark.parametrize(
+    ("gone", "added", "needed"),
+    [
+        ("", "", "1.4"),
+        ("", "GET /new", "1.5"),
+        ("", "GET /new request q", "1.5"),
+        ("", "POST /old request new*", "1.5"),
+        ("", "POST /old 200 new", "1.5"),
+        ("", "POST /old request new", "2.0"),
+        ("POST /old request q", "", "2.0"),
+        ("POST /old request q", "POST /old request q*", "2.0"),
+    ],
+)
+def test_another_http_interface_needs_a_higher_version(gone: str, added: str, needed: str) -> None:
+    recorded = ["version 1.4", "POST /old", "POST /old request q"]
+    lines = [line for line in [*recorded[1:], added] if line and line != gone]
+    for version in ("1.4", "1.5", "2.0", "10.0"):
+        message = check_version(recorded, [f"version {version}", *lines])
+        if float(version) >= float(needed):
+            assert message == ""
+        else:
+            assert message.endswith(f'set API_VERSION in serving/openapi.py to "{needed}"')
+    assert check_version(recorded, ["version 1.3", *recorded[1:]])

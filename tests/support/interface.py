@@ -1,4 +1,7 @@
-"""What docs/stability.md calls public, as text: ``python tests/support/interface.py`` records it anew."""
+"""What docs/stability.md calls public, as text: ``python tests/support/interface.py`` records it anew.
+
+It refuses to record another HTTP interface under a version that is too low.
+"""
 
 import importlib
 import inspect
@@ -66,7 +69,7 @@ def list_options() -> Iterator[str]:
 
 
 def list_fields() -> Iterator[str]:
-    """Yield the addresses of the server with the fields of their requests and answers."""
+    """Yield the version, then the addresses of the server with the fields of their requests and answers."""
     description = describe(Server(load_models([MODEL]), ServerConfig()))
     schemas = description["components"]["schemas"]
     yield f"version {description['info']['version']}"
@@ -103,7 +106,41 @@ def _list_schema(where: str, schema: dict[str, Any], schemas: dict[str, Any]) ->
         yield from _list_schema(f"{where} {name}", field, schemas)
 
 
+def check_version(recorded: list[str], lines: list[str]) -> str:
+    """Return what is wrong with the version of an HTTP interface, or an empty text.
+
+    An addition raises the second number, and every other change the first (docs/stability.md).
+
+    Args:
+        recorded: Lines of http.txt; the first one has the version.
+        lines: Those of this source.
+    """
+    old, new = ([int(n) for n in each[0].split()[1].split(".")] for each in (recorded, lines))
+    added, gone = {*lines[1:]} - {*recorded[1:]}, {*recorded[1:]} - {*lines[1:]}
+    needed, reason = old, "has not changed"
+    if gone or any(_is_demanded(line, recorded) for line in added):
+        needed, reason = [old[0] + 1, 0], "has changed in a way that clients notice"
+    elif added:
+        needed, reason = [old[0], old[1] + 1], "has an addition"
+    if new >= needed:
+        return ""
+    major, minor = needed
+    return (
+        f"the HTTP interface {reason} since version {old[0]}.{old[1]}:"
+        f' set API_VERSION in serving/openapi.py to "{major}.{minor}"'
+    )
+
+
+def _is_demanded(line: str, recorded: list[str]) -> bool:
+    """Return whether an added line is a field that requests to a known address must have now."""
+    address, _, field = line.partition(" request ")
+    return bool(field) and address in recorded and not line.endswith("*")
+
+
 if __name__ == "__main__":
     RECORDED.mkdir(exist_ok=True)
+    earlier = (RECORDED / "http.txt").read_text(encoding="utf-8").splitlines()
+    if wrong := check_version(earlier, [*list_fields()]):
+        raise SystemExit(wrong)
     for file, lines in list_interfaces().items():
         (RECORDED / file).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
