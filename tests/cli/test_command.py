@@ -255,7 +255,9 @@ def test_verbs_report_why_native_code_is_missing(
     monkeypatch.setattr("headway.kernels.decoding.load_library", lambda name: None)
     monkeypatch.setattr(library, "failure_reason", lambda name: f"no {name} today")
     monkeypatch.setattr("headway.serving.process.configure_server_process", lambda config: None)
-    monkeypatch.setattr("headway.serving.process.run_server", lambda *args: args[1].close())
+    monkeypatch.setattr(
+        "headway.serving.process.run_server", lambda *args, **options: args[1].close()
+    )
     text = tmp_path / "text"
     text.write_text("the cat\n")
     options = {"evaluate": [f"--{side}={text}" for side in ("source", "reference")]}

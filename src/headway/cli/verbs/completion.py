@@ -7,9 +7,9 @@ from headway.errors import HeadwayError
 
 # Each pair of lines works in an account that is new.
 EXAMPLE = (
-    "mkdir -p ~/.local/share/bash-completion/completions    # read by the package bash-completion\n"
+    "mkdir -p ~/.local/share/bash-completion/completions    # for bash-completion\n"
     "headway completion bash > ~/.local/share/bash-completion/completions/headway\n"
-    "mkdir -p ~/.zfunc    # in ~/.zshrc: fpath+=(~/.zfunc); autoload -Uz compinit; compinit\n"
+    "mkdir -p ~/.zfunc  # .zshrc: fpath+=(~/.zfunc); autoload -Uz compinit; compinit\n"
     "headway completion zsh > ~/.zfunc/_headway\n"
     "mkdir -p ~/.config/fish/completions\n"
     "headway completion fish > ~/.config/fish/completions/headway.fish"

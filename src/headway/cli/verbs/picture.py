@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = (
     'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --out page.html\n'
-    'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --word hat --out a.svg\n'
-    'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --word hat --explain'
+    'headway picture runs/demo "September and April" --word und --out a.svg\n'
+    'headway picture runs/demo "September and April" --word und --explain'
 )
 DRAWN = (".svg", ".png", ".pdf")
 SUFFIXES = (*DRAWN, ".json", ".html")
