@@ -103,7 +103,7 @@ def test_the_examples_work_in_a_new_account(scripts: dict[str, Path], tmp_path: 
     written = {path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()}
     assert written == {script.read_text(encoding="utf-8") for script in scripts.values()}
     if shutil.which("zsh"):
-        [settings] = re.findall(r"in ~/\.zshrc: (.*)", EXAMPLE)
+        [settings] = re.findall(r"# \.zshrc: (.*)", EXAMPLE)
         assert "_headway" in run(
             tmp_path, "zsh", "-f", "-c", f"{home}; {settings} -u -D; print $_comps[headway]"
         )

@@ -179,11 +179,11 @@ def runs(files, tmp_path_factory):
     """A trained run of each kind, by the command."""
     folder = tmp_path_factory.mktemp("runs")
     words = [
-        "--quiet", "--text.vocab-size", "320", "--training.max-steps", "120",
+        "--quiet", "--text.vocab-size", "320", "--training.max-steps", "200",
         "--training.batch-tokens", "900", "--training.micro-batch-tokens", "900",
         "--training.warmup-steps", "40", "--training.validate-every", "60",
         "--training.checkpoint-every", "60", "--training.average", "2", "--training.threads", "1",
-        "--training.rate-scale", "2", "--model.dropout", "0",
+        "--training.rate-scale", "1", "--model.dropout", "0",
     ]  # fmt: skip
     for name, value in SHAPE.items():
         words += [f"--model.{name}".replace("_", "-"), str(value)]

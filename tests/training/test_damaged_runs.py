@@ -195,7 +195,10 @@ def test_a_setting_that_was_edited_in_the_run_is_named(path, uninterrupted_run):
 def test_a_damaged_record_is_named(change, path):
     file = path / "run.json"
     file.write_text(json.dumps(change(json.loads(file.read_text()))))
-    assert_one_line(path, r"run.json: (not the record of a run .* restore the file|damaged: not an object|format 2)")
+    assert_one_line(
+        path,
+        r"run.json: (not the record of a run .* restore the file|damaged: not an object|format 2)",
+    )
 
 
 def test_validation_text_and_languages_are_compared(path):

@@ -9,7 +9,7 @@ from headway.errors import HeadwayError
 EXAMPLE = (
     "mkdir -p ~/.local/share/bash-completion/completions    # for bash-completion\n"
     "headway completion bash > ~/.local/share/bash-completion/completions/headway\n"
-    "mkdir -p ~/.zfunc  # .zshrc: fpath+=(~/.zfunc); autoload -Uz compinit; compinit\n"
+    "mkdir -p ~/.zfunc  # .zshrc: fpath+=(~/.zfunc); autoload -U compinit; compinit\n"
     "headway completion zsh > ~/.zfunc/_headway\n"
     "mkdir -p ~/.config/fish/completions\n"
     "headway completion fish > ~/.config/fish/completions/headway.fish"
