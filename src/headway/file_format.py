@@ -3,10 +3,12 @@
 docs/stability.md says what raises the number.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from headway import __version__
 from headway.errors import HeadwayError
@@ -16,6 +18,30 @@ VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[\w.+-]{0,20}")
 
 class NewerFileError(HeadwayError):
     """A newer Headway wrote the file. The file is not damaged, and nothing may repair or rename it."""
+
+
+def read_small_file(file: Path, newest: int, most_bytes: int) -> dict[str, Any]:
+    """Return the content of a JSON file with ``format``; see `check_format`.
+
+    Args:
+        file: The file.
+        newest: The newest format of such files that this Headway reads.
+        most_bytes: A larger file is damaged.
+
+    Raises:
+        NewerFileError: If the format is newer.
+        HeadwayError: If the file cannot be read, or is damaged.
+    """
+    try:
+        if file.stat().st_size > most_bytes:
+            raise ValueError(f"larger than {most_bytes} bytes")
+        values = json.loads(file.read_bytes())
+    except OSError as error:
+        raise HeadwayError(f"{file}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise HeadwayError(f"{file}: damaged: {str(error).splitlines()[0]}") from None
+    check_format(file, values, newest)
+    return dict(values)
 
 
 def check_format(file: Path, values: object, newest: int) -> None:

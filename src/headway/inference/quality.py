@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.file_format import check_format, check_writer
+from headway.file_format import check_writer, read_small_file
 from headway.files import replace_text
 from headway.inference.defects import Defect
 from headway.inference.evidence import FEATURES, Features
@@ -112,15 +112,7 @@ class QualityModel:
                 f"{directory}: no {FILE}, which a training writes at its end: headway evaluate {directory}"
                 " --source valid.en --reference valid.de --calibrate makes one"
             )
-        try:
-            if file.stat().st_size > MAX_BYTES:
-                raise ValueError(f"larger than {MAX_BYTES} bytes")
-            values = json.loads(file.read_bytes())
-        except OSError as error:
-            raise HeadwayError(f"{file}: {error.strerror or error}") from None
-        except (ValueError, RecursionError) as error:
-            raise HeadwayError(f"{file}: damaged: {str(error).splitlines()[0]}") from None
-        check_format(file, values, FORMAT)
+        values = read_small_file(file, FORMAT, MAX_BYTES)
         with check_writer(file, values):
             try:
                 return cls._parse(values)

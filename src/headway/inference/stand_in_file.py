@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.file_format import check_format, check_writer
+from headway.file_format import check_writer, read_small_file
 from headway.files import replace_text
 from headway.text.steady_phrases import FOUND, NEIGHBORS, SteadyPhrase
 
@@ -42,15 +42,7 @@ def load_phrases(directory: Path | None) -> dict[str, list[SteadyPhrase]]:
     """
     if directory is None or not (file := directory / FILE).is_file():
         return {}
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise ValueError(f"larger than {MAX_BYTES} bytes")
-        values = json.loads(file.read_bytes())
-    except OSError as error:
-        raise HeadwayError(f"{file}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise HeadwayError(f"{file}: damaged: {str(error).splitlines()[0]}") from None
-    check_format(file, values, FORMAT)
+    values = read_small_file(file, FORMAT, MAX_BYTES)
     with check_writer(file, values):
         try:
             return _parse(values)
