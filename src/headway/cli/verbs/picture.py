@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = (
     'headway picture runs/demo "Rosa ordered two lamps on Tuesday." --out page.html\n'
-    'headway picture runs/demo "September and April" --word und --out a.svg\n'
-    'headway picture runs/demo "September and April" --word und --explain'
+    'headway picture runs/demo "430 people live in Rome." --word leben --out a.svg\n'
+    'headway picture runs/demo "430 people live in Rome." --word leben --explain'
 )
 DRAWN = (".svg", ".png", ".pdf")
 SUFFIXES = (*DRAWN, ".json", ".html")
