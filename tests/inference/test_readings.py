@@ -11,8 +11,9 @@ from headway.config import SearchConfig
 from headway.errors import UsageError
 from headway.inference import Translator
 from headway.inference.kept_places import restore_kept
+from headway.inference.marked_text import MarkedText
 from headway.inference.passages import Passage
-from headway.inference.readings import KeptTag, MarkedText, Reading, StandIn
+from headway.inference.readings import KeptTag, Reading, ReadingWriter, StandIn
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer
@@ -147,7 +148,8 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
 
     def place(source: str, links: list[tuple[int, int]]) -> str:
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
-        return restore_kept(tokenizer, marked.read(marked.text, ()), tokens, links).text
+        reading = ReadingWriter(marked, tokenizer).read(marked.text, ())
+        return restore_kept(tokenizer, reading, tokens, links).text
 
     straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
     assert place("the <b>cat sees</b> house.", straight) == "die <b>Katze sieht</b> Haus."
@@ -162,17 +164,59 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
     assert text.index("</b>") <= text.index("<i>") or text.index("</i>") < text.index("</b>")
 
 
+def test_kept_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
+    crossing = [(0, 3), (1, 2), (2, 1), (3, 0)]
+    for source, text in (
+        ("{name}: the cat sees house.", "{name}: die Katze sieht Haus."),
+        ("<b>{a}</b>: the cat sees house.", "<b>{a}</b>: die Katze sieht Haus."),
+        ("the cat sees house. {name}", "die Katze sieht Haus. {name}"),
+        ("<br/> the cat sees house.", "<br/> die Katze sieht Haus."),
+    ):
+        marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+        [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
+        assert reading.text.strip() == "the cat sees house."
+        assert restore_kept(tokenizer, reading, tokens, crossing).text == text
+
+
+def test_a_punctuation_mark_is_read_at_its_word(tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
+    source = "the cat sees house ({url})."
+    marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+    [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
+    assert reading.text == "the cat sees house."
+    assert "".join(original for _, original in reading.pieces) == source
+    straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
+    restored = restore_kept(tokenizer, reading, tokens, straight)
+    assert restored.text == "die Katze sieht Haus ({url})."
+
+
+def test_a_sentence_is_also_read_without_its_names(translator: Translator) -> None:
+    """The likeliest of its readings is taken, and every one of them keeps the name."""
+    [segment] = translator.split("the cat {name} sees the dog.")
+    texts = [reading.text.split() for reading in segment.readings]
+    assert texts[-1] == ["the", "cat", "sees", "the", "dog."]
+    assert all(len(words) == 6 for words in texts[:-1])
+    for reading in segment.readings:
+        alone = segment._replace(readings=(reading,))
+        [n_best] = translator.search_batch([alone], SEARCH)
+        assert translator.join([alone], [n_best])[0].text.count("{name}") == 1
+    # Without the number, nothing is left to read.
+    [segment] = translator.split("{n} 7")
+    assert all(reading.text.strip() for reading in segment.readings)
+
+
 def test_a_reading_maps_its_words_to_those_of_the_segment(tokenizer: Tokenizer) -> None:
     line = "the `a b` cat <x/> sees 5 km"
     marked = MarkedText(line, tokenizer, keep=True, glossary=None)
-    reading = marked.read(marked.text, ())
+    reading = ReadingWriter(marked, tokenizer).read(marked.text, ())
     assert isinstance(reading, Reading)
     assert marked.restore(marked.text) == line
     words, own = line.split(), reading.text.split()
     assert [words[number] for number in reading.words] == own
     assert reading.tags == (KeptTag("<x/>", 4, False, False),)
     [stand_in] = [StandIn("Hund", (5,))]
-    reading = marked.read(marked.text, [stand_in])
+    reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
     assert reading.text == "the Hund cat  sees Hund"  # the vocabulary has no digits
     assert reading.words == (0, 1, 3, 5, 6)
 

@@ -4,6 +4,7 @@
 
 placeholders   strings made of pairs of lines: kept how often, and BLEU of the text around
 others         the same with placeholders in the place of other words
+inserted       the same with placeholders between words, before a colon, and at the end
 glossary       terms from the references, random terms and none: success, BLEU and time
 
 SOURCE and TARGET are English and German lines that belong together, such as a test set. The strings and the
@@ -105,6 +106,27 @@ def make_examples(
     return found
 
 
+def insert_placeholders(pairs: Sequence[Pair], count: int, seed: int = 1) -> list[Example]:
+    """Return the same examples for the same pairs; each has a placeholder that stands for no word of the pair."""
+    chooser = random.Random(seed)
+    found: list[Example] = []
+    while len(found) < count:
+        pair = pairs[len(found) % len(pairs)]
+        placeholder = chooser.choice(PLACEHOLDERS)
+        words = pair.source.split()
+        place = chooser.randrange(1, max(2, len(words)))
+        within = " ".join([*words[:place], placeholder, *words[place:]])
+        held = chooser.choice(
+            [
+                Pair(within, pair.target),
+                Pair(f"{placeholder}: {pair.source}", f"{placeholder}: {pair.target}"),
+                Pair(f"{pair.source} {placeholder}", f"{pair.target} {placeholder}"),
+            ]
+        )
+        found.append(Example(pair, held, [placeholder], r"(?!)"))
+    return found
+
+
 def bleu(found: Sequence[str], references: Sequence[str]) -> float:
     """Return BLEU."""
     return sacrebleu.corpus_bleu(list(found), [list(references)]).score
@@ -117,11 +139,9 @@ def remove(text: str) -> str:
     return " ".join(text.split())
 
 
-def placeholder_campaign(
-    translator: Translator, pairs: Sequence[Pair], replaced: Sequence[tuple[str, str]], count: int
-) -> list[str]:
+def placeholder_campaign(translator: Translator, examples: Sequence[Example]) -> list[str]:
     """Every placeholder is kept, and the text around is as good as without."""
-    examples = make_examples(pairs, replaced, count)
+    count = len(examples)
     found = translator.translate([example.held.source for example in examples])
     plain = translator.translate([example.plain.source for example in examples])
     broken = [
@@ -235,7 +255,7 @@ def translate_segments(translator: Translator, segments: Sequence[Segment]) -> l
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("campaign", choices=["placeholders", "others", "glossary"])
+    parser.add_argument("campaign", choices=["placeholders", "others", "inserted", "glossary"])
     parser.add_argument("model")
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
@@ -246,7 +266,10 @@ def main() -> int:
     pairs = [Pair(*pair) for pair in zip(*map(read_lines, (args.source, args.target)), strict=True)]
     replaced = {"placeholders": REPLACED, "others": OTHERS}
     if args.campaign in replaced:
-        broken = placeholder_campaign(translator, pairs, replaced[args.campaign], args.count)
+        examples = make_examples(pairs, replaced[args.campaign], args.count)
+        broken = placeholder_campaign(translator, examples)
+    elif args.campaign == "inserted":
+        broken = placeholder_campaign(translator, insert_placeholders(pairs, args.count))
     else:
         broken = glossary_campaign(translator, pairs[: args.count])
     for line in broken[:9]:

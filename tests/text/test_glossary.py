@@ -146,6 +146,28 @@ def test_kept_text_that_is_no_part_of_its_sentence_is_like_a_tag() -> None:
     assert [k.kind for k in find_kept_text("f({x}, {y}) {x}")] == ["name"] * 3
 
 
+@pytest.mark.parametrize(
+    ("text", "apart", "others"),
+    [
+        ("{name}: A man runs.", ["{name}: "], []),
+        ("A man runs. {name}", ["{name}"], []),
+        ("Deleted: {file}.", ["{file}."], []),
+        ("{a} {b}: {c} - Deleted {d}", ["{a}", "{b}: ", "{c} - "], ["{d}"]),
+        ("{a} runs! %s | `x`?", ["%s", "`x`?"], ["{a}"]),
+        ("<b>{name}: A man</b> runs", ["<b>", "{name}: ", "</b>"], []),
+        ("{name}, a man, runs", [], ["{name}"]),
+        ("A man {name} runs: here", [], ["{name}"]),
+        ("At {time}: {name} runs", [], ["{time}", "{name}"]),
+    ],
+)
+def test_kept_text_before_and_after_a_sentence_is_no_part_of_it(
+    text: str, apart: list[str], others: list[str]
+) -> None:
+    kept = [(text[k.start : k.end], k.kind) for k in find_kept_text(text)]
+    assert [each for each, kind in kept if kind == "tag"] == apart
+    assert [each for each, kind in kept if kind == "name"] == others
+
+
 def test_ordinary_text_is_not_kept() -> None:
     for text in (
         "A dog runs.", "and/or", "100% of", "it costs $5 or 3 < 4 > 2", "He said: \"I'm 5 minutes late\"",
@@ -166,6 +188,8 @@ def test_the_time_to_find_kept_text_is_linear() -> None:
         "1,",
         "/a",
         "{a} ",
+        ": ",
+        "{a}: ",
         "a@",
         "`",
         "<a" + " ",

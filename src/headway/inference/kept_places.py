@@ -187,6 +187,8 @@ def _place_alone(
     tag: KeptTag, words: Sequence[tuple[int, int]], text: str, links: WordPairs
 ) -> Edit:
     """Return the edit for a tag that is not one of a pair."""
+    if tag.word == 0:
+        return Edit(0, 0, tag.text if tag.is_followed else f"{tag.text} ")
     if tag.is_attached:
         before = [target for source, target in links if source == tag.word - 1]
         if before and max(before) < len(words):

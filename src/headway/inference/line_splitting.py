@@ -1,10 +1,10 @@
 """Split a line into the segments that a model reads, with what their translations keep and prescribe."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from headway.config import SearchConfig
-from headway.inference.readings import MarkedText, StandIn
+from headway.inference.marked_text import MarkedText
+from headway.inference.readings import ReadingWriter, StandIn
 from headway.inference.splitting import Segment, split_line, split_sentences
 from headway.text.glossary import Glossary
 from headway.text.kept_text import find_kept_text, has_words
@@ -54,8 +54,8 @@ def split_into_segments(
         segments[1:] = [Segment(text, encode_part(text.strip())) for text in texts]
     if not marked.marks:
         return segments
-    read = partial(marked.readings, stand_ins=stand_ins, language=named)
+    writer = ReadingWriter(marked, tokenizer, stand_ins, named)
     return [
-        Segment(marked.restore(text), ids, read(text.removeprefix(named)))
+        Segment(marked.restore(text), ids, writer.readings(text.removeprefix(named)))
         for text, ids, _ in segments
     ]

@@ -35,8 +35,11 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
 
-BRACKETS = {"(": ")", "[": "]"}
-DASH = re.compile(r"[-\u2013\u2014]\s+$")
+_BRACKETS = {"(": ")", "[": "]"}
+# What stands between a sentence and kept text before or after it. A comma does not: "{name}, a teacher, sings".
+_SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
+_OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
+_WORD = re.compile(r"\w")
 _HINT = re.compile(r"[`@{%$/\\<\d]|www\.")  # what every pattern needs; most texts have none
 
 
@@ -59,24 +62,49 @@ def find_kept_text(text: str) -> list[KeptText]:
     """Return what the translation of a text must keep, from left to right."""
     if _HINT.search(text) is None:
         return []
-    found, last = [], len(text.rstrip())
+    found = []
     for match in _ANY.finditer(text):
         kind: Kind = "tag" if match["tag"] else "name" if match["name"] else "literal"
-        found.append(_widen_aside(text, KeptText(*match.span(), kind), match.end() >= last))
+        start, end = match.span()
+        closing = _BRACKETS.get(text[start - 1 : start])
+        if closing and text[end : end + 1] == closing:
+            start, end, kind = start - 1, end + 1, "tag"
+        found.append(KeptText(start, end, kind))
+    _set_apart_before(text, found)
+    _set_apart_after(text, found)
     return found
 
 
-def _widen_aside(text: str, kept: KeptText, is_last: bool) -> KeptText:
-    """Return kept text that is no part of its sentence as a tag, with its brackets or its dash.
+def _set_apart_before(text: str, found: list[KeptText]) -> None:
+    """Turn kept text before the sentence, as in "{name}: Hello", into tags that have their separators."""
+    at = count = 0
+    for number, kept in enumerate(found):
+        if _WORD.search(text, at, kept.start):
+            break
+        at = kept.end
+        if separator := _OPENING.match(text, at):
+            found[number] = kept._replace(end=separator.end())
+            count = number + 1
+    found[:count] = [kept._replace(kind="tag") for kept in found[:count]]
 
-    A model translates the sentence best without it: "A man (see {url})" is no aside, "A man ({url})" is.
+
+def _set_apart_after(text: str, found: list[KeptText]) -> None:
+    """Turn kept text after the sentence, as in "Hello. {name}", into tags; the last has what follows.
+
+    A dash before one of them is a part of it.
     """
-    start, end, kind = kept
-    closing = BRACKETS.get(text[start - 1 : start])
-    if closing and text[end : end + 1] == closing:
-        return KeptText(start - 1, end + 1, "tag")
-    dash = DASH.search(text[:start]) if kind != "tag" and is_last else None
-    return KeptText(dash.start(), end, "tag") if dash else kept
+    at, first = len(text), len(found)
+    for number, kept in reversed([*enumerate(found)]):
+        if _WORD.search(text, kept.end, at):
+            break
+        at = kept.start
+        if separator := _CLOSING.search(text, found[number - 1].end if number else 0, at):
+            if separator["dash"]:
+                found[number] = kept._replace(start=separator.start("dash"))
+            first = number
+    found[first:] = [kept._replace(kind="tag") for kept in found[first:]]
+    if first < len(found):
+        found[-1] = found[-1]._replace(end=len(text.rstrip()))
 
 
 def has_words(text: str) -> bool:

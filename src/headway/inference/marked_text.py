@@ -1,0 +1,104 @@
+"""Text in which each part that a translation keeps or prescribes is one private-use character."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from headway.text.glossary import Glossary
+from headway.text.kept_text import find_kept_text
+from headway.text.tokenizer import Tokenizer
+from headway.text.words import is_byte
+
+
+class Mark(NamedTuple):
+    """What a private-use character stands for in a marked text.
+
+    Attributes:
+        source: The text of the source.
+        kind: name: kept, the model reads a stand-in; tag: kept, the model reads nothing; literal: kept, the
+            model reads it or a stand-in; term: the model reads the source.
+        renderings: Of a term: each of them meets its constraint. Otherwise the text that is kept.
+    """
+
+    source: str
+    kind: str
+    renderings: tuple[str, ...]
+
+
+class MarkedText:
+    """A text in which each part that a translation keeps or prescribes is one private-use character.
+
+    Args:
+        text: Raw text.
+        tokenizer: Of the model.
+        keep: Whether placeholders, addresses, code, tags and numbers with units are kept.
+        glossary: None: there is none.
+
+    Attributes:
+        text: The marked text, which can be split like any text.
+    """
+
+    def __init__(
+        self, text: str, tokenizer: Tokenizer, *, keep: bool, glossary: Glossary | None
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.marks: dict[str, Mark] = {}
+        found = [(k.start, k.end, k) for k in find_kept_text(text)] if keep else []
+        self.text = text
+        parts, at = [], 0
+        spans = []
+        for start, end, kept in found:
+            source = text[start:end]
+            [ids] = tokenizer.encode_target([source])
+            is_name = kept.kind == "literal" and not self._is_spelled(ids)
+            spans.append((start, end, Mark(source, "name" if is_name else kept.kind, (source,))))
+        if glossary is not None:
+            terms = glossary.find(text, [(start, end) for start, end, _ in found])
+            spans += [
+                (t.start, t.end, self._mark_term(text[t.start : t.end], t.renderings, t.is_kept))
+                for t in terms
+            ]
+        if not spans:
+            return
+        first = _free_characters(text, len(spans))
+        self._mark = re.compile(f"([{chr(first)}-{chr(first + len(spans) - 1)}])")
+        for number, (start, end, mark) in enumerate(sorted(spans)):
+            character = chr(first + number)
+            self.marks[character] = mark
+            parts += [text[at:start], character]
+            at = end
+        self.text = "".join([*parts, text[at:]])
+
+    def _mark_term(self, source: str, renderings: tuple[str, ...], is_kept: bool) -> Mark:
+        """Return the mark of a term; a rendering that the vocabulary cannot spell is kept text."""
+        ids = self.tokenizer.encode_target(renderings)
+        spelled = [r for r, i in zip(renderings, ids, strict=True) if self._is_spelled(i)]
+        if is_kept or not spelled:
+            return Mark(source, "name", renderings[:1])
+        return Mark(source, "term", tuple(spelled))
+
+    def _is_spelled(self, ids: Sequence[int]) -> bool:
+        """Return whether tokens are subwords, and neither unknown characters nor bytes."""
+        subwords = self.tokenizer.target_subwords(ids)
+        return self.tokenizer.unk not in ids and not any(is_byte(subword) for subword in subwords)
+
+    def restore(self, marked: str) -> str:
+        """Return the source of a part of the marked text."""
+        return "".join(
+            self.marks[character].source if character in self.marks else character
+            for character in marked
+        )
+
+    def parts(self, marked: str) -> list[tuple[str, Mark | None]]:
+        """Return the parts of a part of the marked text, each with its mark; None: it is ordinary text."""
+        split = self._mark.split(marked) if self.marks else [marked]
+        return [(part, self.marks.get(part)) for part in split if part]
+
+
+def _free_characters(text: str, count: int) -> int:
+    """Return the first of ``count`` private-use characters that a text does not contain."""
+    used = {ord(character) for character in text if ord(character) >= 0xF0000}
+    first = 0xF0000
+    while any(first <= code < first + count for code in used):
+        first += count
+    return first
