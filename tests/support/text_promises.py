@@ -90,7 +90,9 @@ def growth(
     once, twice = shapes(length), shapes(2 * length)
     ratios = {name: seconds(twice[name]) / seconds(once[name]) for name in once}
     for name in ratios:
-        for _ in range(5):  # a busy machine disturbs some of them; work that grows too fast always does
+        for _ in range(
+            5
+        ):  # a busy machine disturbs some of them; work that grows too fast always does
             if ratios[name] > most:
                 ratios[name] = min(ratios[name], seconds(twice[name]) / seconds(once[name]))
     broken = [f"{name}: {ratio:.2f} times" for name, ratio in ratios.items() if ratio > most]

@@ -2,6 +2,7 @@
 
 from pathlib import PurePath
 
+from headway.documents.messages import MessageDocument
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
 
@@ -52,19 +53,19 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
         case ".po" | ".pot":
             from headway.documents.po import PoDocument
 
-            return PoDocument(data, options)
+            return MessageDocument(PoDocument(data, options))
         case ".xlf" | ".xliff":
             from headway.documents.xliff import XliffDocument
 
-            return XliffDocument(data, options)
+            return MessageDocument(XliffDocument(data, options))
         case ".json":
             from headway.documents.json_text import JsonDocument
 
-            return JsonDocument(data, options)
+            return MessageDocument(JsonDocument(data, options))
         case ".csv" | ".tsv":
             from headway.documents.table import TableDocument
 
-            return TableDocument(data, options, "\t" if suffix == ".tsv" else "")
+            return MessageDocument(TableDocument(data, options, "\t" if suffix == ".tsv" else ""))
         case ".docx" | ".pptx" | ".xlsx" | ".odt" | ".odp" | ".ods":
             from headway.documents.office.document import read_office_file
 

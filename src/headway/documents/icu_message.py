@@ -1,0 +1,199 @@
+"""Messages of ICU, whose text depends on a number or a word: ``{n, plural, one {# dog} other {# dogs}}``.
+
+A message becomes whole sentences, one for each combination of its cases, because the words around a case change
+with it in many languages. Source of the syntax: https://unicode-org.github.io/icu/userguide/format_parse/messages/
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MOST_SENTENCES = 24  # of a message
+DEEPEST = 6  # choices in choices
+_HEAD = re.compile(r"\{\s*(\w+)\s*,\s*(plural|select|selectordinal)\s*,\s*(offset\s*:)?")
+_SIMPLE = re.compile(r"\{[^{}'\n]*\}")
+_SELECTOR = re.compile(r"\s*(=?[\w-]+)\s*\{")
+_TEXT = re.compile(r"[^{}'#]+")
+_QUOTE = re.compile(r"'(?:[{}|]|#(?!'))")
+_END = re.compile(r"\s*\}")
+_NEEDS_QUOTE = re.compile(r"'(?=[{}#|]|$)")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Cases, one of which is shown.
+
+    Attributes:
+        argument: The name of the number or word that chooses.
+        kind: plural, select or selectordinal.
+        cases: Pairs of a selector and what it shows.
+    """
+
+    argument: str
+    kind: str
+    cases: tuple[tuple[str, "tuple[str | Choice, ...]"], ...]
+
+    @property
+    def number(self) -> str:
+        """What `#` means in a case; "" if it means nothing."""
+        return "" if self.kind == "select" else f"{{{self.argument}, number}}"
+
+
+Parts = tuple[str | Choice, ...]
+
+
+class IcuMessage:
+    """A message with at least one choice.
+
+    Args:
+        parts: Text, in which no character is quoted, and choices.
+        is_doubled: Whether apostrophes are written twice.
+    """
+
+    def __init__(self, parts: Parts, is_doubled: bool) -> None:
+        self._is_doubled = is_doubled
+        self._tree = _spread(parts)
+
+    @classmethod
+    def parse(cls, text: str) -> "IcuMessage | None":
+        """Return the message that a text is; None: it is no message with choices, or too complicated a one.
+
+        Quoted braces, offsets, and more than `MOST_SENTENCES` sentences are too complicated.
+        """
+        if _HEAD.search(text) is None or _QUOTE.search(text.replace("''", "")):
+            return None
+        reader = _Reader(text)
+        parts = reader.read("")
+        if parts is None or reader.at < len(text):
+            return None
+        if not 1 <= _count(parts) <= MOST_SENTENCES or _depth(parts) > DEEPEST:
+            return None
+        return cls(parts, "''" in text)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, in the order of the cases; a number is written as ``{n, number}``."""
+        return [*_list_leaves(self._tree)]
+
+    def write(self, translations: Sequence[str]) -> str:
+        """Return the message with its sentences replaced.
+
+        Args:
+            translations: One for each of `sentences`.
+        """
+        return self._write(self._tree, iter(translations), "")
+
+    def _write(self, tree: "str | Choice", translations: Iterator[str], number: str) -> str:
+        """Write a sentence or a choice.
+
+        Args:
+            tree: What to write.
+            translations: Of the sentences that are left.
+            number: What `#` means here.
+        """
+        if isinstance(tree, Choice):
+            cases = (
+                f"{selector} {{{self._write(case, translations, tree.number)}}}"
+                for selector, (case,) in tree.cases
+            )
+            return f"{{{tree.argument}, {tree.kind}, {' '.join(cases)}}}"
+        text = next(translations)
+        text = text.replace("'", "''") if self._is_doubled else _NEEDS_QUOTE.sub("''", text)
+        if number:
+            text = text.replace("#", "'#'").replace(number, "#")
+        return text
+
+
+class _Reader:
+    """Reads a message from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+
+    def read(self, number: str) -> Parts | None:
+        """Read up to a brace that closes; None: this is no message that can be translated.
+
+        Args:
+            number: What `#` means here.
+        """
+        parts: list[str | Choice] = []
+        while self.at < len(self.text) and self.text[self.at] != "}":
+            if head := _HEAD.match(self.text, self.at):
+                self.at = head.end()
+                if head[3] or self.depth == DEEPEST:
+                    return None
+                self.depth += 1
+                choice = self._read_choice(head[1], head[2])
+                self.depth -= 1
+                if choice is None:
+                    return None
+                parts.append(choice)
+            elif found := _SIMPLE.match(self.text, self.at) or _TEXT.match(self.text, self.at):
+                self.at = found.end()
+                parts.append(found[0])
+            elif self.text[self.at] == "{":
+                return None
+            elif number and self.text.startswith("'#'", self.at):
+                parts.append("#")
+                self.at += 3
+            elif self.text[self.at] == "#":
+                parts.append(number or "#")
+                self.at += 1
+            else:
+                parts.append("'")
+                self.at += 1 + self.text.startswith("''", self.at)
+        return tuple(parts)
+
+    def _read_choice(self, argument: str, kind: str) -> Choice | None:
+        """Read the cases of a choice, and its end."""
+        number = Choice(argument, kind, ()).number
+        cases: list[tuple[str, Parts]] = []
+        while selector := _SELECTOR.match(self.text, self.at):
+            self.at = selector.end()
+            parts = self.read(number)
+            if parts is None or not self.text.startswith("}", self.at):
+                return None
+            self.at += 1
+            cases.append((selector[1], parts))
+        end = _END.match(self.text, self.at)
+        if end is None or not any(selector == "other" for selector, _ in cases):
+            return None
+        self.at = end.end()
+        return Choice(argument, kind, tuple(cases))
+
+
+def _count(parts: Parts) -> int:
+    """Return how many sentences a message has; 0: it has no choice."""
+    total = 1
+    choices = [part for part in parts if isinstance(part, Choice)]
+    for choice in choices:
+        total *= sum(max(1, _count(case)) for _, case in choice.cases)
+    return total if choices else 0
+
+
+def _depth(parts: Parts) -> int:
+    """Return how many choices stand in each other, after `_spread`."""
+    return sum(
+        1 + max((_depth(case) for _, case in part.cases), default=0)
+        for part in parts
+        if isinstance(part, Choice)
+    )
+
+
+def _spread(parts: Parts) -> "str | Choice":
+    """Move the text around choices into their cases, so that each case is one sentence or one choice."""
+    for at, part in enumerate(parts):
+        if isinstance(part, Choice):
+            before, after = parts[:at], parts[at + 1 :]
+            cases = ((name, (_spread((*before, *case, *after)),)) for name, case in part.cases)
+            return Choice(part.argument, part.kind, tuple(cases))
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def _list_leaves(tree: "str | Choice") -> Iterator[str]:
+    """Yield the sentences of a choice, in the order of the cases."""
+    if isinstance(tree, str):
+        yield tree
+        return
+    for _, (case,) in tree.cases:
+        yield from _list_leaves(case)

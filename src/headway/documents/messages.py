@@ -1,0 +1,44 @@
+"""Documents whose paragraphs may be messages of ICU: each of their sentences is a paragraph of its own."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from headway.documents.icu_message import IcuMessage
+from headway.documents.paragraph import Document, Paragraph, Translated
+
+
+class MessageDocument:
+    """A document of messages.
+
+    Args:
+        document: The document, in which a message is one paragraph.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._messages = [
+            None if paragraph.elements else IcuMessage.parse(paragraph.text)
+            for paragraph in document.paragraphs
+        ]
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+        """The paragraphs of the document, and the sentences of its messages."""
+        found: list[Paragraph[Any]] = []
+        for paragraph, message in zip(self._document.paragraphs, self._messages, strict=True):
+            found += [paragraph] if message is None else map(Paragraph, message.sentences)
+        return found
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the document with its paragraphs and messages replaced."""
+        left = iter(translations)
+        whole: list[Translated] = []
+        for paragraph, message in zip(self._document.paragraphs, self._messages, strict=True):
+            if message is None:
+                whole.append(next(left))
+                continue
+            sentences = message.sentences
+            texts = [each.text for each in islice(left, len(sentences))]
+            whole.append(Translated(message.write(texts) if texts != sentences else paragraph.text))
+        return self._document.write(whole)
