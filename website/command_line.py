@@ -1,4 +1,4 @@
-"""The reference of the command line, made of its parsers, and that of the settings."""
+"""Pages of the reference: the commands and their options, and the settings."""
 
 import argparse
 import importlib

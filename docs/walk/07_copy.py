@@ -43,7 +43,8 @@ right = (model.eval()(text, text)[..., :-1].argmax(-1) == text).float().mean()
 print(f"{right:.0%} of the words are right")
 assert right > 0.9
 # %% [markdown]
-# To translate, nobody knows the right words. The model then reads its own: one word after another, each the likeliest.
+# When it translates, there are no right words to show. So the model reads what it has written itself: at each step it
+# adds the likeliest next word.
 # %%
 written = torch.zeros(200, 0, dtype=torch.long)
 for place in range(6):

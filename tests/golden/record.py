@@ -3,9 +3,8 @@
 A golden directory is written once, with the release whose name it has, and is never changed after the release:
 later versions must read it. It holds
 
-- ``run``: a run of two pairs of languages, as a kill after step 7 of 12 leaves it; its newest checkpoint is
-  of step 4;
-- ``metrics.jsonl``: of the same run without the kill;
+- ``run``: a run of 12 steps on two pairs of languages, killed after step 7; its newest checkpoint is of step 4;
+- ``metrics.jsonl``: the metrics of the same run when it is not killed;
 - ``model``: a model of another run on more text, with its quality;
 - ``translations.tsv``: pair, source, and the translations with a beam of 1 and of 4.
 """

@@ -145,7 +145,7 @@ def test_the_threads_of_native_code_are_those_of_torch() -> None:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the instructions of x86-64")
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
 def test_a_variant_has_no_instructions_that_its_processors_lack() -> None:
-    """And code that has them is found out: that of AVX2 does not pass for the oldest variant."""
+    """The AVX2 variant would not pass as the oldest variant, so the check can fail."""
     found = {}
     for variant in X86:
         if variant.name in ("x86-64", "avx2"):  # which other tests build, too

@@ -17,10 +17,10 @@ from headway.config import Config
 from headway.inference.batching import padded_batches
 from headway.model import parameter_count
 from headway.paper.rivals.self_attentive import PENALTY, SelfAttentiveClassifier
+from headway.paper.running.trial import Trial, write_trial
 from headway.text.class_labels import LabelTokenizer
 from headway.text.examples import read_examples
 from headway.text.prepared import PreparedData
-from headway.training.checkpoint import replace_file
 from headway.training.feed import Feed
 from headway.training.machine import thread_count
 from headway.training.optimizers import make_optimizers
@@ -49,18 +49,19 @@ def train_classifier(directory: Path) -> None:
         loss, texts = train(model, config, Feed(data, config.training, CPU))
         seconds = time.process_time() - started
         right = count_right(model.eval(), data.tokenizer, test)
-    values = {
-        "name": spec["name"],
-        "seed": config.training.seed,
-        "parameters": parameter_count(model),
-        "steps": config.training.max_steps,
-        "loss": loss,
-        "scores": {"right": right},
-        "tokens_per_second": texts / seconds,
-        "seconds": seconds,
-        "settings": config.to_dict(),
-    }
-    replace_file(directory / "trial.json", json.dumps(values, indent=1).encode())
+    trial = Trial(
+        name=spec["name"],
+        seed=config.training.seed,
+        directory=directory / "model",
+        parameters=parameter_count(model),
+        steps=config.training.max_steps,
+        loss=tuple(loss),
+        scores={"right": right},
+        tokens_per_second=texts / seconds,
+        seconds=seconds,
+        config=config,
+    )
+    write_trial(trial)
 
 
 def train(

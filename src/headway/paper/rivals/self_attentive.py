@@ -88,7 +88,7 @@ class SelfAttentiveClassifier(nn.Module):
 
 
 def penalty(weights_RS: Tensor) -> Tensor:
-    """Return |A A^T - I|^2 in the Frobenius norm: 0 if each hop looks at one token of its own.
+    """Return the squared Frobenius norm of A A^T - I, which is 0 if each hop looks at one token of its own.
 
     Args:
         weights_RS: A, [..., R, S].

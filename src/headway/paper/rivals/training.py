@@ -25,10 +25,10 @@ from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.scoring import SEARCH, Pairs, score_predictions
+from headway.paper.running.trial import Trial, write_trial
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.text.tokenizer import Tokenizer
-from headway.training.checkpoint import replace_file
 from headway.training.feed import Feed
 from headway.training.machine import thread_count
 from headway.training.random_numbers import seed_generators
@@ -74,18 +74,19 @@ def train_rival(directory: Path) -> None:
             tokens += report.tokens
         seconds = time.process_time() - started
         scores = score_rival(model.eval(), data, config, test)
-    values = {
-        "name": spec["name"],
-        "seed": config.training.seed,
-        "parameters": parameter_count(model),
-        "steps": config.training.max_steps,
-        "loss": loss,
-        "scores": scores,
-        "tokens_per_second": tokens / seconds,
-        "seconds": seconds,
-        "settings": config.to_dict(),
-    }
-    replace_file(directory / "trial.json", json.dumps(values, indent=1).encode())
+    trial = Trial(
+        name=spec["name"],
+        seed=config.training.seed,
+        directory=directory / "model",
+        parameters=parameter_count(model),
+        steps=config.training.max_steps,
+        loss=tuple(loss),
+        scores=scores,
+        tokens_per_second=tokens / seconds,
+        seconds=seconds,
+        config=config,
+    )
+    write_trial(trial)
 
 
 def score_rival(

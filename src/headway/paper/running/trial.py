@@ -13,6 +13,7 @@ from headway import config as settings
 from headway.config import Config
 from headway.inference import Translator
 from headway.paper.verdicts import interval_text
+from headway.training.checkpoint import replace_file
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,13 @@ class Group:
     def less(self, base: "Group", score: str = "bleu") -> list[float]:
         """Return by how much each trial's score exceeds that of the base with the same seed."""
         return [a - b for a, b in zip(self.values(score), base.values(score), strict=True)]
+
+
+def write_trial(trial: Trial) -> None:
+    """Write ``trial.json`` beside the trial's model."""
+    values = {name: value for name, value in vars(trial).items() if name != "directory"}
+    values["settings"] = values.pop("config").to_dict()
+    replace_file(trial.directory.parent / "trial.json", json.dumps(values, indent=1).encode())
 
 
 def read_trial(directory: Path) -> Trial | None:

@@ -11,6 +11,7 @@ from headway import config as settings
 from headway.files import remove
 from headway.inference import save_model
 from headway.model import parameter_count
+from headway.paper.running.trial import Trial, write_trial
 from headway.text.prepared import PreparedData
 from headway.training.checkpoint import replace_file
 from headway.training.run import Run
@@ -49,18 +50,19 @@ def run_trial(directory: Path) -> None:
     )
     test = [Path(path) for path in spec["test"]]
     scores = _import(spec["task"]).score(model.eval(), data, run.config, test)
-    values = {
-        "name": spec["name"],
-        "seed": config.training.seed,
-        "parameters": parameter_count(model),
-        "steps": run.step,
-        "loss": loss,
-        "scores": scores,
-        "tokens_per_second": tokens / seconds,
-        "seconds": seconds,
-        "settings": run.config.to_dict(),
-    }
-    replace_file(directory / "trial.json", json.dumps(values, indent=1).encode())
+    trial = Trial(
+        name=spec["name"],
+        seed=config.training.seed,
+        directory=directory / "model",
+        parameters=parameter_count(model),
+        steps=run.step,
+        loss=loss,
+        scores=scores,
+        tokens_per_second=tokens / seconds,
+        seconds=seconds,
+        config=run.config,
+    )
+    write_trial(trial)
     remove(run_directory.path)
 
 
@@ -102,11 +104,11 @@ def _import(name: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
-def _loss_curve(metrics: Path) -> list[tuple[float, float]]:
+def _loss_curve(metrics: Path) -> tuple[tuple[float, float], ...]:
     events = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
     points = [
         (e["step"], e["nll"]) for e in events if e["event"] == "step" and e["nll"] is not None
     ]
     size = -(-len(points) // CURVE_POINTS) or 1
     stretches = [points[i : i + size] for i in range(0, len(points), size)]
-    return [(s[-1][0], sum(nll for _, nll in s) / len(s)) for s in stretches]
+    return tuple((s[-1][0], sum(nll for _, nll in s) / len(s)) for s in stretches)
