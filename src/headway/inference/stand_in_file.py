@@ -1,6 +1,6 @@
 """``stand_ins.json``: the phrases that a model reads in the place of placeholders.
 
-They are learned from a text with its translation, such as the validation text, by counting
+They are learned from a text with its translation, such as the training text, by counting
 (`headway.text.steady_phrases`). A model without the file reads words that it copies.
 """
 

@@ -3,23 +3,28 @@
 from headway.inference.stand_in_file import save_phrases
 from headway.text.language_pairs import name_pair
 from headway.text.prepared import PreparedData
-from headway.text.steady_phrases import find_steady_phrases
+from headway.text.steady_phrases import SteadyPhrase, find_steady_phrases
 from headway.training import parallel
 from headway.training.run_directory import RunDirectory
-from headway.training.validation import list_texts
 
-MAX_SENTENCES = (
-    10_000  # of the validation text of a pair of languages; a thousand take a quarter of a second
-)
+MAX_PAIRS = 20_000  # of the training text; a thousand take a third of a second
 
 
 def write_stand_ins(directory: RunDirectory, data: PreparedData) -> None:
-    """Find phrases in the validation text, for each pair of languages; only the first rank does it."""
+    """Find phrases in the training text of each pair of languages; only the first rank does it."""
     if parallel.rank():
         return
-    found = {
-        name_pair(text.languages): find_steady_phrases(text.sources, text.references)
-        for text in list_texts(data, MAX_SENTENCES)
-    }
+    found: dict[str, list[SteadyPhrase]] = {}
+    first = 0
+    for group in data.groups:
+        count = min(group.training_pairs, MAX_PAIRS // len(data.groups))
+        chosen = [first + number * group.training_pairs // count for number in range(count)]
+        first += group.training_pairs
+        pairs = [data.train.pair(row) for row in chosen]
+        found[name_pair(group.languages)] = find_steady_phrases(
+            # The symbol of the target language is not text.
+            [data.tokenizer.decode_source(ids[data.has_symbols :]) for ids, _ in pairs],
+            [data.tokenizer.decode(ids) for _, ids in pairs],
+        )
     for path in directory.list_last_models():
         save_phrases(path, found)
