@@ -31,7 +31,6 @@ def test_muon_equals_torchs_own_which_computes_matrix_by_matrix(decay):
     start = [torch.randn(shape) for shape in [(5, 17), (17, 5), (5, 17), (7, 7)]]
     own, theirs = ([torch.nn.Parameter(m.clone()) for m in start] for _ in range(2))
     ours = Muon(own, momentum=0.9, low_precision=True, weight_decay=decay)
-    ours.param_groups[0]["lr"] = 0.3
     torchs = torch.optim.Muon(
         theirs, lr=0.3, weight_decay=decay, momentum=0.9, adjust_lr_fn="match_rms_adamw"
     )
@@ -39,7 +38,7 @@ def test_muon_equals_torchs_own_which_computes_matrix_by_matrix(decay):
         for one, other in zip(own, theirs, strict=True):
             one.grad = torch.randn_like(one)
             other.grad = one.grad.clone()
-        ours.step()
+        ours.step(0.3)
         torchs.step()
     for before, one, other in zip(start, own, theirs, strict=True):
         assert (one - before).abs().max() > 0.1

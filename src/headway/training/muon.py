@@ -27,7 +27,7 @@ UPDATE_SIZE = 0.2
 BLOCK = 8  # matrices that are computed together
 
 
-class Muon(torch.optim.Optimizer):
+class Muon:
     """Changes each matrix by the orthogonal matrix that is nearest to its momentum.
 
     Blocks of matrices of one shape are computed together. The ranks share the blocks, which do not
@@ -47,24 +47,24 @@ class Muon(torch.optim.Optimizer):
         low_precision: bool,
         weight_decay: float = 0.0,
     ) -> None:
-        super().__init__(matrices, {"lr": 0.0, "momentum": momentum, "weight_decay": weight_decay})
+        self.matrices = list(matrices)
+        self.momentum = momentum
+        self.weight_decay = weight_decay
         self.dtype = torch.bfloat16 if low_precision else torch.float32
         self.blocks = _make_blocks(matrices)
         self.sizes = [sum(matrices[n].numel() for n in block) for block in self.blocks]
         self.nothing = matrices[0].new_empty(0, dtype=self.dtype)
-        for matrix in matrices:
-            self.state[matrix] = {"momentum": torch.zeros_like(matrix)}
+        self.state = {matrix: {"momentum": torch.zeros_like(matrix)} for matrix in matrices}
 
     @torch.no_grad()
-    def step(self) -> None:  # type: ignore[override]
-        """Change the matrices by their gradients, which all of them have."""
-        (group,) = self.param_groups
-        matrices: list[Tensor] = group["params"]
+    def step(self, rate: float) -> None:
+        """Change the matrices by their gradients, which all of them have, at this learning rate."""
+        matrices = self.matrices
         gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
         momenta = [self.state[matrix]["momentum"] for matrix in matrices]
-        mix_each_(momenta, gradients, 1 - group["momentum"])
+        mix_each_(momenta, gradients, 1 - self.momentum)
         # Nesterov's momentum: where the momentum will be after another gradient like this one.
-        ahead = mix_each(gradients, momenta, group["momentum"])
+        ahead = mix_each(gradients, momenta, self.momentum)
         rank, ranks = parallel.rank(), parallel.world_size()
         own = [
             orthogonalize(torch.stack([ahead[n] for n in block]).to(self.dtype)).flatten()
@@ -73,10 +73,10 @@ class Muon(torch.optim.Optimizer):
         for block, flat in zip(self.blocks, self._exchange(own), strict=True):
             changed = [matrices[n] for n in block]
             shape = changed[0].shape
-            if group["weight_decay"]:
-                add_each_(changed, changed, -group["lr"] * group["weight_decay"])
-            rate = group["lr"] * UPDATE_SIZE * math.sqrt(max(shape))
-            add_each_(changed, list(flat.float().view(-1, *shape)), -rate)
+            if self.weight_decay:
+                add_each_(changed, changed, -rate * self.weight_decay)
+            size = rate * UPDATE_SIZE * math.sqrt(max(shape))
+            add_each_(changed, list(flat.float().view(-1, *shape)), -size)
 
     def _exchange(self, own: Sequence[Tensor]) -> list[Tensor]:
         """Return the flat updates of all blocks; rank r has computed blocks r, r + ranks, ..."""

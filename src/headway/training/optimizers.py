@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping
 
-import torch
 from torch import Tensor
 
 from headway.config import TrainingConfig
+from headway.training.adam import Adam
 from headway.training.muon import Muon
 
 
 def make_optimizers(
     parameters: Mapping[str, Tensor], config: TrainingConfig, low_precision: bool
-) -> list[torch.optim.Optimizer]:
+) -> list[Adam | Muon]:
     """Return Adam for all parameters (paper: section 5.3), or Muon for hidden matrices and Adam for the rest.
-
-    The state exists from the beginning, so that the memory of a run is known before its first step.
 
     Args:
         parameters: The trained parameters by their names in the model.
@@ -25,18 +23,7 @@ def make_optimizers(
     if config.optimizer == "muon":
         matrices = [p for name, p in parameters.items() if is_hidden_matrix(name, p)]
     rest = [p for p in parameters.values() if all(p is not matrix for matrix in matrices)]
-    adam = torch.optim.Adam(
-        rest,
-        betas=(config.adam_beta1, config.adam_beta2),
-        eps=config.adam_epsilon,
-        fused=True,
-    )
-    for parameter in rest:
-        adam.state[parameter] = {
-            "step": torch.zeros((), device=parameter.device),
-            "exp_avg": torch.zeros_like(parameter),
-            "exp_avg_sq": torch.zeros_like(parameter),
-        }
+    adam = Adam(rest, config.adam_beta1, config.adam_beta2, config.adam_epsilon)
     if not matrices:
         return [adam]
     muon = Muon(matrices, config.muon_momentum, low_precision, config.muon_weight_decay)

@@ -33,7 +33,7 @@ def join() -> None:
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized():
         # torch.distributed.nn.functional keeps the process group that exists when it is imported,
-        # and the optimizer imports it. A group that is kept has threads that outlive `leave`, and
+        # and sharding imports it. A group that is kept has threads that outlive `leave`, and
         # some of them end the process with SIGABRT. So it is imported before there is a group.
         importlib.import_module("torch.distributed.nn.functional")
         # Numbers travel by gloo; gradients on CUDA by nccl.

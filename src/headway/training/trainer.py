@@ -141,10 +141,9 @@ class Trainer:
             for parameter, gradient in zip(self.parameters.values(), gradients, strict=True):
                 parameter.grad = gradient if parameter.requires_grad else None
             for optimizer in self.optimizers:
-                for group in optimizer.param_groups:
-                    group["lr"] = report.rate
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
+                optimizer.step(report.rate)
+            for parameter in self.parameters.values():
+                parameter.grad = None
         return report
 
     def make_partial_sums(self) -> list[Gradient]:

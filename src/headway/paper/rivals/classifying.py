@@ -80,15 +80,14 @@ def train(
             entropy = F.cross_entropy(scores_NC, labels_N, reduction="sum")
             ((entropy + PENALTY * penalties_N.sum()) / data.target_tokens).backward()
             nll += float(entropy.detach())
-        for group in optimizer.param_groups:
-            group["lr"] = learning_rate(
-                step,
-                d_model=config.model.d_model,
-                warmup_steps=regime.warmup_steps,
-                scale=regime.rate_scale,
-            )
-        optimizer.step()
-        optimizer.zero_grad()
+        rate = learning_rate(
+            step,
+            d_model=config.model.d_model,
+            warmup_steps=regime.warmup_steps,
+            scale=regime.rate_scale,
+        )
+        optimizer.step(rate)
+        model.zero_grad()
         losses.append((step, nll / data.target_tokens))
         texts += data.target_tokens
     return losses, texts
