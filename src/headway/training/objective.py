@@ -94,6 +94,23 @@ def chunked_loss(
     )
 
 
+class _KnownGradient(torch.autograd.Function):
+    """A loss whose gradient for the logits has been computed.
+
+    `torch.autograd.grad` would take the gradient itself, but then it imports sympy, which takes a second.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, gradient: Tensor, loss: Tensor) -> Tensor:
+        ctx.gradient = gradient
+        return loss.clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *_: Tensor) -> tuple[Tensor | None, ...]:
+        return ctx.gradient, None, None
+
+
 class _Chunked(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -124,7 +141,9 @@ class _Chunked(torch.autograd.Function):
                 chunk_nll, chunk_even = cross_entropy_(gradient, labels, smoothing)
             nll += chunk_nll
             even += chunk_even
-            grads = torch.autograd.grad(logits, (hidden, *parameters), gradient)
+            with torch.enable_grad():
+                loss = _KnownGradient.apply(logits, gradient, chunk_nll)  # type: ignore[no-untyped-call]
+            grads = torch.autograd.grad(loss, (hidden, *parameters))
             hidden_grads.append(grads[0])
             for total, grad in zip(parameter_grads, grads[1:], strict=True):
                 total += grad
