@@ -60,7 +60,7 @@ def test_the_time_test_detects_quadratic_growth(translator: Translator) -> None:
 
 @pytest.mark.slow
 def test_a_strange_line_does_not_change_its_neighbors(translator: Translator) -> None:
-    lines = [*sentences(25, 4, longest=20), *strange_texts(25, 2, longest=50)]
+    lines = [*sentences(11, 4, longest=20), *strange_texts(17, 2, longest=50)]
     lines = ["".join(line.split("\n")) for line in lines]
     for precision in ("fp32", "int8"):
         broken, worst = neutral(translator, lines, SearchConfig(max_extra=5, precision=precision))

@@ -246,9 +246,9 @@ def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> 
 def test_a_corpus_of_600_000_pairs_takes_well_under_a_minute() -> None:
     train, valid = (real("canada-laws-en-fr", ("en", "fr"), part) for part in ("train", "valid"))
     began = time.process_time()
-    quarter = islice(read_pairs(train, strict=False), 150_000)
+    part = islice(read_pairs(train, strict=False), 40_000)
     unseen = digest_held_out(read_pairs(valid))
-    kept, _, report = clean(quarter, TextConfig(), unseen, range_pairs=65_537)
-    assert len(kept) > 140_000
-    assert report.read == 150_000
-    assert time.process_time() - began < 15
+    kept, _, report = clean(part, TextConfig(), unseen, range_pairs=16_381)
+    assert len(kept) > 37_000
+    assert report.read == 40_000
+    assert time.process_time() - began < 4
