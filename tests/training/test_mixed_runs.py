@@ -10,17 +10,15 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.text.tokenizer import Tokenizer
 from headway.training.run_directory import RunDirectory
-from support.damaged_resumption import DamagedRuns
 from support.run_damage import remove_digests
 from support.runs import assert_equal_runs, metrics
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """A whole run, one stopped at step 10, and two stopped ones with other data or another seed."""
-    return DamagedRuns(tmp_path_factory.mktemp("runs"))
+@pytest.fixture
+def runs(damaged_runs):
+    return damaged_runs
 
 
 @pytest.fixture

@@ -1,0 +1,17 @@
+"""Fixtures of the tests of training."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.damaged_resumption import DamagedRuns
+
+
+@pytest.fixture(scope="session")
+def damaged_runs() -> Iterator[DamagedRuns]:
+    """A whole run, one stopped at step 10, and two stopped ones with other data or another seed."""
+    # Not in a directory of pytest, which only its owner may read: some children give up the rights of root.
+    with tempfile.TemporaryDirectory() as name:
+        yield DamagedRuns(Path(name))
