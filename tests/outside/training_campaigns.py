@@ -13,12 +13,15 @@ The exit code is 1 if a promise is broken. Nothing but headway is needed.
 import argparse
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -27,6 +30,7 @@ from headway.errors import HeadwayError
 from headway.training.loop import run_to_end
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
+from support.processes import fork
 from support.runs import WEIGHTS, command, opened, write_corpus
 
 BROKEN: list[str] = []
@@ -73,6 +77,14 @@ def nan_campaign(folder: Path, count: int, luck: random.Random) -> str:
     return f"{count} steps were not finite, {len(skipped)} skipped; {len(read)} checkpoints read"
 
 
+def hold(path: Path, sender: Connection) -> None:
+    """Lock a run, report it, and wait."""
+    directory = RunDirectory(path)
+    directory.lock()
+    sender.send("locked")
+    time.sleep(60)
+
+
 def writers_campaign(folder: Path, count: int, _: random.Random) -> str:
     """Start second trainings in the directory of a training that goes on."""
     path, other = folder / "run", f"{os.getpid()}"
@@ -80,7 +92,6 @@ def writers_campaign(folder: Path, count: int, _: random.Random) -> str:
     assert run is not None
     next(iter(run_to_end(run)))
     refused = Counter[str]()
-    hold = "import sys, time; from headway.training.run_directory import RunDirectory"
     for number in range(count):
         try:
             RunDirectory(path).lock()
@@ -94,16 +105,11 @@ def writers_campaign(folder: Path, count: int, _: random.Random) -> str:
     run.directory.unlock()
     expect(refused["in time"] == count, f"refused: {refused}")
     for _number in range(max(1, count // 10)):
-        words = [
-            sys.executable,
-            "-c",
-            f"{hold}; RunDirectory(sys.argv[1]).lock(); print(1, flush=True); time.sleep(60)",
-        ]
-        holder = subprocess.Popen([*words, str(path)], stdout=subprocess.PIPE)
-        assert holder.stdout is not None
-        holder.stdout.readline()
+        receiver, sender = multiprocessing.Pipe(duplex=False)
+        holder = fork(hold, path, sender)
+        assert receiver.recv() == "locked"
         holder.kill()
-        holder.wait()
+        holder.join()
         directory = RunDirectory(path)
         directory.lock()  # raises, and so ends the campaign, if kill -9 left it locked
         directory.unlock()

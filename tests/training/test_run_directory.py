@@ -1,15 +1,16 @@
 import errno
+import itertools
 import json
+import multiprocessing
 import os
-import subprocess
-import sys
+import signal
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors import SafetensorError
 
-from headway import __version__
+from headway import __version__, files
 from headway.errors import HeadwayError
 from headway.files import temporary_path
 from headway.inference import weights
@@ -25,6 +26,7 @@ from headway.training.checkpoint import (
 )
 from headway.training.log import Log
 from headway.training.run_directory import RunDirectory
+from support.processes import fork
 
 TENSORS = {
     "model": {"a": torch.arange(6.0).view(2, 3), "b": torch.ones(5, dtype=torch.uint8)},
@@ -114,27 +116,23 @@ def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(tmp_path, monkey
 @pytest.mark.slow
 def test_a_process_killed_while_writing_leaves_no_partial_checkpoint(tmp_path):
     """After a kill between any two files there is no checkpoint, and the next attempt succeeds."""
-    script = f"""
-import os, signal, sys
-import torch
-from safetensors import SafetensorError
-from pathlib import Path
-from headway import files
-from headway.training.checkpoint import write_checkpoint
-calls = 0
-original = files.sync
-def sync(path):
-    global calls
-    calls += 1
-    if calls == int(sys.argv[1]):
-        os.kill(os.getpid(), signal.SIGKILL)
-    original(path)
-files.sync = sync
-write_checkpoint(Path({str(tmp_path / "step-00000011")!r}), {{"model": {{"a": torch.ones(3)}}}}, {{}})
-"""
-    for call in (1, 3):
-        process = subprocess.run([sys.executable, "-c", script, str(call)], check=False)
-        assert process.returncode == -9
+    original = files.sync
+
+    def write(last):
+        calls = itertools.count(1)
+
+        def sync(path):
+            if next(calls) == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+            original(path)
+
+        files.sync = sync  # of the forked process
+        write_checkpoint(tmp_path / "step-00000011", {"model": {"a": torch.ones(3)}}, {})
+
+    for call in (1, 2, 3, 4):
+        process = fork(write, call)
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
         assert checkpoint_steps(tmp_path) == []
         left = [path.name for path in tmp_path.iterdir()]
         assert left
@@ -213,19 +211,23 @@ def test_only_one_process_may_train_in_a_directory(tmp_path):
 
 @pytest.mark.slow
 def test_a_killed_process_releases_the_lock(tmp_path):
-    script = (
-        "import os, signal\nfrom headway.training.run_directory import RunDirectory\n"
-        f"run = RunDirectory({str(tmp_path)!r})\nrun.lock()\nprint('locked', flush=True)\nsignal.pause()"
-    )
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+
+    def hold():
+        run = RunDirectory(tmp_path)
+        run.lock()
+        sender.send("locked")
+        signal.pause()
+
+    process = fork(hold)
     try:
-        assert process.stdout.readline() == b"locked\n"
+        assert receiver.recv() == "locked"
         directory = RunDirectory(tmp_path)
         with pytest.raises(HeadwayError, match=f"process {process.pid} is training"):
             directory.lock()
     finally:
         process.kill()
-        process.communicate()
+        process.join()
     directory.lock()
     directory.unlock()
 
