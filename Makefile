@@ -9,6 +9,9 @@ TORCH ?= torch==2.13.0
 # share fixtures; a process that has ended early takes tests from the other.
 PARALLEL := --numprocesses 2 --dist worksteal
 ONE_THREAD := OMP_NUM_THREADS=1
+# Many tests start processes, which read the compiled modules that the first of them has written. An environment
+# that forbids this, as those of containers often do, would compile all modules of PyTorch again in each.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo site test tests fast lint types wheel test-outside clean
 
