@@ -58,7 +58,7 @@ def take_steps(shard, precision, tying, counts, **settings):
     return tensors, [str(report) for report in reports], held
 
 
-COUNTS = [4, 5, 1]  # a step whose rounds are full, and steps at the ends of epochs
+COUNTS = [7, 4, 1]  # a step whose rounds are full, and steps at the ends of epochs
 
 
 CASES = [
