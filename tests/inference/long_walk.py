@@ -17,8 +17,8 @@ def translate() -> None:
             if precision == "bf16" and not library().headway_has_bf16():
                 continue
             engine = NativeEngine(model, precision, library(precision))
-            walk(engine, model, steps=70, count=9)
-            search(engine, model, sources(9, longest=140), beam=5)
+            walk(engine, model, steps=70, count=5)
+            search(engine, model, sources(5, longest=140), beam=5)
 
 
 def attend() -> None:

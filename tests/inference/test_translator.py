@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from headway.checks import self_check
+from headway.cli.main import dispatch
 from headway.cli.standard_input import read_arriving_lines
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
@@ -312,18 +313,24 @@ def test_a_missing_device_gives_an_error_of_one_line(name: str) -> None:
 
 @pytest.mark.slow
 def test_the_command_keeps_the_lines_and_their_order(
-    model_directory: Path, translator: Translator
+    model_directory: Path,
+    translator: Translator,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     lines = ["the cat", "", "a dog\u2028sees", "the green house  "]
     result = headway(
         "translate", str(model_directory), "--search.max-extra", "7", text="\n".join(lines)
     )
     assert result.stdout.split("\n") == [*translator.translate(lines, SEARCH), ""]
-    result = headway(
-        "translate", str(model_directory), "--json", "--search.n-best", "2", "--alignment",
-        "--search.max-extra", "7", text="the cat\n\nthe dog\n",
-    )  # fmt: skip
-    rows = [json.loads(row) for row in result.stdout.split("\n")[:-1]]
+    text = tmp_path / "text"
+    text.write_text("the cat\n\nthe dog\n")
+    options = ["--json", "--search.n-best", "2", "--alignment", "--search.max-extra", "7"]
+    with text.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert dispatch(["translate", str(model_directory), *options]) == 0
+    rows = [json.loads(row) for row in capsys.readouterr().out.split("\n")[:-1]]
     assert [row["source"] for row in rows] == ["the cat", "", "the dog"]
     assert [len(row["translations"]) for row in rows] == [2, 1, 2]
 
