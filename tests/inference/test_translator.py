@@ -19,7 +19,7 @@ from headway.cli.standard_input import read_arriving_lines
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
-from headway.inference.alignment import link_words, word_numbers
+from headway.inference.alignment import link_words, sum_by_words, word_numbers
 from headway.inference.native_engine import NativeEngine
 from headway.inference.splitting import join_translations, split_line
 from headway.inference.token_stream import stream_tokens
@@ -189,9 +189,9 @@ def test_words_are_linked_by_the_largest_weights() -> None:
             [0.0, 0.0, 0.0, 1.0, 0.0],  # </s> belongs to no word
         ]
     )
-    assert link_words(weights, [0, 1, 1, 2], [0, 0, 1]) == [(1, 0), (0, 1)]
-    assert link_words(weights, [], [0, 0, 1]) == []
-    assert link_words(weights, [0, 1, 1, 2], []) == []
+    assert link_words(sum_by_words(weights, [0, 1, 1, 2], [0, 0, 1])) == [(1, 0), (0, 1)]
+    assert link_words(sum_by_words(weights, [], [0, 0, 1])) == []
+    assert link_words(sum_by_words(weights, [0, 1, 1, 2], [])) == []
 
 
 def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
@@ -211,8 +211,11 @@ def test_the_alignment_of_a_split_line_counts_all_its_words(
     def echo(sources: list[list[int]], *_: object) -> list[list[Hypothesis]]:
         return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
 
-    def diagonal(_: object, source: list[int], target: list[int]) -> torch.Tensor:
-        return torch.eye(len(target), len(source))
+    def diagonal(
+        _: object, sources: list[list[int]], targets: list[list[int]]
+    ) -> list[torch.Tensor]:
+        pairs = zip(sources, targets, strict=True)
+        return [torch.eye(len(target), len(source)) for source, target in pairs]
 
     monkeypatch.setattr(translator.token_search, "search", echo)
     monkeypatch.setattr("headway.inference.alignment.cross_attention", diagonal)

@@ -24,7 +24,11 @@ from typing import NamedTuple
 import sacrebleu
 import torch
 
+from headway.config import SearchConfig
 from headway.inference import Segment, Translator
+from headway.inference.beam_search import Hypothesis
+from headway.inference.choosing import search_and_choose
+from headway.inference.splitting import ReadingRow
 from headway.text.glossary import Glossary
 from headway.text.lines import read_lines
 
@@ -240,13 +244,14 @@ def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str
 
 def translate_segments(translator: Translator, segments: Sequence[Segment]) -> list[str]:
     """Translate segments in the batches of `Translator.stream`, each a line of its own."""
-    from headway.inference.splitting import choose_readings, list_readings
+
+    def find(rows: Sequence[ReadingRow], search: SearchConfig) -> list[list[Hypothesis]]:
+        return translator.token_search.search(
+            [row.ids for row in rows], [[] for _ in rows], search, [row.constraints for row in rows]
+        )
 
     search = translator.default_search
-    rows = list_readings(segments, search)
-    ids, constraints = [row.ids for row in rows], [row.constraints for row in rows]
-    rows_found = translator.token_search.search(ids, [[] for _ in rows], search, constraints)
-    found = choose_readings(rows, rows_found)
+    found = search_and_choose(find, translator.token_search, None, segments, search)
     return [
         translator.join([segment], [n_best])[0].text
         for segment, n_best in zip(segments, found, strict=True)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
+from headway.inference.batching import batch_by_length, pad_right
 from headway.model import Transformer, watch
 from headway.text.tokenizer import Tokenizer
 
@@ -32,34 +33,53 @@ def align_words(
     Returns:
         Pairs (source word, target word), from 0, in the order of the target words.
     """
-    # The symbol of a target language is one token, and no word.
-    has_symbol = bool(tokenizer.target_language or tokenizer.named_language(text.strip()))
-    weights_TS = torch.stack([cross_attention(model, source, target) for model in models]).mean(0)
-    return link_words(
-        weights_TS[:, has_symbol:],
-        word_numbers(tokenizer.decode_source, source[has_symbol:-1]),
-        word_numbers(tokenizer.decode, target[:-1]),
-    )
+    weights = [cross_attention(model, [source], [target])[0] for model in models]
+    mean_TS = torch.stack(weights).mean(0)
+    return link_words(weigh_words(tokenizer, text, source, target, mean_TS))
+
+
+def link_words(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """Link each target word to the source word that it attends to most.
+
+    Args:
+        weights: From `weigh_words`.
+    """
+    return [(row.index(max(row)), target) for target, row in enumerate(weights) if row]
 
 
 @torch.inference_mode()
-def cross_attention(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
-    """Return how much each target token attends to each source token, by one forward pass.
+def cross_attention(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    batch_tokens: int = 4096,
+) -> list[Tensor]:
+    """Return how much each token of targets attends to each token of their sources, by forward passes.
 
     The weights are the mean over the heads of `alignment_layer`.
 
     Args:
         model: In evaluation mode.
-        source: Ids, ``</s>`` last.
-        target: Ids, ``</s>`` last.
+        sources: Ids, ``</s>`` last.
+        targets: Ids, ``</s>`` last.
+        batch_tokens: Tokens of a batch, padding included.
 
     Returns:
-        [T, S], on the CPU; each row sums to 1.
+        For each pair [T, S], on the CPU; each row sums to 1.
     """
     device = next(model.parameters()).device
-    with watch(model) as seen:
-        model(torch.tensor([source], device=device), torch.tensor([target], device=device))
-    return seen.attention[alignment_layer(model.config)][0].mean(0).cpu()
+    layer = alignment_layer(model.config)
+    found: dict[int, Tensor] = {}
+    lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+    for rows in batch_by_length(lengths, batch_tokens):
+        source_BS, segments_BS = pad_right([sources[row] for row in rows], 0)
+        target_BT, _ = pad_right([targets[row] for row in rows], 0)
+        with watch(model, layer) as seen:
+            model.hidden(source_BS.to(device), target_BT.to(device), segments_BS.to(device))
+        weights_BTS = seen.attention[layer].mean(1).cpu()
+        for row, weights_TS in zip(rows, weights_BTS, strict=True):
+            found[row] = weights_TS[: len(targets[row]), : len(sources[row])]
+    return [found[row] for row in range(len(sources))]
 
 
 def usual_layer(layers: int) -> int:
@@ -86,19 +106,41 @@ def word_numbers(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> 
     return [len(decode(ids[: end + 1]).split()) - 1 for end in range(len(ids))]
 
 
-def link_words(
+def weigh_words(
+    tokenizer: Tokenizer,
+    text: str,
+    source: Sequence[int],
+    target: Sequence[int],
+    weights_TS: Tensor,
+) -> list[list[float]]:
+    """Return for each target word how much it attends to each source word.
+
+    Args:
+        tokenizer: Of the model.
+        text: The source; see `align_words`.
+        source: Ids of the text, ``</s>`` last.
+        target: Ids of the translation, ``</s>`` last.
+        weights_TS: From `cross_attention`.
+    """
+    # The symbol of a target language is one token, and no word.
+    has_symbol = bool(tokenizer.target_language or tokenizer.named_language(text.strip()))
+    return sum_by_words(
+        weights_TS[:, has_symbol:],
+        word_numbers(tokenizer.decode_source, source[has_symbol:-1]),
+        word_numbers(tokenizer.decode, target[:-1]),
+    )
+
+
+def sum_by_words(
     weights_TS: Tensor, source_words: Sequence[int], target_words: Sequence[int]
-) -> list[tuple[int, int]]:
-    """Link each target word to the source word that its tokens attend to most.
+) -> list[list[float]]:
+    """Return for each target word how much its tokens attend to each source word.
 
     Args:
         weights_TS: Attention weights; rows and columns after the last word, such as those of ``</s>``, do not
             count.
         source_words: The word of each source token, from `word_numbers`.
         target_words: The word of each target token.
-
-    Returns:
-        Pairs (source word, target word), in the order of the target words.
     """
     count_S, count_T = max(source_words, default=-1) + 1, max(target_words, default=-1) + 1
     total = [[0.0] * count_S for _ in range(count_T)]
@@ -106,4 +148,4 @@ def link_words(
         for weight, source in zip(row, source_words, strict=False):
             if target >= 0 and source >= 0:
                 total[target][source] += weight
-    return [(row.index(max(row)), target) for target, row in enumerate(total) if row]
+    return total

@@ -61,6 +61,7 @@ class Labels(NamedTuple):
         after_longer_word: After a token of no alternative that continues a word.
         needed_new: The fewest tokens that meet all constraints after such a token.
         needed_longer: The same for the other kind.
+        lacks_terms: 1 if all that is missing now are terms, else 0.
         of_alphabet: After each token of the automaton's alphabet.
         needed_of_alphabet: The fewest tokens that meet all constraints after each.
     """
@@ -70,6 +71,7 @@ class Labels(NamedTuple):
     after_longer_word: int
     needed_new: int
     needed_longer: int
+    lacks_terms: int
     of_alphabet: NDArray[np.int64]
     needed_of_alphabet: NDArray[np.int64]
 
@@ -170,7 +172,9 @@ class Automaton:
         longer, needed_longer = self._label(State(met))
         of_alphabet, needed = (np.array(each, dtype=np.int64) for each in zip(*found, strict=True))
         now, _ = self._label(state)
-        return Labels(now, new, longer, needed_new, needed_longer, of_alphabet, needed)
+        missing = [c for n, c in enumerate(self.constraints) if not state.met >> n & 1]
+        lacks_terms = int(bool(missing) and all(constraint.is_term for constraint in missing))
+        return Labels(now, new, longer, needed_new, needed_longer, lacks_terms, of_alphabet, needed)
 
     def _advance(self, state: State, letter: int) -> State | None:
         met, tail, last, first, end, is_inside = state
@@ -244,6 +248,7 @@ class SentenceAutomaton(NamedTuple):
                     for alternative in constraint.alternatives
                 ),
                 constraint.is_exact,
+                constraint.is_term,
             )
             for constraint in constraints
         )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from headway.inference.automaton import SentenceAutomaton
-from headway.inference.beam_search import Decoding, Hypothesis, Ids, beam_search
+from headway.inference.beam_search import Hypothesis, Ids, beam_search
 from headway.inference.constrained_decoding import ConstrainedDecoding
 from headway.inference.engine import Engine
 from headway.inference.fixed_engine import FixedEngine
@@ -42,7 +42,8 @@ def search_batch(
             them, a `FixedEngine` searches as every other engine does.
 
     Returns:
-        For each sentence up to ``n_best`` hypotheses, the best first.
+        For each sentence up to ``n_best`` hypotheses, the best first. If no term of a glossary has a natural
+        place, the only one lacks it, and is the same as its ``free``.
     """
     if isinstance(engine, FixedEngine) and automata is None:
         return engine.search(
@@ -51,12 +52,15 @@ def search_batch(
         )  # fmt: skip
     longest = max(max(limits), 1 + max(map(len, prefixes or [[]])))
     started = engine.start(sources, beam, longest, choices)
-    decoding: Decoding = started
-    if automata is not None:
-        decoding = ConstrainedDecoding(
-            started, automata, limits, beams=beam, eos=eos, pad=pad, n_best=n_best
-        )
-    return beam_search(
-        decoding, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, pad=pad,
+    constrained = automata and ConstrainedDecoding(
+        started, automata, limits, beams=beam, eos=eos, pad=pad, alpha=alpha, n_best=n_best
+    )
+    found = beam_search(
+        constrained or started, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, pad=pad,
         prefixes=prefixes, is_wanted=is_wanted,
     )  # fmt: skip
+    if constrained:
+        for best, free in zip(found, constrained.free, strict=True):
+            if free is not None:
+                best[:1] = [hypothesis._replace(free=free) for hypothesis in best[:1] or [free]]
+    return found

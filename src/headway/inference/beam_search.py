@@ -64,12 +64,14 @@ class Hypothesis(NamedTuple):
             hypotheses.
         log_probability: Natural logarithm, summed over the tokens.
         reading: Which reading of the source it translates; see `headway.inference.readings`.
+        free: What the search has found beside it that lacks terms of a glossary; None: nothing.
     """
 
     tokens: list[int]
     score: float
     log_probability: float
     reading: int = 0
+    free: "Hypothesis | None" = None
 
 
 def length_penalty(length: int, alpha: float) -> float:

@@ -19,6 +19,7 @@ from headway.inference.beam_search import Hypothesis, length_penalty
 from headway.inference.chrf import pairwise_chrf
 from headway.inference.directory import load_model
 from headway.inference.splitting import ReadingRow, Segment, choose_readings, list_readings
+from headway.inference.term_places import place_terms
 from headway.inference.token_search import TokenSearch
 from headway.kernels.devices import resolve_device
 from headway.text.language_pairs import Languages, name_pair
@@ -77,7 +78,7 @@ FindCandidates = Callable[[Sequence[ReadingRow], SearchConfig], list[list[Hypoth
 
 def search_and_choose(
     find: FindCandidates,
-    tokenizer: Tokenizer,
+    forward: TokenSearch,
     backward: TokenSearch | None,
     segments: Sequence[Segment],
     search: SearchConfig,
@@ -86,7 +87,7 @@ def search_and_choose(
 
     Args:
         find: Searches for the candidates.
-        tokenizer: Of the model that searches.
+        forward: The model that searches, with its tokenizer.
         backward: Chooses among them; None: there is no backward model.
         segments: The texts.
         search: Search settings.
@@ -103,6 +104,8 @@ def search_and_choose(
     wide = widen_search(search) if is_chosen else search
     rows = list_readings(segments, wide)
     found = choose_readings(rows, find(rows, wide))
+    found = place_terms(forward, lambda some: find(some, wide), segments, found)
+    tokenizer = forward.tokenizer
     if not is_chosen:
         return found
     if backward is None:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.inference.automaton import FORBIDDEN, STEPS, SentenceAutomaton, State
-from headway.inference.beam_search import Candidates, Ids
+from headway.inference.beam_search import Candidates, Hypothesis, Ids, length_penalty
+from headway.inference.constraints import NATURAL
 from headway.inference.engine import Hypotheses
 from headway.inference.state_table import StateTable
 
@@ -26,6 +27,7 @@ from headway.inference.state_table import StateTable
 # beam has no room for one of each kind.
 COST = 6.0
 SURE = -0.7  # the log-probability of an end that is likelier than all other tokens together
+LACKS_TERMS = 5  # the number of the scalar of `Labels` with this name
 LATE = 1e6  # ranks a candidate after all others
 
 
@@ -39,8 +41,14 @@ class ConstrainedDecoding:
         beams: K.
         eos: Id of ``</s>``.
         pad: Id of ``<pad>``.
+        alpha: Exponent of the length penalty.
         n_best: Hypotheses that the search returns for each sentence. When so many have ended, others are
-            given up that would be worse at the usual cost of their constraints. 0: none is given up.
+            given up that would be worse at the usual cost of their constraints. If it is 1, those are given up,
+            too, whose terms have cost so much that they have no natural place, and the sentence may get no
+            hypothesis but the one in ``free``. 0: none is given up.
+
+    Attributes:
+        free: For each sentence the best hypothesis that was seen to end without terms of a glossary, if one was.
     """
 
     def __init__(
@@ -52,8 +60,16 @@ class ConstrainedDecoding:
         beams: int,
         eos: int,
         pad: int,
+        alpha: float = 0.0,
         n_best: int = 0,
     ) -> None:
+        self.alpha = alpha
+        self.free: list[Hypothesis | None] = [None for _ in automata]
+        self.least = np.full(
+            len(self.free), -np.inf
+        )  # log-probabilities that are natural beside them
+        self.sentences = np.arange(len(self.free))  # those that are still searched
+        self.written_NT = np.zeros((len(self.free) * beams, 0), dtype=np.int64)
         self.n_best = n_best
         self.ended: list[list[float]] = [
             [] for _ in automata
@@ -89,6 +105,7 @@ class ConstrainedDecoding:
         alphabet_NZ = self.alphabet_AZ.repeat(self.beams, 0)
         # One more than wanted, because </s> may be forbidden; the alphabet is in columns of its own.
         found = self.decoding.candidates(tokens, wanted + 1, forced, alphabet_NZ)
+        self._see_ends(found)
         labels_NM, is_late_NM, tokens_NM, logits_NM = self._label(found, alphabet_NZ, forced)
         log_p_NM = logits_NM - found.log_z[:, None]
         chosen_NM = self._choose(log_p_NM, labels_NM, tokens_NM, is_late_NM)
@@ -107,6 +124,7 @@ class ConstrainedDecoding:
 
     def keep(self, sentences: Ids) -> None:
         """Drop the automata of all other sentences; `reorder` drops their states."""
+        self.sentences = self.sentences[sentences]
         self.automata = [self.automata[sentence] for sentence in sentences]
         self.limits = [self.limits[sentence] for sentence in sentences]
         self.ended = [self.ended[sentence] for sentence in sentences]
@@ -123,8 +141,24 @@ class ConstrainedDecoding:
         is_token_NM = self.last.tokens[self.rows] == tokens[:, None]
         chosen_N = np.where(is_token_NM, log_p_NM, -np.inf).max(1)
         self.totals_N = self.totals_N[self.rows] + chosen_N
+        self.written_NT = np.concatenate((self.written_NT[self.rows], tokens[:, None]), 1)
         alive_N = np.where(self.totals_N > -np.inf, self.states_N[self.rows], 0)
         self.states_N = self.table.advance(alive_N, tokens, self.alphabet_AZ.repeat(self.beams, 0))
+
+    def _see_ends(self, found: Candidates) -> None:
+        """Record the hypotheses that could end now, if they lack nothing but terms."""
+        lacks_terms_N = self.table.scalars_SX[self.states_N, LACKS_TERMS] > 0
+        is_end_NC = (found.tokens == self.eos) & lacks_terms_N[:, None]
+        for row, column in np.argwhere(is_end_NC).tolist():
+            total = float(self.totals_N[row] + found.logits[row, column] - found.log_z[row])
+            score = total / length_penalty(self.length, self.alpha)
+            sentence = self.sentences[row // self.beams]
+            best = self.free[sentence]
+            if total > -np.inf and self.length > 1 and (best is None or score > best.score):
+                tokens = [*self.written_NT[row].tolist(), self.eos]
+                self.free[sentence] = Hypothesis(tokens, score, total)
+                missing = -(-int(self.table.scalars_SX[self.states_N[row], 0]) // STEPS)
+                self.least[sentence] = total - NATURAL * missing
 
     def _label(
         self, found: Candidates, alphabet_NZ: Ids, forced: Ids | None
@@ -141,7 +175,9 @@ class ConstrainedDecoding:
         logits_NM[:, count:][(alphabet_NZ == self.pad) | is_free_N[:, None]] = -np.inf
         table, states_N = self.table, self.states_N
         scalars_XN = table.scalars_SX[states_N].T
-        now_N1, new_N1, longer_N1, needed_new_N1, needed_longer_N1 = scalars_XN[:, :, None]
+        now_N1, new_N1, longer_N1, needed_new_N1, needed_longer_N1 = scalars_XN[
+            :LACKS_TERMS, :, None
+        ]
         continues_NC = self.words.continues[found.tokens]
         others_NC = np.where(continues_NC, longer_N1, new_N1)
         needed_NC = np.where(continues_NC, needed_longer_N1, needed_new_N1)
@@ -212,6 +248,8 @@ class ConstrainedDecoding:
         worst_A1 = np.array([[e[-1] if len(e) == self.n_best else -np.inf] for e in self.ended])
         unmet_AM = -(-labels_AM // STEPS)
         chosen_AM &= (unmet_AM == 0) | (totals_AM - COST * unmet_AM > worst_A1)
+        if self.n_best == 1:
+            chosen_AM &= totals_AM >= self.least[self.sentences][:, None]
 
     def _record_ends(self, totals_AM: NDArray[np.float64]) -> None:
         """Record the sums of hypotheses that end; the others have minus infinity."""

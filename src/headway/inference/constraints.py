@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import is_word_character
 
+# What a term may cost, as a log-probability, if the search has found a natural place for it.
+NATURAL = 10.0
 CONTINUES, ENDS_INSIDE = 1, 2  # bits of a token in `Words.kinds`
 
 
@@ -25,10 +27,12 @@ class Constraint:
     Attributes:
         alternatives: Token ids; each of them meets the constraint.
         is_exact: Whether the alternatives may not occur more often than constraints ask for them.
+        is_term: Whether the translation is complete without it, but for a term of a glossary.
     """
 
     alternatives: tuple[tuple[int, ...], ...]
     is_exact: bool = False
+    is_term: bool = False
 
 
 Constraints = Sequence[Constraint]  # of one sentence

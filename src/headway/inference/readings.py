@@ -67,6 +67,20 @@ class KeptTag(NamedTuple):
     is_followed: bool
 
 
+class PlacedTerm(NamedTuple):
+    """A term of a glossary in a reading.
+
+    Attributes:
+        start: Its first character in the reading.
+        end: The character after it.
+        renderings: Each of them translates it.
+    """
+
+    start: int
+    end: int
+    renderings: tuple[str, ...]
+
+
 class Reading(NamedTuple):
     """A form of a segment that the model can translate.
 
@@ -76,6 +90,7 @@ class Reading(NamedTuple):
         constraints: What the translation must contain.
         names: In the order of the source.
         tags: In the order of the source.
+        terms: In the order of the source.
         pieces: Pairs of what the model reads and what it stands for, which is mostly the same; joined they
             are ``text`` and the segment.
     """
@@ -85,6 +100,7 @@ class Reading(NamedTuple):
     constraints: tuple[Constraint, ...]
     names: tuple[KeptName, ...]
     tags: tuple[KeptTag, ...]
+    terms: tuple[PlacedTerm, ...]
     pieces: tuple[tuple[str, str], ...]
 
     @property
@@ -210,9 +226,13 @@ class ReadingWriter:
             elif mark.kind == "tag" or (mark.kind == "name" and not reads_names):
                 draft.hang(mark.renderings[0], mark.source, part[at : at + 1])
             elif mark.kind == "term" or (mark.kind == "literal" and reads_literals):
-                if mark.kind == "literal" or draft.terms < MOST_TERMS:
-                    spelled = spell_words(self.tokenizer, mark.renderings)
+                spelled = spell_words(self.tokenizer, mark.renderings)
+                if mark.kind == "literal":
                     draft.constraints.append(Constraint(spelled))
+                elif len(draft.terms) < MOST_TERMS:
+                    draft.constraints.append(Constraint(spelled, is_term=True))
+                    span = len(draft.text), len(draft.text) + len(mark.source)
+                    draft.terms.append(PlacedTerm(*span, mark.renderings))
                 draft.write(mark.source, mark.source)
             else:
                 # A model that copies nothing reads the text itself.
@@ -226,7 +246,7 @@ class ReadingWriter:
         ids = self.tokenizer.encode_source([self.language + draft.text.strip()])[0]
         return Reading(
             draft.text, ids, tuple(draft.constraints), tuple(draft.names), tuple(draft.tags),
-            tuple(draft.pieces),
+            tuple(draft.terms), tuple(draft.pieces),
         )  # fmt: skip
 
 
@@ -238,12 +258,8 @@ class _Draft:
         self.constraints: list[Constraint] = []
         self.names: list[KeptName] = []
         self.tags: list[KeptTag] = []
+        self.terms: list[PlacedTerm] = []
         self.pieces: list[tuple[str, str]] = []
-
-    @property
-    def terms(self) -> int:
-        """How many constraints are no names."""
-        return len(self.constraints) - len(self.names)
 
     def write(self, text: str, source: str) -> None:
         """Add what the model reads for a part of the source."""

@@ -67,7 +67,7 @@ def find_candidates(
 def _require_numbers(segment: Segment, tokenizer: Tokenizer) -> Segment:
     """Return a segment whose translation must contain its numbers, also in other readings."""
     text = segment.text.strip()
-    plain = Reading(text, segment.ids, (), (), (), ((text, text),))
+    plain = Reading(text, segment.ids, (), (), (), (), ((text, text),))
     readings = [
         reading._replace(constraints=(*reading.constraints, *_numbers_of(reading.text, tokenizer)))
         for reading in segment.readings or (plain,)

@@ -11,7 +11,7 @@ from headway.inference.beam_search import Ids
 from headway.inference.constraints import Words
 
 UNKNOWN = -1  # a transition that no hypothesis has taken yet
-SCALARS = 5  # numbers at the beginning of `Labels`
+SCALARS = 6  # numbers at the beginning of `Labels`
 
 
 class StateTable:
@@ -25,7 +25,7 @@ class StateTable:
         width: Z.
 
     Attributes:
-        scalars_SX: The first five of `Labels`.
+        scalars_SX: The first six of `Labels`.
         labels_SZ: Their ``of_alphabet``; 0 beyond the automaton's own.
         needed_SZ: Their ``needed_of_alphabet``, likewise.
     """

@@ -14,7 +14,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.automaton import Automaton, SentenceAutomaton
+from headway.inference.automaton import Automaton, SentenceAutomaton, State, other_letter
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
 from headway.inference.beam_search import Hypothesis, Ids
@@ -260,7 +260,8 @@ class TokenSearch:
         ]  # fmt: skip
 
     @cached_property
-    def _words(self) -> Words:
+    def words(self) -> Words:
+        """Which target tokens continue words."""
         return Words.of(self.tokenizer)
 
     def _automata(
@@ -269,9 +270,21 @@ class TokenSearch:
         if not any(constraints):
             return None
         return [
-            SentenceAutomaton.of(some, self._words, self._automaton) if some else None
+            SentenceAutomaton.of(some, self.words, self._automaton) if some else None
             for some in constraints
         ]
+
+    def meets(self, constraints: Constraints, tokens: Sequence[int]) -> bool:
+        """Return whether a translation meets constraints."""
+        own = SentenceAutomaton.of(constraints, self.words, self._automaton)
+        letters = {token: letter for letter, token in enumerate(own.alphabet.tolist())}
+        state: State | None = State()
+        for token in tokens:
+            if state is None:
+                return False
+            letter = letters.get(token, other_letter(self.words.kinds[token]))
+            state = own.automaton.advance(state, letter)
+        return state is not None and state.met == own.automaton.all_met
 
 
 def _run_batches(

@@ -359,7 +359,7 @@ class Translator:
             )  # fmt: skip
 
         backward = self.choose_backward(search)
-        return search_and_choose(find, self.tokenizer, backward, segments, search)
+        return search_and_choose(find, self.token_search, backward, segments, search)
 
     def choose_backward(self, search: SearchConfig) -> TokenSearch | None:
         """Return what chooses by translating back: the backward model, this model itself, or nothing.
@@ -458,7 +458,7 @@ class Translator:
             )  # fmt: skip
 
         backward = self.choose_backward(search)
-        found = search_and_choose(find, self.tokenizer, backward, flat, search)
+        found = search_and_choose(find, self.token_search, backward, flat, search)
         each_found = zip(found, prefixes, strict=True)
         for line, segments in zip(lines, split, strict=True):
             if not segments:

@@ -27,11 +27,15 @@ class Record:
 
 
 @contextmanager
-def watch(model: nn.Module) -> Iterator[Record]:
+def watch(model: nn.Module, only: str = "") -> Iterator[Record]:
     """Record every attention map and layer output of this thread's forwards inside the ``with``.
 
     The weights are computed again from the queries and keys that the attention received, so the
     model itself may use any fused kernel. Forwards of other threads are not recorded.
+
+    Args:
+        model: A Transformer, or a part of one.
+        only: The name of an attention map; nothing else is recorded. Empty: all is.
 
     Examples:
         >>> with watch(model) as seen:
@@ -43,9 +47,7 @@ def watch(model: nn.Module) -> Iterator[Record]:
     this_thread = threading.get_ident()
 
     def record_core(path: str, core: DotProduct | Additive) -> RemovableHandle:
-        # "decoder.layers.0.mixer.attention.core" becomes "decoder.layers.0.self", and
-        # "decoder.layers.0.cross.core" becomes "decoder.layers.0.cross".
-        name = path.removesuffix(".core").replace(".mixer.attention", ".self")
+        name = _map_name(path)
 
         def hook(
             _module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Visibility], _output: Tensor
@@ -66,6 +68,8 @@ def watch(model: nn.Module) -> Iterator[Record]:
         return layer.register_forward_hook(hook)
 
     for name, module in model.named_modules():
+        if only and _map_name(name) != only:
+            continue
         if isinstance(module, DotProduct | Additive):
             handles.append(record_core(name, module))
         elif isinstance(module, Layer):
@@ -75,3 +79,12 @@ def watch(model: nn.Module) -> Iterator[Record]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _map_name(path: str) -> str:
+    """Return the name of the attention map of a module.
+
+    "decoder.layers.0.mixer.attention.core" becomes "decoder.layers.0.self", and "decoder.layers.0.cross.core"
+    becomes "decoder.layers.0.cross".
+    """
+    return path.removesuffix(".core").replace(".mixer.attention", ".self")

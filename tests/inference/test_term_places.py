@@ -1,0 +1,93 @@
+"""Terms that have no natural place stand where the words that they translate would stand."""
+
+from dataclasses import replace
+
+import pytest
+
+from headway.config import SearchConfig
+from headway.inference import Translator
+from headway.inference import constrained_decoding as search_rule
+from headway.inference import term_places as place_rule
+from headway.inference.marked_text import MarkedText
+from headway.inference.readings import ReadingWriter
+from headway.inference.term_places import _write_terms
+from headway.text.glossary import Glossary
+from support.toy_models import sentences
+
+SEARCH = SearchConfig(max_extra=7)
+GLOSSARY = Glossary.of(
+    {"cat": "Kater", "green house": ["Gewächshaus"], "dog": "Köter", "sees": "Hut"}
+)
+
+
+def write(
+    translator: Translator, source: str, glossary: Glossary, target: str, links: dict[int, int]
+) -> str | None:
+    """Return a translation with terms, whose words (the keys of ``links``) attend to words of the source."""
+    tokenizer = translator.tokenizer
+    marked = MarkedText(source, tokenizer, keep=True, glossary=glossary)
+    [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
+    words = len(reading.text.split())
+    weights = [[0.1] * words for _ in target.split()]
+    for word, own in links.items():
+        weights[word][own] = 0.9
+    tokens = tokenizer.encode_target([target])[0]
+    written = _write_terms(translator.token_search, reading, tokens, weights)
+    return None if written is None else tokenizer.decode(written)
+
+
+def test_a_rendering_takes_the_place_of_the_words_linked_to_its_term(
+    translator: Translator,
+) -> None:
+    links = {0: 0, 1: 1, 2: 2, 3: 3}
+    assert write(translator, "the cat sees it", GLOSSARY, "die Katze mag es.", links) == (
+        "die Kater Hut es."
+    )
+    glossary = Glossary.of({"cat": "Kater", "dog": "Hut"})
+    assert write(translator, "the cat sees it", glossary, "die Katze sieht, es.", links) == (
+        "die Kater sieht, es."
+    )
+    assert write(translator, "a dog and a cat", glossary, "die Katze und Hund", {1: 4, 3: 1}) == (
+        "die Kater und Hut"
+    )
+    # The beginning of a sentence has a capital; only neighbors take the place of several words.
+    small = Glossary.of({"green house": "haus"})
+    assert write(
+        translator, "Green house sees", small, "Ein Bau sieht das", {0: 0, 1: 1, 3: 1}
+    ) == ("Haus sieht das")
+
+
+def test_terms_that_nothing_translates_come_before_the_nearest_word(translator: Translator) -> None:
+    glossary = Glossary.of({"cat": "Kater", "house": "Hut"})
+    assert write(translator, "cat house", glossary, "Katze sieht", {0: 0}) == "Hut Kater sieht"
+
+
+@pytest.mark.parametrize(
+    "search", [SEARCH, replace(SEARCH, beam=1), replace(SEARCH, precision="int8", n_best=2)]
+)
+@pytest.mark.parametrize("natural", [-100.0, 0.0, 10.0])
+def test_every_term_is_in_the_translation_wherever_it_was_placed(
+    translator: Translator, search: SearchConfig, natural: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rule in (search_rule, place_rule):
+        monkeypatch.setattr(rule, "NATURAL", natural)
+    lines = sentences(30, 5)
+    own = translator.with_glossary(GLOSSARY)
+    together = [found[0].text for found in own.stream(lines, search)]
+    for line, text in zip(lines, together, strict=True):
+        for term in GLOSSARY.terms:
+            assert text.count(term.renderings[0]) >= line.split().count(term.source), (line, text)
+        assert own.translate(line, search) == text
+
+
+def test_lines_with_placeholders_and_terms_have_both(translator: Translator) -> None:
+    own = translator.with_glossary(GLOSSARY)
+    for line in (
+        "the cat {name} sees the dog",
+        "{a}: the cat sees <b>the dog</b>. {b}",
+        "5 km cat",
+    ):
+        text = own.translate(line, SEARCH)
+        for kept in ("{name}", "{a}: ", "<b>", "</b>", "{b}", "5 km"):
+            assert text.count(kept) == line.count(kept), text
+        assert "Kater" in text
