@@ -28,7 +28,8 @@ from support.runs import command, opened
 
 PAIRS = ("en-de", "en-fr")
 KILLED_AFTER = 7
-LINES = ("0 7 5 5 9 2 0 0 4", "6", "7 4 2 2 7", "3 1 4", "", "9 9", "hello {name}, 5")
+# Without placeholders: what the model reads in their place may become better.
+LINES = ("0 7 5 5 9 2 0 0 4", "6", "7 4 2 2 7", "3 1 4", "", "9 9", "hello, 5")
 SETTINGS = {
     "text__vocab_size": 300, "text__max_tokens": 100, "model__d_model": 16, "model__d_ff": 23,
     "model__dropout": 0.1, "training__batch_tokens": 120, "training__max_steps": 12,

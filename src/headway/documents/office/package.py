@@ -161,8 +161,6 @@ class Package:
         ratio = size / max(1, len(self._data))
         if size > _LARGEST_CONTENT or (size > _ANY_RATIO and ratio > _MOST_RATIO):
             raise HeadwayError(f"unpacks to {size:,} bytes, {ratio:,.0f} times its size: it is a ZIP bomb")  # fmt: skip
-        if sum(info.compress_size for info in infos) > len(self._data):
-            raise HeadwayError("is damaged: its members overlap")
         for info in infos:
             name = info.orig_filename
             if "\\" in name or "\0" in name or ":" in name.partition("/")[0] or name.startswith("/"):  # fmt: skip
@@ -171,7 +169,12 @@ class Package:
                 raise HeadwayError(f"has a member that leads out of it, {name[:80]!r}")
             if info.flag_bits & _ENCRYPTED:
                 raise HeadwayError("is encrypted: save it without a password")
-            self._find_content(info)
+        end = 0
+        for info in sorted(infos, key=lambda info: info.header_offset):
+            start = self._find_content(info)
+            if info.header_offset < end:
+                raise HeadwayError("is damaged: its members overlap")
+            end = start + info.compress_size
 
 
 def find_encoding(data: bytes) -> str:
