@@ -8,7 +8,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.text.glossary import Glossary, Term
 from headway.text.glossary_file import read_glossary
-from headway.text.kept_text import find_kept_text
+from headway.text.kept_text import find_kept_text, has_words
 from headway.text.words import is_word_character
 
 
@@ -168,6 +168,14 @@ def test_kept_text_before_and_after_a_sentence_is_no_part_of_it(
     assert [each for each, kind in kept if kind == "name"] == others
 
 
+def test_names_of_files_variables_and_colors_are_kept() -> None:
+    for text in ("IMG_0001.jpg", "report-2.de.docx", "btn_save_01", "#ff00aa", "a_b"):
+        assert [(k.start, k.end, k.kind) for k in find_kept_text(text)] == [(0, len(text), "name")]
+        assert not has_words(text)
+    for text in ("end.The cat", "_word_ here", "#1 and #abc", "e.g. this", "a __b"):
+        assert find_kept_text(text) == [], text
+
+
 def test_ordinary_text_is_not_kept() -> None:
     for text in (
         "A dog runs.", "and/or", "100% of", "it costs $5 or 3 < 4 > 2", "He said: \"I'm 5 minutes late\"",
@@ -192,6 +200,10 @@ def test_the_time_to_find_kept_text_is_linear() -> None:
         "{a}: ",
         "a@",
         "`",
+        "a.",
+        "a-",
+        "-",
+        "a_",
         "<a" + " ",
     ]
     for part in [*parts, " "]:

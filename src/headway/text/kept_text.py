@@ -10,6 +10,11 @@ UNITS = (
     "km/h|m/s|[kMGT]bit/s|[kMGT]bps|[cdkmµμn]?m[²³]?|[kmµμ]?g|[cdhm]?l|mL|ml|[mµμn]?s|min|[kMGT]?Hz|[kMG]?W|kWh|MWh|"
     "[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°C|°F|[kKMGTP]i?B|dpi|px|pt|%|‰|€|£"
 )
+# Of names of files that are no words.
+SUFFIXES = (
+    "avi|bmp|css|csv|docx?|epub|exe|flac|gif|html?|jpe?g|js|json|log|md|mkv|mp[34]|od[pst]|ogg|pdf|png|po|pptx?|py|rtf|srt|svg|"
+    "tar|tgz|tiff?|toml|tsv|ttf|txt|vtt|wav|webp|xlf|xliff|xlsx?|xml|ya?ml|zip"
+)
 TAG = r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>"
 # A message of ICU with the braces of its cases, and of placeholders in them.
 ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
@@ -30,6 +35,9 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"(?<![\w/.~])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",
         r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
         r"\b[A-Za-z]:\\(?:[\w.-]+\\)*[\w.-]*\w",
+        rf"(?<![\w/.-])[\w-]+(?:\.[\w-]+)*\.(?:{SUFFIXES})(?!\w)",
+        r"(?<!\w)[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)",  # the name of a variable
+        r"(?<!\w)#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})(?!\w)",  # a color
     ),
     "literal": (rf"(?<![\w.,])[-+±]?\d+(?:[.,]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?!\w)",),
 }
@@ -40,7 +48,8 @@ _BRACKETS = {"(": ")", "[": "]"}
 _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
-_HINT = re.compile(r"[`@{%$/\\<\d]|www\.")  # what every pattern needs; most texts have none
+# What every pattern needs; most texts have none.
+_HINT = re.compile(r"[`@{%$/\\<\d_#]|www\.|\w\.[a-z]")
 
 
 class KeptText(NamedTuple):
@@ -108,9 +117,9 @@ def _set_apart_after(text: str, found: list[KeptText]) -> None:
 
 
 def has_words(text: str) -> bool:
-    """Return whether a text has a letter or a digit besides what its translation keeps."""
+    """Return whether a text has a letter besides what its translation keeps."""
     rest, at = "", 0
     for kept in find_kept_text(text):
         rest += text[at : kept.start]
         at = kept.end
-    return any(character.isalnum() for character in rest + text[at:])
+    return any(character.isalpha() for character in rest + text[at:])
