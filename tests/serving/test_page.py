@@ -67,8 +67,8 @@ def test_the_browser_counts_words_as_the_server_does() -> None:
 
 
 def test_lines_of_the_glossary_become_rows() -> None:
-    text = "house = Haus|Gebäude\n\n# = x\n a b\tc = d \nno\n= y\nz =\nC++=C\r"
-    rows = ["house\tHaus|Gebäude", "#\tx", "a b\tc = d", "C++\tC"]
+    text = "house = Haus|Gebäude\n\n# = x\na b\tc = d\nno\n= y\nz =\nPeter Miller\t\tkeep\n \t \nC++=C\r"
+    rows = ["house\tHaus|Gebäude", "#\tx", "a b\tc = d", "Peter Miller\t\tkeep", "C++\tC"]
     found = evaluate([SERVER_SCRIPTS / "glossary.js"], "headway.glossaryRows(given)", text)
     assert found == "\n".join(rows)
 
