@@ -39,14 +39,19 @@ def make_cue(source: str, has_references: bool) -> Block:
     return make_block(parts)
 
 
-def write_cue(block: Block, translated: Translated, has_references: bool) -> str:
+def write_cue(block: Block, translated: Translated, has_references: bool, line_end: str) -> str:
     """Return the source of a translated subtitle, in as many lines as it had, or more if it is longer.
 
     A subtitle whose text does not change is returned as it stands in the file.
+
+    Args:
+        block: The subtitle.
+        translated: Its translation.
+        has_references: Whether ``&amp;`` is a character reference.
+        line_end: Of the file.
     """
     if translated.text == block.text:
         return block.source
-    line_ends = re.findall(r"\r\n|\n|\r", block.source)
     lines = re.split(r"(?<!\s)\s*[\r\n]\s*", block.source)
     longest = max(LINE, *(len(_MARKUP.sub("", line)) for line in lines))
     needed = -(-len(translated.text) // longest)
@@ -57,7 +62,7 @@ def write_cue(block: Block, translated: Translated, has_references: bool) -> str
         part if is_markup or not has_references else html.escape(part, quote=False)
         for part, is_markup in parts
     )
-    return written.replace("\n", line_ends[0] if line_ends else "\n")
+    return written.replace("\n", line_end)
 
 
 def _wrap(text: str, count: int) -> str:

@@ -58,6 +58,8 @@ class SubtitleDocument:
         self._file, self._is_vtt = read_text_file(data, options.source), is_vtt
         if is_vtt and not self._file.text.startswith("WEBVTT"):
             raise HeadwayError("does not begin with WEBVTT")
+        found = re.search(r"\r\n|\n|\r", self._file.text)
+        self._line_end = found[0] if found else "\n"
         cues = _read_cues(self._file.text, is_vtt)
         if not cues and not is_vtt:
             raise HeadwayError("has no subtitle with a time such as 00:00:01,000 --> 00:00:02,000")
@@ -79,7 +81,7 @@ class SubtitleDocument:
             divided = divide(texts, translated) if len(cues) > 1 else [translated]
             for cue, part in zip(cues, divided, strict=True):
                 source = cue.block.source
-                written = write_cue(cue.block, part, self._is_vtt)
+                written = write_cue(cue.block, part, self._is_vtt, self._line_end)
                 edits.append(Edit(cue.start, cue.start + len(source), written))
         return self._file.encode(apply_edits(self._file.text, edits))
 
