@@ -8,7 +8,7 @@ OFFICE = "save it as plain text in UTF-8"
 SHEET = "save it as CSV in UTF-8"
 # Suffix -> what such a file is, and the way out.
 SUFFIXES = {
-    ".docx": f"a Word document: {OFFICE}", ".doc": f"a Word document: {OFFICE}",
+    ".docx": f"a Word document: {OFFICE}", ".doc": f"an old Word document: save it as .docx, or {OFFICE[8:]}",
     ".odt": f"an OpenDocument text: {OFFICE}", ".rtf": f"a document in RTF: {OFFICE}",
     ".pdf": f"a PDF document: {OFFICE}", ".pptx": f"a PowerPoint presentation: {OFFICE}",
     ".xlsx": f"an Excel workbook: {SHEET}", ".xls": f"an Excel workbook: {SHEET}",

@@ -58,7 +58,7 @@ class Term:
             raise HeadwayError("no source term")
         if not self.is_kept and not any(self.renderings):
             raise HeadwayError(
-                f"'{self.source}' has no target; write one, or the flag keep if it is not translated"
+                f"'{self.source}' has no target; write one after a tab (in .csv, after a comma), or the flag keep if it is not translated"
             )
         if any(word.count("*") > 2 for word in self.source.split()) and not self.is_regex:
             raise HeadwayError(f"'{self.source}': a word may have two * at most")

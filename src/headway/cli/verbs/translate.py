@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="FILE",
-        help="for --input; after a kill, the same command goes on",
+        help="for --input; replaced if it exists; after a kill, the same command goes on",
     )
     parser.add_argument(
         "--workers",
@@ -50,7 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quality",
         action="store_true",
-        help="print QUALITY TAB TRANSLATION TAB NOTES; repair what looks broken",
+        help="print QUALITY TAB TRANSLATION TAB NOTES (of a document: write them to OUTPUT.quality.tsv);"
+        " repair what looks broken",
     )
     parser.add_argument(
         "--alignment",
@@ -74,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--glossary",
         metavar="FILE",
-        help="terms and their translations: .tsv, .csv or .tbx",
+        help="terms: rows of SOURCE TAB TARGET (.tsv), with commas (.csv), or .tbx",
     )
     add_direction(parser)
     add_backward(parser)

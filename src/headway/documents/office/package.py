@@ -212,7 +212,7 @@ def _check_directory(data: bytes) -> None:
     else:
         end = data.rfind(_END, max(0, len(data) - 22 - (1 << 16)))
     if not data.startswith(b"PK") or end < 0 or end + 22 > len(data):
-        raise HeadwayError("is damaged or no such file: it is no ZIP package")
+        raise HeadwayError("is damaged, or no office file: it is no ZIP package")
     if data[max(0, end - 20) :].startswith(_END_LOCATOR):
         raise HeadwayError("is packed for files above 4 GB: pack it as an office program does")
     if struct.unpack("<I", data[end + 12 : end + 16])[0] > _LARGEST_DIRECTORY:
