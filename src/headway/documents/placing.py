@@ -3,7 +3,6 @@
 Every element comes back once. The links of words decide where; what has no link keeps its relative place.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -240,7 +239,11 @@ class _Placing(Generic[Content]):
 
 
 def _occurrences(text: str, part: str) -> list[int]:
-    return [found.start() for found in re.finditer(re.escape(part), text)]
+    found, at = [], text.find(part)
+    while at >= 0:
+        found.append(at)
+        at = text.find(part, at + len(part))
+    return found
 
 
 def _overlapped(words: Sequence[Span], span: Span) -> Range:
