@@ -55,6 +55,11 @@ def test_a_number_means_the_same_where_its_text_has_moved() -> None:
     )
 
 
+def test_formats_of_numbers_stay() -> None:
+    text = "{n, plural, one {{price, number, #,##0.00} # #1} other {{x, choice, 0#no|1#one}}}"
+    assert identity(text) == text.replace("#1", "#1")
+
+
 def test_apostrophes_quote_nothing() -> None:
     message = IcuMessage.parse("{n, plural, one {the dog's #} other {the dogs' {x}}}")
     assert message is not None

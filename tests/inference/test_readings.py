@@ -172,6 +172,10 @@ def test_kept_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenize
         ("<b>{a}</b>: the cat sees house.", "<b>{a}</b>: die Katze sieht Haus."),
         ("the cat sees house. {name}", "die Katze sieht Haus. {name}"),
         ("<br/> the cat sees house.", "<br/> die Katze sieht Haus."),
+        ("{a}, {b}: the cat sees house.", "{a}, {b}: die Katze sieht Haus."),
+        ("- {a} - the cat sees house.", "- {a} - die Katze sieht Haus."),
+        ("the cat sees house. {a}, {b}", "die Katze sieht Haus. {a}, {b}"),
+        ("the cat sees house. <b>{a}</b>", "die Katze sieht Haus. <b>{a}</b>"),
     ):
         marked = MarkedText(source, tokenizer, keep=True, glossary=None)
         [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
@@ -189,6 +193,26 @@ def test_a_punctuation_mark_is_read_at_its_word(tokenizer: Tokenizer) -> None:
     straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
     restored = restore_kept(tokenizer, reading, tokens, straight)
     assert restored.text == "die Katze sieht Haus ({url})."
+
+
+def test_names_beside_each_other_keep_their_order(tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode_target(["die Katze sieht Haus."])[0]
+    straight = [(0, 0), (1, 1), (2, 2), (3, 3)]
+    for source, text in (
+        ("the cat sees house {a} {b} {c}.", "die Katze sieht Haus {a} {b} {c}."),
+        ("the cat {a} {b} sees house.", "die Katze {a} {b} sieht Haus."),
+    ):
+        marked = MarkedText(source, tokenizer, keep=True, glossary=None)
+        reading = ReadingWriter(marked, tokenizer).read(marked.text, (), reads_names=False)
+        assert reading.text.split() == ["the", "cat", "sees", "house."]
+        assert "".join(original for _, original in reading.pieces) == source
+        assert restore_kept(tokenizer, reading, tokens, straight).text == text
+
+
+def test_a_segment_of_which_nothing_is_read_is_copied(translator: Translator) -> None:
+    search = replace(SEARCH, split_sentences=True)
+    found = translator.translate("the cat sees. {name}. {other}", search)
+    assert found.endswith("{name}. {other}")
 
 
 def test_a_sentence_is_also_read_without_its_names(translator: Translator) -> None:
@@ -212,7 +236,7 @@ def test_a_reading_maps_its_words_to_those_of_the_segment(tokenizer: Tokenizer) 
     words, own = line.split(), reading.text.split()
     assert [words[number] for number in reading.words] == own
     assert reading.tags == (KeptTag("<x/>", 4, False, False),)
-    [stand_in] = [StandIn("Hund", (5,))]
+    [stand_in] = [StandIn("Hund", ((5,),))]
     reading = ReadingWriter(marked, tokenizer).read(marked.text, [stand_in])
     assert reading.text == "the Hund cat  sees Hund"  # the vocabulary has no digits
     assert reading.words == (0, 1, 3, 5, 6)

@@ -62,8 +62,31 @@ def test_terms_that_nothing_translates_come_before_the_nearest_word(translator: 
     assert write(translator, "cat house", glossary, "Katze sieht", {0: 0}) == "Hut Kater sieht"
 
 
+def test_a_term_is_not_placed_where_no_spaces_separate_words(translator: Translator) -> None:
+    glossary = Glossary.of({"cat": "Kater"})
+    assert write(translator, "the cat", glossary, "犬が猫を見る", {0: 1}) is None
+    glossary = Glossary.of({"猫": "Kater"})
+    assert write(translator, "犬が猫を見る", glossary, "Hund Katze", {0: 0}) is None
+
+
+def test_a_prefix_stays_before_terms(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rule in (search_rule, place_rule):
+        monkeypatch.setattr(rule, "NATURAL", -100.0)
+    own = translator.with_glossary(GLOSSARY)
+    for [found] in own.stream(sentences(20, 6), SEARCH, prefix="Hund sieht"):
+        assert found.text.startswith("Hund sieht")
+
+
 @pytest.mark.parametrize(
-    "search", [SEARCH, replace(SEARCH, beam=1), replace(SEARCH, precision="int8", n_best=2)]
+    "search",
+    [
+        SEARCH,
+        replace(SEARCH, mbr=True, candidates=4),
+        replace(SEARCH, beam=1),
+        replace(SEARCH, precision="int8", n_best=2),
+    ],
 )
 @pytest.mark.parametrize("natural", [-100.0, 0.0, 10.0])
 def test_every_term_is_in_the_translation_wherever_it_was_placed(

@@ -152,8 +152,8 @@ def test_kept_text_that_is_no_part_of_its_sentence_is_like_a_tag() -> None:
         ("{name}: A man runs.", ["{name}: "], []),
         ("A man runs. {name}", ["{name}"], []),
         ("Deleted: {file}.", ["{file}."], []),
-        ("{a} {b}: {c} - Deleted {d}", ["{a}", "{b}: ", "{c} - "], ["{d}"]),
-        ("{a} runs! %s | `x`?", ["%s", "`x`?"], ["{a}"]),
+        ("{a} {b}: {c} - Deleted {d}", ["{a} {b}: {c} - "], ["{d}"]),
+        ("{a} runs! %s | `x`?", ["%s | `x`?"], ["{a}"]),
         ("<b>{name}: A man</b> runs", ["<b>", "{name}: ", "</b>"], []),
         ("{name}, a man, runs", [], ["{name}"]),
         ("A man {name} runs: here", [], ["{name}"]),
@@ -174,6 +174,10 @@ def test_names_of_files_variables_and_colors_are_kept() -> None:
         assert not has_words(text)
     for text in ("end.The cat", "_word_ here", "#1 and #abc", "e.g. this", "a __b"):
         assert find_kept_text(text) == [], text
+    text = "请打开文件config.json。"
+    [kept] = find_kept_text(text)
+    assert text[kept.start : kept.end] == "config.json"
+    assert has_words(text)
 
 
 def test_ordinary_text_is_not_kept() -> None:

@@ -99,9 +99,11 @@ class IcuMessage:
             return f"{{{tree.argument}, {tree.kind}, {' '.join(cases)}}}"
         text = next(translations)
         text = text.replace("'", "''") if self._is_doubled else _NEEDS_QUOTE.sub("''", text)
-        if number:
-            text = text.replace("#", "'#'").replace(number, "#")
-        return text
+        if not number:
+            return text
+        parts = re.split(f"({_SIMPLE.pattern})", text)  # placeholders have signs of their own
+        parts[::2] = [part.replace("#", "'#'") for part in parts[::2]]
+        return "".join("#" if part == number else part for part in parts)
 
 
 class _Reader:

@@ -82,6 +82,7 @@ def search_and_choose(
     backward: TokenSearch | None,
     segments: Sequence[Segment],
     search: SearchConfig,
+    prefixes: Sequence[Sequence[int]] = (),
 ) -> list[list[Hypothesis]]:
     """Search for the translations of segments, and choose among them if the settings say how.
 
@@ -91,6 +92,7 @@ def search_and_choose(
         backward: Chooses among them; None: there is no backward model.
         segments: The texts.
         search: Search settings.
+        prefixes: For each segment the tokens that its translation must start with; empty: none.
 
     Returns:
         For each segment its n best hypotheses, or its n samples if nothing chooses.
@@ -104,7 +106,8 @@ def search_and_choose(
     wide = widen_search(search) if is_chosen else search
     rows = list_readings(segments, wide)
     found = choose_readings(rows, find(rows, wide))
-    found = place_terms(forward, lambda some: find(some, wide), segments, found)
+    starts = prefixes or [()] * len(segments)
+    found = place_terms(forward, lambda some: find(some, wide), segments, found, starts, is_chosen)
     tokenizer = forward.tokenizer
     if not is_chosen:
         return found

@@ -139,8 +139,9 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
         start = min(max(start, low), high)
         end = min(max(start, end), high)
         is_open += [(around, end, high), (closing[number], start, end)]
+        is_apart = bool(text) and start == len(text) and not tag.is_attached
         edits[number], edits[closing[number]] = (
-            Edit(start, start, tag.text),
+            Edit(start, start, f" {tag.text}" if is_apart else tag.text),
             Edit(end, end, other.text),
         )
     return [edit for edit in edits if edit is not None]

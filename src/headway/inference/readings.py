@@ -271,17 +271,33 @@ class _Draft:
 
         A punctuation mark moves to the word before, as the model knows it: "a dog {name}." is read as "a dog.".
         """
-        last = self.pieces[-1][0] if self.pieces else ""
         is_attached = bool(self.text) and not self.text[-1].isspace()
-        if self.text.strip() and last[-1:].isspace() and _CLOSING.match(following):
-            shorter = last.rstrip()
-            space = last[len(shorter) :]
-            self.pieces[-1:] = [(shorter, shorter), ("", space)]
-            self.text = self.text.removesuffix(space)
+        is_closed = self.text.strip() and not is_attached and _CLOSING.match(following)
+        if is_closed and not kept.startswith("<") and self._end_at_word():
             kept, is_attached = f" {kept}", True
         word = len(self.text.split())
         self.tags.append(KeptTag(kept, word, is_attached, bool(following.strip())))
         self.pieces.append(("", source))
+
+    def _end_at_word(self) -> bool:
+        """Remove the white space at the end, and hang the tags in it on the last word, too.
+
+        Returns:
+            Whether it was possible: elements with two tags keep their places.
+        """
+        last = max(n for n, (text, _) in enumerate(self.pieces) if text.strip())
+        count = sum(bool(source.strip()) for _, source in self.pieces[last + 1 :])
+        first = len(self.tags) - count
+        if any(tag.text.startswith("<") for tag in self.tags[first:]):
+            return False
+        self.text = self.text.rstrip()
+        word = len(self.text.split())
+        self.tags[first:] = [KeptTag(f" {t.text}", word, True, True) for t in self.tags[first:]]
+        shorter = self.pieces[last][0].rstrip()
+        space = self.pieces[last][0][len(shorter) :]
+        rest = [("", source) for _, source in self.pieces[last + 1 :]]
+        self.pieces[last:] = [(shorter, shorter), ("", space), *rest]
+        return True
 
 
 def spell_words(tokenizer: Tokenizer, words: Sequence[str]) -> tuple[tuple[int, ...], ...]:

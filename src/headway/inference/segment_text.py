@@ -28,6 +28,8 @@ class SegmentWriter:
         if not segment.readings:
             return self.tokenizer.decode(hypothesis.tokens)
         reading = segment.readings[hypothesis.reading]
+        if not any(map(str.isalnum, reading.text)):  # the model has read nothing
+            return "".join(source for _, source in reading.pieces)
         links = self._align_reading(reading, hypothesis) if reading.tags else []
         return restore_kept(self.tokenizer, reading, hypothesis.tokens, links).text
 
@@ -38,6 +40,8 @@ class SegmentWriter:
                 self.models, self.tokenizer, segment.text, segment.ids, hypothesis.tokens
             )
         reading = segment.readings[hypothesis.reading]
+        if not any(map(str.isalnum, reading.text)):
+            return []
         links = self._align_reading(reading, hypothesis)
         restored = restore_kept(self.tokenizer, reading, hypothesis.tokens, links)
         return [(reading.words[source], restored.words[target]) for source, target in links]

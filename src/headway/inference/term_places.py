@@ -19,6 +19,7 @@ from headway.inference.constraints import NATURAL
 from headway.inference.readings import WORD, PlacedTerm, Reading
 from headway.inference.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
+from headway.text.words import is_word_character
 
 _CORE = re.compile(r"\w.*\w|\w", re.DOTALL)
 
@@ -28,6 +29,8 @@ def place_terms(
     find: Callable[[Sequence[ReadingRow]], list[list[Hypothesis]]],
     segments: Sequence[Segment],
     found: Sequence[list[Hypothesis]],
+    prefixes: Sequence[Sequence[int]],
+    is_alone: bool,
 ) -> list[list[Hypothesis]]:
     """Replace the best hypotheses in which terms have no natural place; their scores stay.
 
@@ -36,6 +39,8 @@ def place_terms(
         find: Searches for the hypotheses of rows.
         segments: The texts.
         found: For each segment its hypotheses, the best first; the best may lack terms.
+        prefixes: For each segment the tokens that its translation must start with.
+        is_alone: Whether the others are dropped, in which terms have no natural place either.
     """
     placed = list(found)
     chosen: dict[int, tuple[Reading, Hypothesis]] = {}
@@ -59,9 +64,11 @@ def place_terms(
         mean = torch.stack(weights).mean(0)
         by_words = weigh_words(forward.tokenizer, text, reading.ids, free.tokens, mean)
         written = _write_terms(forward, reading, free.tokens, by_words)
-        best, *others = found[number]
-        if written is not None:
-            placed[number] = [best._replace(tokens=written, free=None), *others]
+        (best, *others), prefix = found[number], prefixes[number]
+        if written is not None and written[: len(prefix)] == list(prefix):
+            placed[number] = [best._replace(tokens=written, free=None), *others][
+                : 1 if is_alone else None
+            ]
         elif best.tokens == free.tokens:
             # Without a place of its own, a term may stand anywhere.
             anywhere = tuple(replace(each, is_term=False) for each in reading.constraints)
@@ -92,11 +99,14 @@ def _write_terms(
     words = [word.span() for word in WORD.finditer(text)]
     edits: list[tuple[int, int, str]] = []
     for term in reading.terms:
+        term_text = reading.text[term.start : term.end]
         own = [
             n
             for n, (start, end) in enumerate(source_words)
             if start < term.end and end > term.start
         ]
+        if not own or not all(map(_is_spaced, (term_text, text))):
+            return None
         gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
         place = _find_place(weights, gains, own)
         if (
@@ -112,7 +122,7 @@ def _write_terms(
             capitals = [r for r in term.renderings if r[:1].isupper()]
             is_capital = core.start() == 0 and core[0][0].isupper() and capitals
             edits.append((*core.span(), capitals[0] if is_capital else term.renderings[0]))
-    edits.sort()
+    edits.sort(key=lambda edit: edit[:2])
     if any(before[1] > after[0] for before, after in pairwise(edits)):
         return None
     for start, end, rendering in reversed(edits):
@@ -141,6 +151,11 @@ def _find_place(
         if all(is_linked[start:end])
     ]
     return max(runs, key=lambda run: sum(gains[n] for n in run), default=None)
+
+
+def _is_spaced(text: str) -> bool:
+    """Return whether spaces separate the words of a text, as they do not in Chinese, Japanese or Thai."""
+    return all(is_word_character(character) for character in text if character.isalpha())
 
 
 def _has_rendering(text: str, term: PlacedTerm) -> bool:

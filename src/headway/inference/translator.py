@@ -458,7 +458,7 @@ class Translator:
             )  # fmt: skip
 
         backward = self.choose_backward(search)
-        found = search_and_choose(find, self.token_search, backward, flat, search)
+        found = search_and_choose(find, self.token_search, backward, flat, search, prefixes)
         each_found = zip(found, prefixes, strict=True)
         for line, segments in zip(lines, split, strict=True):
             if not segments:

@@ -31,13 +31,13 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"(?<![\d%])%\(\w+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",
         r"(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcsp@](?![A-Za-z])",
         r"(?<![\w%])%[A-Za-z_]\w*%",
-        r"\$[A-Za-z_]\w*",
+        r"(?a:\$[A-Za-z_]\w*)",
         r"(?<![\w/.~])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",
         r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
         r"\b[A-Za-z]:\\(?:[\w.-]+\\)*[\w.-]*\w",
-        rf"(?<![\w/.-])[\w-]+(?:\.[\w-]+)*\.(?:{SUFFIXES})(?!\w)",
-        r"(?<!\w)[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)",  # the name of a variable
-        r"(?<!\w)#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})(?!\w)",  # a color
+        rf"(?a:(?<![\w/.-])[\w-]+(?:\.[\w-]+)*\.(?:{SUFFIXES})(?!\w))",
+        r"(?a:(?<!\w)[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w))",  # the name of a variable
+        r"(?a:(?<!\w)#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})(?!\w))",  # a color
     ),
     "literal": (rf"(?<![\w.,])[-+±]?\d+(?:[.,]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?!\w)",),
 }
@@ -85,7 +85,7 @@ def find_kept_text(text: str) -> list[KeptText]:
 
 
 def _set_apart_before(text: str, found: list[KeptText]) -> None:
-    """Turn kept text before the sentence, as in "{name}: Hello", into tags that have their separators."""
+    """Turn kept text before the sentence, as in "{name}: Hello", into one tag with all that separates it."""
     at = count = 0
     for number, kept in enumerate(found):
         if _WORD.search(text, at, kept.start):
@@ -94,14 +94,12 @@ def _set_apart_before(text: str, found: list[KeptText]) -> None:
         if separator := _OPENING.match(text, at):
             found[number] = kept._replace(end=separator.end())
             count = number + 1
-    found[:count] = [kept._replace(kind="tag") for kept in found[:count]]
+    if count:
+        found[:count] = _join_apart(text, found[:count], 0, found[count - 1].end)
 
 
 def _set_apart_after(text: str, found: list[KeptText]) -> None:
-    """Turn kept text after the sentence, as in "Hello. {name}", into tags; the last has what follows.
-
-    A dash before one of them is a part of it.
-    """
+    """Turn kept text after the sentence, as in "Hello. {name}", into one tag with what follows, and a dash before it."""
     at, first = len(text), len(found)
     for number, kept in reversed([*enumerate(found)]):
         if _WORD.search(text, kept.end, at):
@@ -111,9 +109,16 @@ def _set_apart_after(text: str, found: list[KeptText]) -> None:
             if separator["dash"]:
                 found[number] = kept._replace(start=separator.start("dash"))
             first = number
-    found[first:] = [kept._replace(kind="tag") for kept in found[first:]]
     if first < len(found):
         found[-1] = found[-1]._replace(end=len(text.rstrip()))
+        found[first:] = _join_apart(text, found[first:], found[first].start, found[-1].end)
+
+
+def _join_apart(text: str, group: list[KeptText], start: int, end: int) -> list[KeptText]:
+    """Return kept text beside a sentence as one tag; tags of elements stay tags of their own."""
+    if any(text.startswith("<", kept.start) for kept in group):
+        return [kept._replace(kind="tag") for kept in group]
+    return [KeptText(start, end, "tag")]
 
 
 def has_words(text: str) -> bool:

@@ -132,9 +132,8 @@ class _Chunked(torch.autograd.Function):
                 logits = project(hidden.flatten(0, -2))
             gradient = logits.detach()
             if agreement:
-                twins_N2V = gradient.unflatten(0, (-1, 2))
                 chunk_nll, chunk_even, chunk_apart = agreement_(
-                    twins_N2V, labels, smoothing, agreement
+                    gradient.unflatten(0, (-1, 2)), labels, smoothing, agreement
                 )
                 apart += chunk_apart
             else:
@@ -147,6 +146,7 @@ class _Chunked(torch.autograd.Function):
             hidden_grads.append(grads[0])
             for total, grad in zip(parameter_grads, grads[1:], strict=True):
                 total += grad
+            del loss, logits, gradient  # before the next chunk takes as much memory
         ctx.grads = [torch.cat(hidden_grads), *parameter_grads]
         ctx.mark_non_differentiable(nll)
         smoothed = (1 - smoothing) * nll + smoothing * even
