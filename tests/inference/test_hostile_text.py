@@ -53,7 +53,7 @@ def test_the_time_test_detects_quadratic_growth(translator: Translator) -> None:
     def quadratic(text: str) -> int:
         return sum(text[i:].count("never") for i in range(0, len(text), 5))
 
-    broken, most = growth(quadratic, 8_000)
+    broken, most = growth(quadratic, 8_000, tries=1)
     assert len(broken) > len(shapes(1)) // 2
     assert most > 2.5
 

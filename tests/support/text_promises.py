@@ -65,7 +65,7 @@ def comes_back(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[Broken, int]
 
 
 def growth(
-    work: Callable[[str], object], length: int, most: float = 2.3, rounds: int = 3
+    work: Callable[[str], object], length: int, most: float = 2.3, rounds: int = 3, tries: int = 5
 ) -> tuple[Broken, float]:
     """Do some work on texts of a length and of twice of it; times below two milliseconds count as that.
 
@@ -74,6 +74,7 @@ def growth(
         length: In characters.
         most: What the time may grow by.
         rounds: Of which the quickest counts.
+        tries: How often work that seems to grow too fast is measured again.
 
     Returns:
         The shapes whose time grew by more, and the most it grew by.
@@ -90,9 +91,8 @@ def growth(
     once, twice = shapes(length), shapes(2 * length)
     ratios = {name: seconds(twice[name]) / seconds(once[name]) for name in once}
     for name in ratios:
-        for _ in range(
-            5
-        ):  # a busy machine disturbs some of them; work that grows too fast always does
+        # A busy machine disturbs some of them; work that grows too fast always does.
+        for _ in range(tries):
             if ratios[name] > most:
                 ratios[name] = min(ratios[name], seconds(twice[name]) / seconds(once[name]))
     broken = [f"{name}: {ratio:.2f} times" for name, ratio in ratios.items() if ratio > most]

@@ -50,8 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quality",
         action="store_true",
-        help="print QUALITY TAB TRANSLATION TAB NOTES (of a document: write them to OUTPUT.quality.tsv);"
-        " repair what looks broken",
+        help="print QUALITY TAB TRANSLATION TAB NOTES (documents: write"
+        " OUTPUT.quality.tsv); repair what looks broken",
     )
     parser.add_argument(
         "--alignment",
@@ -75,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--glossary",
         metavar="FILE",
-        help="terms: rows of SOURCE TAB TARGET (.tsv), with commas (.csv), or .tbx",
+        help="rows of SOURCE TAB TARGET (.tsv; .csv: commas), or .tbx",
     )
     add_direction(parser)
     add_backward(parser)
