@@ -13,7 +13,8 @@ from headway.inference import Translator
 from headway.inference.kept_places import restore_kept
 from headway.inference.marked_text import MarkedText
 from headway.inference.passages import Passage
-from headway.inference.readings import KeptTag, Reading, ReadingWriter, StandIn
+from headway.inference.reading_writer import ReadingWriter
+from headway.inference.readings import KeptTag, Reading, StandIn
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer

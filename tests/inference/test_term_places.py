@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 
 from headway.config import SearchConfig
-from headway.inference import Translator
-from headway.inference import constrained_decoding as search_rule
-from headway.inference import term_places as place_rule
+from headway.inference import Translator, constrained_decoding
 from headway.inference.marked_text import MarkedText
-from headway.inference.readings import ReadingWriter
+from headway.inference.reading_writer import ReadingWriter
 from headway.inference.term_places import _write_terms
 from headway.text.glossary import Glossary
 from support.toy_models import sentences
@@ -23,7 +21,15 @@ GLOSSARY = Glossary.of(
 def write(
     translator: Translator, source: str, glossary: Glossary, target: str, links: dict[int, int]
 ) -> str | None:
-    """Return a translation with terms, whose words (the keys of ``links``) attend to words of the source."""
+    """Put the terms of a source into its translation, as `place_terms` does.
+
+    Args:
+        translator: Its tokenizer is used.
+        source: A sentence.
+        glossary: Has the terms.
+        target: The translation without them.
+        links: For target words (by number) the source word that they attend to most.
+    """
     tokenizer = translator.tokenizer
     marked = MarkedText(source, tokenizer, keep=True, glossary=glossary)
     [reading] = ReadingWriter(marked, tokenizer).readings(marked.text)
@@ -72,8 +78,7 @@ def test_a_term_is_not_placed_where_no_spaces_separate_words(translator: Transla
 def test_a_prefix_stays_before_terms(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for rule in (search_rule, place_rule):
-        monkeypatch.setattr(rule, "NATURAL", -100.0)
+    monkeypatch.setattr(constrained_decoding, "NATURAL", -100.0)
     own = translator.with_glossary(GLOSSARY)
     for [found] in own.stream(sentences(20, 6), SEARCH, prefix="Hund sieht"):
         assert found.text.startswith("Hund sieht")
@@ -92,8 +97,7 @@ def test_a_prefix_stays_before_terms(
 def test_every_term_is_in_the_translation_wherever_it_was_placed(
     translator: Translator, search: SearchConfig, natural: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for rule in (search_rule, place_rule):
-        monkeypatch.setattr(rule, "NATURAL", natural)
+    monkeypatch.setattr(constrained_decoding, "NATURAL", natural)
     lines = sentences(30, 5)
     own = translator.with_glossary(GLOSSARY)
     together = [found[0].text for found in own.stream(lines, search)]

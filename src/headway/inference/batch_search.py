@@ -42,8 +42,8 @@ def search_batch(
             them, a `FixedEngine` searches as every other engine does.
 
     Returns:
-        For each sentence up to ``n_best`` hypotheses, the best first. If no term of a glossary has a natural
-        place, the only one lacks it, and is the same as its ``free``.
+        For each sentence up to ``n_best`` hypotheses, the best first. If the terms of a glossary have no
+        natural place, the best has ``without_terms``.
     """
     if isinstance(engine, FixedEngine) and automata is None:
         return engine.search(
@@ -59,8 +59,4 @@ def search_batch(
         constrained or started, limits, beam=beam, alpha=alpha, n_best=n_best, eos=eos, pad=pad,
         prefixes=prefixes, is_wanted=is_wanted,
     )  # fmt: skip
-    if constrained:
-        for best, free in zip(found, constrained.free, strict=True):
-            if free is not None:
-                best[:1] = [hypothesis._replace(free=free) for hypothesis in best[:1] or [free]]
-    return found
+    return constrained.compare(found) if constrained else found

@@ -64,14 +64,16 @@ class Hypothesis(NamedTuple):
             hypotheses.
         log_probability: Natural logarithm, summed over the tokens.
         reading: Which reading of the source it translates; see `headway.inference.readings`.
-        free: What the search has found beside it that lacks terms of a glossary; None: nothing.
+        without_terms: A translation that lacks terms of a glossary and is so much likelier that the terms have
+            no natural place in this one; None: they have one. It is the same translation if the search has
+            found none with the terms.
     """
 
     tokens: list[int]
     score: float
     log_probability: float
     reading: int = 0
-    free: "Hypothesis | None" = None
+    without_terms: "Hypothesis | None" = None
 
 
 def length_penalty(length: int, alpha: float) -> float:

@@ -107,10 +107,12 @@ def search_and_choose(
     rows = list_readings(segments, wide)
     found = choose_readings(rows, find(rows, wide))
     starts = prefixes or [()] * len(segments)
-    found = place_terms(forward, lambda some: find(some, wide), segments, found, starts, is_chosen)
+    found = place_terms(forward, lambda some: find(some, wide), segments, found, starts)
     tokenizer = forward.tokenizer
     if not is_chosen:
         return found
+    # Where the best has terms without natural places, the others have them in worse places.
+    found = [each[:1] if each and each[0].without_terms else each for each in found]
     if backward is None:
         return [rank_by_risk(each, tokenizer, search.n_best) for each in found]
     texts = [

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from headway.inference.automaton import FORBIDDEN, STEPS, SentenceAutomaton, State
 from headway.inference.beam_search import Candidates, Hypothesis, Ids, length_penalty
-from headway.inference.constraints import NATURAL
 from headway.inference.engine import Hypotheses
 from headway.inference.state_table import StateTable
 
 # The log-probability that a constraint usually costs. It decides only which candidates remain where a
 # beam has no room for one of each kind.
 COST = 6.0
+NATURAL = 10.0  # the same that a term of a glossary may cost if it has a natural place
 SURE = -0.7  # the log-probability of an end that is likelier than all other tokens together
 LACKS_TERMS = 5  # the number of the scalar of `Labels` with this name
 LATE = 1e6  # ranks a candidate after all others
@@ -44,11 +44,7 @@ class ConstrainedDecoding:
         alpha: Exponent of the length penalty.
         n_best: Hypotheses that the search returns for each sentence. When so many have ended, others are
             given up that would be worse at the usual cost of their constraints. If it is 1, those are given up,
-            too, whose terms have cost so much that they have no natural place, and the sentence may get no
-            hypothesis but the one in ``free``. 0: none is given up.
-
-    Attributes:
-        free: For each sentence the best hypothesis that was seen to end without terms of a glossary, if one was.
+            too, whose terms have no natural place, and a sentence may get no hypothesis. 0: none is given up.
     """
 
     def __init__(
@@ -64,12 +60,12 @@ class ConstrainedDecoding:
         n_best: int = 0,
     ) -> None:
         self.alpha = alpha
-        self.free: list[Hypothesis | None] = [None for _ in automata]
-        self.least = np.full(
-            len(self.free), -np.inf
-        )  # log-probabilities that are natural beside them
-        self.sentences = np.arange(len(self.free))  # those that are still searched
-        self.written_NT = np.zeros((len(self.free) * beams, 0), dtype=np.int64)
+        # For each sentence the best hypothesis that could have ended without terms of a glossary, and the least
+        # log-probability of one with them, if they have natural places.
+        self.without_terms: list[Hypothesis | None] = [None for _ in automata]
+        self.least_natural = np.full(len(automata), -np.inf)
+        self.sentences = np.arange(len(automata))  # those that are still searched
+        self.written_NT = np.zeros((len(automata) * beams, 0), dtype=np.int64)
         self.n_best = n_best
         self.ended: list[list[float]] = [
             [] for _ in automata
@@ -132,6 +128,23 @@ class ConstrainedDecoding:
         self.alphabet_AZ = self.alphabet_AZ[sentences]
         self.decoding.keep(sentences)
 
+    def compare(self, found: Sequence[list[Hypothesis]]) -> list[list[Hypothesis]]:
+        """Return the hypotheses of each sentence; the best says if its terms have no natural place.
+
+        Args:
+            found: What the search has found.
+        """
+        compared = []
+        for n_best, without, least in zip(
+            found, self.without_terms, self.least_natural, strict=True
+        ):
+            if without is None or (n_best and n_best[0].log_probability >= least):
+                compared.append(n_best)
+            else:
+                best, *others = n_best or [without]
+                compared.append([best._replace(without_terms=without), *others])
+        return compared
+
     def _read(self, tokens: Ids) -> None:
         """Advance states and scores by the tokens that the search has chosen."""
         self.length += 1
@@ -153,12 +166,12 @@ class ConstrainedDecoding:
             total = float(self.totals_N[row] + found.logits[row, column] - found.log_z[row])
             score = total / length_penalty(self.length, self.alpha)
             sentence = self.sentences[row // self.beams]
-            best = self.free[sentence]
+            best = self.without_terms[sentence]
             if total > -np.inf and self.length > 1 and (best is None or score > best.score):
                 tokens = [*self.written_NT[row].tolist(), self.eos]
-                self.free[sentence] = Hypothesis(tokens, score, total)
+                self.without_terms[sentence] = Hypothesis(tokens, score, total)
                 missing = -(-int(self.table.scalars_SX[self.states_N[row], 0]) // STEPS)
-                self.least[sentence] = total - NATURAL * missing
+                self.least_natural[sentence] = total - NATURAL * missing
 
     def _label(
         self, found: Candidates, alphabet_NZ: Ids, forced: Ids | None
@@ -249,7 +262,7 @@ class ConstrainedDecoding:
         unmet_AM = -(-labels_AM // STEPS)
         chosen_AM &= (unmet_AM == 0) | (totals_AM - COST * unmet_AM > worst_A1)
         if self.n_best == 1:
-            chosen_AM &= totals_AM >= self.least[self.sentences][:, None]
+            chosen_AM &= totals_AM >= self.least_natural[self.sentences][:, None]
 
     def _record_ends(self, totals_AM: NDArray[np.float64]) -> None:
         """Record the sums of hypotheses that end; the others have minus infinity."""

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import is_word_character
 
-# What a term may cost, as a log-probability, if the search has found a natural place for it.
-NATURAL = 10.0
 CONTINUES, ENDS_INSIDE = 1, 2  # bits of a token in `Words.kinds`
 
 
@@ -71,6 +69,16 @@ class Words:
         for control in (tokenizer.eos, tokenizer.unk, tokenizer.target_pad):
             continues[control] = ends_inside[control] = False
         return cls(continues, ends_inside)
+
+
+def spell_words(tokenizer: Tokenizer, words: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Return the token ids of words, as they are written after a space and after a bracket."""
+    bracket, *ids = tokenizer.encode_target(["(", *words])
+    inner = tokenizer.encode_target([f"({word}" for word in words])
+    found = {tuple(each[:-1]): None for each in ids}
+    cut = len(bracket) - 1
+    found |= {tuple(each[cut:-1]): None for each in inner if each[:cut] == bracket[:-1]}
+    return tuple(each for each in found if each)
 
 
 def count_tokens(constraints: Constraints) -> int:

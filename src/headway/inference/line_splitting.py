@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 from headway.config import SearchConfig
 from headway.inference.marked_text import MarkedText
-from headway.inference.readings import ReadingWriter, StandIn
+from headway.inference.reading_writer import ReadingWriter
+from headway.inference.readings import StandIn
 from headway.inference.splitting import Segment, split_line, split_sentences
 from headway.text.glossary import Glossary
 from headway.text.kept_text import find_kept_text, has_words

@@ -1,13 +1,14 @@
 """Put the terms of a glossary where the translations of their words stand.
 
 The search finds the likeliest translation that has the terms. A rendering that the model would never choose is
-likeliest where it does least harm: after the sentence, or in the place of another word. Then the translation without
-the term is better, with the rendering in the place of the words that attention links to the term. Articles before it
-stay as they are, which is a mistake where the rendering has another gender.
+likeliest where it does least harm: after the sentence, or in the place of another word. Such a translation has
+`Hypothesis.without_terms`: the translation without the term, in which the rendering then takes the place of the words
+that attention links to the term. Articles before it stay as they are, which is a mistake where the rendering has
+another gender.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -15,7 +16,6 @@ import torch
 
 from headway.inference.alignment import cross_attention, weigh_words
 from headway.inference.beam_search import Hypothesis
-from headway.inference.constraints import NATURAL
 from headway.inference.readings import WORD, PlacedTerm, Reading
 from headway.inference.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
@@ -30,7 +30,6 @@ def place_terms(
     segments: Sequence[Segment],
     found: Sequence[list[Hypothesis]],
     prefixes: Sequence[Sequence[int]],
-    is_alone: bool,
 ) -> list[list[Hypothesis]]:
     """Replace the best hypotheses in which terms have no natural place; their scores stay.
 
@@ -38,46 +37,42 @@ def place_terms(
         forward: The model that has searched.
         find: Searches for the hypotheses of rows.
         segments: The texts.
-        found: For each segment its hypotheses, the best first; the best may lack terms.
+        found: For each segment its hypotheses, the best first.
         prefixes: For each segment the tokens that its translation must start with.
-        is_alone: Whether the others are dropped, in which terms have no natural place either.
     """
     placed = list(found)
-    chosen: dict[int, tuple[Reading, Hypothesis]] = {}
+    unnatural: dict[int, tuple[Reading, Sequence[int]]] = {}  # with the translation without terms
     for number, (segment, n_best) in enumerate(zip(segments, found, strict=True)):
-        free = n_best[0].free if n_best else None
-        if free is not None:
-            reading = segment.readings[n_best[0].reading]
-            text = forward.tokenizer.decode(free.tokens)
-            missing = sum(not _has_rendering(text, term) for term in reading.terms)
-            cost = free.log_probability - n_best[0].log_probability
-            if missing and (cost > NATURAL * missing or n_best[0].tokens == free.tokens):
-                chosen[number] = reading, free
-    if not chosen:
-        return placed
-    sources = [reading.ids for reading, _ in chosen.values()]
-    targets = [free.tokens for _, free in chosen.values()]
-    each = zip(*(cross_attention(m, sources, targets) for m in forward.models), strict=True)
-    without: list[ReadingRow] = []
-    for (number, (reading, free)), weights in zip(chosen.items(), each, strict=True):
-        text = forward.tokenizer.decode_source(reading.ids)
-        mean = torch.stack(weights).mean(0)
-        by_words = weigh_words(forward.tokenizer, text, reading.ids, free.tokens, mean)
-        written = _write_terms(forward, reading, free.tokens, by_words)
-        (best, *others), prefix = found[number], prefixes[number]
-        if written is not None and written[: len(prefix)] == list(prefix):
-            placed[number] = [best._replace(tokens=written, free=None), *others][
-                : 1 if is_alone else None
-            ]
-        elif best.tokens == free.tokens:
-            # Without a place of its own, a term may stand anywhere.
-            anywhere = tuple(replace(each, is_term=False) for each in reading.constraints)
-            without.append(ReadingRow(number, reading.ids, anywhere))
-    if without:
-        for row, n_best in zip(without, find(without), strict=True):
-            reading_number = found[row.segment][0].reading
-            placed[row.segment] = [each._replace(reading=reading_number) for each in n_best]
+        if n_best and (without := n_best[0].without_terms) is not None:
+            unnatural[number] = segment.readings[n_best[0].reading], without.tokens
+    again: list[ReadingRow] = []
+    each = zip(unnatural.items(), _attend(forward, [*unnatural.values()]), strict=True)
+    for (number, (reading, tokens)), weights in each:
+        (best, *others), prefix = found[number], list(prefixes[number])
+        written = _write_terms(forward, reading, tokens, weights)
+        if written is not None and written[: len(prefix)] == prefix:
+            placed[number] = [best._replace(tokens=written), *others]
+        elif best.tokens == tokens:  # it lacks the terms, which now may stand anywhere
+            constraints = tuple(replace(each, is_term=False) for each in reading.constraints)
+            again.append(ReadingRow(number, reading.ids, constraints))
+    for row, n_best in zip(again, find(again) if again else [], strict=True):
+        number = found[row.segment][0].reading
+        placed[row.segment] = [each._replace(reading=number) for each in n_best]
     return placed
+
+
+def _attend(
+    forward: TokenSearch, pairs: Sequence[tuple[Reading, Sequence[int]]]
+) -> Iterator[list[list[float]]]:
+    """Yield for each reading and its translation what `weigh_words` returns."""
+    if not pairs:
+        return
+    sources, targets = [reading.ids for reading, _ in pairs], [tokens for _, tokens in pairs]
+    of_models = [cross_attention(model, sources, targets) for model in forward.models]
+    for source, target, *weights in zip(sources, targets, *of_models, strict=True):
+        text = forward.tokenizer.decode_source(source)
+        mean_TS = torch.stack(weights).mean(0)
+        yield weigh_words(forward.tokenizer, text, source, target, mean_TS)
 
 
 def _write_terms(
@@ -86,7 +81,7 @@ def _write_terms(
     tokens: Sequence[int],
     weights: Sequence[Sequence[float]],
 ) -> list[int] | None:
-    """Return a translation with the renderings of its terms; None: two of them have the same place.
+    """Return a translation with the renderings of its terms; None: attention does not say where they belong.
 
     Args:
         forward: The model.
@@ -95,24 +90,18 @@ def _write_terms(
         weights: For each target word how much it attends to each source word.
     """
     text = forward.tokenizer.decode(tokens)
+    if not _has_spaces_between_words(reading.text + text):
+        return None
     source_words = [word.span() for word in WORD.finditer(reading.text)]
     words = [word.span() for word in WORD.finditer(text)]
     edits: list[tuple[int, int, str]] = []
     for term in reading.terms:
-        term_text = reading.text[term.start : term.end]
-        own = [
-            n
-            for n, (start, end) in enumerate(source_words)
-            if start < term.end and end > term.start
-        ]
-        if not own or not all(map(_is_spaced, (term_text, text))):
-            return None
+        own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]
         gains = [sum(row[n] for n in own) for row in weights[: len(words)]]
         place = _find_place(weights, gains, own)
-        if (
-            place is None
-        ):  # nothing translates the term: it comes before the word that is nearest to it
-            start = words[max(range(len(gains)), key=gains.__getitem__)][0] if gains else len(text)
+        if place is None:  # no word translates the term: it comes before the word nearest to it
+            nearest = max(range(len(gains)), key=gains.__getitem__, default=None)
+            start = len(text) if nearest is None else words[nearest][0]
             edits.append((start, start, f"{term.renderings[0]} "))
             continue
         core = _CORE.search(text, words[place[0]][0], words[place[-1]][1])
@@ -153,7 +142,7 @@ def _find_place(
     return max(runs, key=lambda run: sum(gains[n] for n in run), default=None)
 
 
-def _is_spaced(text: str) -> bool:
+def _has_spaces_between_words(text: str) -> bool:
     """Return whether spaces separate the words of a text, as they do not in Chinese, Japanese or Thai."""
     return all(is_word_character(character) for character in text if character.isalpha())
 

@@ -18,12 +18,12 @@ from headway.inference.automaton import Automaton, SentenceAutomaton, State, oth
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
 from headway.inference.beam_search import Hypothesis, Ids
-from headway.inference.constraints import Constraints, Words, count_tokens, list_tokens
+from headway.inference.constraints import Constraints, Words, count_tokens, list_tokens, spell_words
 from headway.inference.engine import Engine, make_engine
 from headway.inference.ensemble import EnsembleEngine
 from headway.inference.finding import find_hypotheses
 from headway.inference.fixed_engine import FixedEngine
-from headway.inference.readings import StandIn, spell_words
+from headway.inference.readings import StandIn
 from headway.inference.scoring import score_by_steps
 from headway.inference.shortlist import Shortlist
 from headway.inference.stand_in_file import load_phrases

@@ -1,0 +1,69 @@
+"""A reading while it is written, from left to right."""
+
+import re
+
+from headway.inference.constraints import Constraint
+from headway.inference.readings import KeptName, KeptTag, PlacedTerm, Reading
+
+_CLOSING = re.compile(r"[.,;:!?]")
+
+
+class ReadingDraft:
+    """A reading that is being written; see `Reading` for its parts."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.constraints: list[Constraint] = []
+        self.names: list[KeptName] = []
+        self.tags: list[KeptTag] = []
+        self.terms: list[PlacedTerm] = []
+        self.pieces: list[tuple[str, str]] = []
+
+    def write(self, text: str, source: str) -> None:
+        """Add what the model reads for a part of the source."""
+        self.pieces.append((text, source))
+        self.text += text
+
+    def hang(self, kept: str, source: str, following: str) -> None:
+        """Add a tag that the model does not read, before the character that follows it.
+
+        A punctuation mark moves to the word before, as the model knows it: "a dog {name}." is read as "a dog.".
+        """
+        is_attached = bool(self.text) and not self.text[-1].isspace()
+        is_closed = self.text.strip() and not is_attached and _CLOSING.match(following)
+        if is_closed and not kept.startswith("<") and self._end_at_word():
+            kept, is_attached = f" {kept}", True
+        word = len(self.text.split())
+        self.tags.append(KeptTag(kept, word, is_attached, bool(following.strip())))
+        self.pieces.append(("", source))
+
+    def _end_at_word(self) -> bool:
+        """Remove the white space at the end, and hang the tags in it on the last word, too.
+
+        Returns:
+            Whether it was possible: elements with two tags keep their places.
+        """
+        last = max(n for n, (text, _) in enumerate(self.pieces) if text.strip())
+        count = sum(bool(source.strip()) for _, source in self.pieces[last + 1 :])
+        first = len(self.tags) - count
+        if any(tag.text.startswith("<") for tag in self.tags[first:]):
+            return False
+        self.text = self.text.rstrip()
+        word = len(self.text.split())
+        self.tags[first:] = [KeptTag(f" {t.text}", word, True, True) for t in self.tags[first:]]
+        shorter = self.pieces[last][0].rstrip()
+        space = self.pieces[last][0][len(shorter) :]
+        rest = [("", source) for _, source in self.pieces[last + 1 :]]
+        self.pieces[last:] = [(shorter, shorter), ("", space), *rest]
+        return True
+
+    def finish(self, ids: list[int]) -> Reading:
+        """Return the reading.
+
+        Args:
+            ids: The token ids of ``text``, ``</s>`` last.
+        """
+        return Reading(
+            self.text, ids, tuple(self.constraints), tuple(self.names), tuple(self.tags),
+            tuple(self.terms), tuple(self.pieces),
+        )  # fmt: skip

@@ -1,0 +1,160 @@
+"""Choose what the model reads in the place of text that the translation keeps.
+
+A model has seldom seen ``{name}`` or an address, and translates the words around it badly. So it reads a
+stand-in: a phrase that it translates in the same way in most sentences, or a word that it copies. A constraint
+makes the translation contain the stand-in exactly as often as the source, and then the kept text takes its place.
+Which stand-in fits depends on the sentence ("{count} files", "{name} writes"). The words beside it decide among
+phrases. Nothing is known of words that are copied: a segment has several readings with them. It also has one in
+which the model reads nothing, because a sentence may be whole without the kept text ("the user {name} has left").
+The translation that the model finds likeliest is taken. Tags stand for no word, so the model does not read them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import cycle
+
+from headway.inference.constraints import Constraint, spell_words
+from headway.inference.marked_text import Mark, MarkedText
+from headway.inference.reading_draft import ReadingDraft
+from headway.inference.readings import KeptName, PlacedTerm, Reading, StandIn
+from headway.text.tokenizer import Tokenizer
+from headway.text.words import find_neighbors, starts_sentence
+
+COPIES = 3  # readings with words that are copied
+MOST_TERMS = 32  # of a segment; the time of a step grows with them
+
+
+class ReadingWriter:
+    """Writes the readings of a marked text.
+
+    Args:
+        marked: The marked text.
+        tokenizer: Of the model.
+        stand_ins: Returns those of the model; called if there is text to replace.
+        language: The name of a target language that the model reads first, such as ``>>deu<<``.
+    """
+
+    def __init__(
+        self,
+        marked: MarkedText,
+        tokenizer: Tokenizer,
+        stand_ins: Callable[[], Sequence[StandIn]] = tuple,
+        language: str = "",
+    ) -> None:
+        self.marked, self.tokenizer = marked, tokenizer
+        self.stand_ins, self.language = stand_ins, language
+
+    def readings(self, part: str) -> tuple[Reading, ...]:
+        """Return the readings of a part of the marked text; none: the model reads the text itself.
+
+        Args:
+            part: Without the name of a target language.
+        """
+        kept = [mark for _, mark in self.marked.parts(part) if mark is not None]
+        kinds = {mark.kind for mark in kept}
+        if kinds.isdisjoint(("name", "literal")):
+            return (self.read(part, ()),) if kinds else ()
+        return tuple(self._list_readings(part, kept))
+
+    def _list_readings(self, part: str, kept: Sequence[Mark]) -> Iterator[Reading]:
+        """Yield the readings of a part that has text to replace."""
+        has_names = any(mark.kind == "name" for mark in kept)
+        has_literals = any(mark.kind == "literal" for mark in kept)
+        free = self._find_free(part, kept)
+        if any(each.phrase is not None for each in free):
+            phrases = [each for each in free if each.phrase is not None]
+            for way in (True, False) if has_literals else (True,):
+                yield self.read(part, self._choose(part, phrases, way), reads_literals=way)
+        else:
+            count = COPIES if has_names else 2  # literals are read once, and replaced once
+            for first in range(max(1, min(count, len(free)))):
+                yield self.read(part, [*free[first:], *free[:first]], reads_literals=first == 0)
+        if has_names:
+            without = self.read(part, (), reads_names=False)
+            if any(map(str.isalnum, without.text)):
+                yield without
+
+    def _find_free(self, part: str, kept: Sequence[Mark]) -> list[StandIn]:
+        """Return the stand-ins that the translation can only contain because of themselves."""
+        present = _spell_phrase(part)
+        # A stand-in with a token of a term could only be written as a part of the term.
+        terms = [mark for mark in kept if mark.kind in ("term", "literal")]
+        taken = {
+            token
+            for term in terms
+            for tokens in spell_words(self.tokenizer, term.renderings)
+            for token in tokens
+        }
+        return [
+            each
+            for each in self.stand_ins()
+            if _spell_phrase(each.text) not in present
+            and not any(taken.intersection(tokens) for tokens in each.alternatives)
+        ]
+
+    def _choose(self, part: str, phrases: Sequence[StandIn], reads_literals: bool) -> list[StandIn]:
+        """Return for each name of a part the phrase that fits best between its neighbors.
+
+        No phrase is taken twice while there are others, so that names do not change places.
+        """
+        kinds = ("name",) if reads_literals else ("name", "literal")
+        chosen: list[StandIn] = []
+        at = 0
+        for text, mark in self.marked.parts(part):
+            if mark is not None and mark.kind in kinds:
+                neighbors = find_neighbors(part, at, at + 1)
+                left = [each for each in phrases if each not in chosen] or phrases
+                chosen.append(max(left, key=lambda each: each.fit(neighbors)))
+            at += len(text)
+        return chosen
+
+    def read(
+        self,
+        part: str,
+        stand_ins: Sequence[StandIn],
+        *,
+        reads_literals: bool = True,
+        reads_names: bool = True,
+    ) -> Reading:
+        """Return what the model reads for a part of the marked text.
+
+        Args:
+            part: Without the name of a target language.
+            stand_ins: The stand-ins to take, in this order; after the last comes the first again.
+            reads_literals: Whether the model reads numbers with units, and not stand-ins for them.
+            reads_names: Whether the model reads stand-ins for names, and not nothing.
+        """
+        chosen = cycle(stand_ins)
+        draft = ReadingDraft()
+        at = 0
+        for text, mark in self.marked.parts(part):
+            at += len(text)
+            if mark is None:
+                draft.write(text, text)
+            elif mark.kind == "tag" or (mark.kind == "name" and not reads_names):
+                draft.hang(mark.renderings[0], mark.source, part[at : at + 1])
+            elif mark.kind == "term" or (mark.kind == "literal" and reads_literals):
+                spelled = spell_words(self.tokenizer, mark.renderings)
+                if mark.kind == "literal":
+                    draft.constraints.append(Constraint(spelled))
+                elif len(draft.terms) < MOST_TERMS:
+                    draft.constraints.append(Constraint(spelled, is_term=True))
+                    span = len(draft.text), len(draft.text) + len(mark.source)
+                    draft.terms.append(PlacedTerm(*span, mark.renderings))
+                draft.write(mark.source, mark.source)
+            else:
+                # A model that copies nothing reads the text itself.
+                itself = StandIn(mark.source, spell_words(self.tokenizer, mark.renderings)[:1])
+                written, alternatives, phrase = next(chosen, itself)
+                if phrase is not None and starts_sentence(draft.text):
+                    written = phrase.initial
+                draft.constraints.append(Constraint(alternatives, is_exact=True))
+                draft.names.append(KeptName(mark.renderings[0], alternatives))
+                draft.write(written, mark.source)
+        ids = self.tokenizer.encode_source([self.language + draft.text.strip()])[0]
+        return draft.finish(ids)
+
+
+def _spell_phrase(text: str) -> str:
+    """Return the words of a text without capitals, each between spaces."""
+    return " ".join(["", *re.findall(r"\w+", text.casefold()), ""])
