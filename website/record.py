@@ -1,7 +1,7 @@
 """Record commands in a terminal as an animated picture: ``python website/record.py OUT.svg COMMAND...``.
 
-The commands run one after the other in bash. A command that takes longer than ``LONGEST`` is shown in less time,
-and the picture says so. The last frame, which also stands still on paper, shows everything.
+The commands run one after the other in bash. If a command takes longer than ``LONGEST`` seconds, it is shown faster,
+and the picture says by how much. The last frame shows all output; it is also what a printed page shows.
 """
 
 import html
@@ -84,7 +84,7 @@ def record(command: str) -> list[tuple[float, str]]:
 def draw_rows(
     commands: list[str], outputs: list[list[tuple[float, str]]]
 ) -> tuple[list[Row], float]:
-    """Return the rows that a screen shows, and when the last one appears."""
+    """Return the rows that appear on the screen, and when the recording ends, in seconds."""
     rows: list[Row] = []
     number, now = 0, 0.5
     for command, output in zip(commands, outputs, strict=True):
@@ -123,7 +123,7 @@ def draw_rows(
 
 
 def thin_out(rows: list[Row]) -> list[tuple[Row, float | None]]:
-    """Return the rows that are seen long enough, each with the time at which the next takes its place."""
+    """Leave out rows that are replaced too soon to be seen; return each row with the time when it is replaced."""
     found: list[tuple[Row, float | None]] = []
     of_number: dict[int, list[Row]] = {}
     for row in rows:
@@ -140,7 +140,7 @@ def thin_out(rows: list[Row]) -> list[tuple[Row, float | None]]:
 
 
 def write_svg(rows: list[tuple[Row, float | None]], seconds: float) -> str:
-    """Return a picture whose rows appear in time, again and again."""
+    """Return an animated SVG picture: each row appears at its time, and the animation repeats."""
     total = seconds + STILL
     count = max(row.number for row, _ in rows) + 1
     width, height = round(COLUMNS * WIDTH) + 32, count * HEIGHT + 52

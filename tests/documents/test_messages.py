@@ -1,4 +1,4 @@
-"""Messages of ICU: every text in them is translated, and all else is what it was."""
+"""Every text in an ICU message is translated, and nothing else changes."""
 
 import json
 import random
@@ -95,7 +95,7 @@ def test_other_text_is_no_message(text: str) -> None:
 
 
 def random_message(chooser: random.Random, depth: int) -> str:
-    """A message whose texts all have different words."""
+    """Return a random ICU message; no two of its texts have the same word."""
     parts = []
     for _ in range(chooser.randrange(1, 4)):
         if depth and chooser.random() < 0.5:

@@ -1,7 +1,7 @@
-"""Messages of ICU, whose text depends on a number or a word: ``{n, plural, one {# dog} other {# dogs}}``.
+"""Read an ICU message, such as ``{n, plural, one {# dog} other {# dogs}}``, and write it in another language.
 
-A message becomes whole sentences, one for each combination of its cases, because the words around a case change
-with it in many languages. Source of the syntax: https://unicode-org.github.io/icu/userguide/format_parse/messages/
+The text of such a message depends on a number or a word. It is turned into whole sentences, one for each combination
+of its cases, because in many languages a case also changes the words around it. Source of the syntax: https://unicode-org.github.io/icu/userguide/format_parse/messages/
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Documents whose paragraphs may be messages of ICU: each of their sentences is a paragraph of its own."""
+"""Documents with ICU messages: each sentence of a message is translated as a paragraph."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -9,10 +9,10 @@ from headway.documents.paragraph import Document, Paragraph, Translated
 
 
 class MessageDocument:
-    """A document of messages.
+    """A document in which some paragraphs are ICU messages.
 
     Args:
-        document: The document, in which a message is one paragraph.
+        document: The same document, with each message as one paragraph.
     """
 
     def __init__(self, document: Document) -> None:

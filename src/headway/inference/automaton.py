@@ -4,7 +4,7 @@ Letters, not tokens, are what it reads, so that sentences whose constraints have
 states: most terms of a glossary are one or two subwords long.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -254,6 +254,17 @@ class SentenceAutomaton(NamedTuple):
         )
         automaton = make(spelled, tuple(words.kinds[token] for token in alphabet))
         return cls(np.array(alphabet, dtype=np.int64), words, automaton)
+
+    def accepts(self, tokens: Sequence[int]) -> bool:
+        """Return whether a translation meets all constraints."""
+        letters = {token: letter for letter, token in enumerate(self.alphabet.tolist())}
+        state: State | None = State()
+        for token in tokens:
+            if state is None:
+                return False
+            letter = letters.get(token, other_letter(self.words.kinds[token]))
+            state = self.automaton.advance(state, letter)
+        return state is not None and state.met == self.automaton.all_met
 
 
 def other_letter(kind: int) -> int:

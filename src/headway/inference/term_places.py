@@ -117,7 +117,7 @@ def _write_terms(
     for start, end, rendering in reversed(edits):
         text = text[:start] + rendering + text[end:]
     [written] = forward.tokenizer.encode_target([text])
-    return written if forward.meets(reading.constraints, written) else None
+    return written if forward.follow(reading.constraints).accepts(written) else None
 
 
 def _find_place(

@@ -14,7 +14,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.automaton import Automaton, SentenceAutomaton, State, other_letter
+from headway.inference.automaton import Automaton, SentenceAutomaton
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
 from headway.inference.beam_search import Hypothesis, Ids
@@ -260,31 +260,19 @@ class TokenSearch:
         ]  # fmt: skip
 
     @cached_property
-    def words(self) -> Words:
-        """Which target tokens continue words."""
+    def _words(self) -> Words:
         return Words.of(self.tokenizer)
+
+    def follow(self, constraints: Constraints) -> SentenceAutomaton:
+        """Return what follows constraints, at least one, through a translation."""
+        return SentenceAutomaton.of(constraints, self._words, self._automaton)
 
     def _automata(
         self, constraints: Sequence[Constraints]
     ) -> list[SentenceAutomaton | None] | None:
         if not any(constraints):
             return None
-        return [
-            SentenceAutomaton.of(some, self.words, self._automaton) if some else None
-            for some in constraints
-        ]
-
-    def meets(self, constraints: Constraints, tokens: Sequence[int]) -> bool:
-        """Return whether a translation meets constraints."""
-        own = SentenceAutomaton.of(constraints, self.words, self._automaton)
-        letters = {token: letter for letter, token in enumerate(own.alphabet.tolist())}
-        state: State | None = State()
-        for token in tokens:
-            if state is None:
-                return False
-            letter = letters.get(token, other_letter(self.words.kinds[token]))
-            state = own.automaton.advance(state, letter)
-        return state is not None and state.met == own.automaton.all_met
+        return [self.follow(some) if some else None for some in constraints]
 
 
 def _run_batches(

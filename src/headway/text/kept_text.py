@@ -85,7 +85,7 @@ def find_kept_text(text: str) -> list[KeptText]:
 
 
 def _set_apart_before(text: str, found: list[KeptText]) -> None:
-    """Turn kept text before the sentence, as in "{name}: Hello", into one tag with all that separates it."""
+    """Replace the kept text before a sentence, as in "{name}: Hello", by one tag, which includes the colon and the space."""
     at = count = 0
     for number, kept in enumerate(found):
         if _WORD.search(text, at, kept.start):
@@ -99,7 +99,7 @@ def _set_apart_before(text: str, found: list[KeptText]) -> None:
 
 
 def _set_apart_after(text: str, found: list[KeptText]) -> None:
-    """Turn kept text after the sentence, as in "Hello. {name}", into one tag with what follows, and a dash before it."""
+    """Replace the kept text after a sentence, as in "Hello. {name}", by one tag, which includes a dash before it."""
     at, first = len(text), len(found)
     for number, kept in reversed([*enumerate(found)]):
         if _WORD.search(text, kept.end, at):
@@ -115,7 +115,7 @@ def _set_apart_after(text: str, found: list[KeptText]) -> None:
 
 
 def _join_apart(text: str, group: list[KeptText], start: int, end: int) -> list[KeptText]:
-    """Return kept text beside a sentence as one tag; tags of elements stay tags of their own."""
+    """Return one tag from ``start`` to ``end``, or the same parts as tags if some are tags of HTML or XML."""
     if any(text.startswith("<", kept.start) for kept in group):
         return [kept._replace(kind="tag") for kept in group]
     return [KeptText(start, end, "tag")]

@@ -95,9 +95,9 @@ def chunked_loss(
 
 
 class _KnownGradient(torch.autograd.Function):
-    """A loss whose gradient for the logits has been computed.
+    """A loss with a gradient that is known before the backward pass.
 
-    `torch.autograd.grad` would take the gradient itself, but then it imports sympy, which takes a second.
+    `torch.autograd.grad` could be given this gradient as an argument, but then it imports sympy, which takes a second.
     """
 
     @staticmethod

@@ -15,9 +15,8 @@ from torch.nn import functional as F
 from headway import config as settings
 from headway.config import Config
 from headway.inference.batching import padded_batches
-from headway.model import parameter_count
+from headway.paper.rivals.outcome import write_outcome
 from headway.paper.rivals.self_attentive import PENALTY, SelfAttentiveClassifier
-from headway.paper.running.trial import Trial, write_trial
 from headway.text.class_labels import LabelTokenizer
 from headway.text.examples import read_examples
 from headway.text.prepared import PreparedData
@@ -49,19 +48,9 @@ def train_classifier(directory: Path) -> None:
         loss, texts = train(model, config, Feed(data, config.training, CPU))
         seconds = time.process_time() - started
         right = count_right(model.eval(), data.tokenizer, test)
-    trial = Trial(
-        name=spec["name"],
-        seed=config.training.seed,
-        directory=directory / "model",
-        parameters=parameter_count(model),
-        steps=config.training.max_steps,
-        loss=tuple(loss),
-        scores={"right": right},
-        tokens_per_second=texts / seconds,
-        seconds=seconds,
-        config=config,
+    write_outcome(
+        directory, spec["name"], model, config, loss, {"right": right}, texts / seconds, seconds
     )
-    write_trial(trial)
 
 
 def train(

@@ -17,15 +17,15 @@ from headway.evaluation import pick_metrics
 from headway.inference.batching import batch_by_length, pad_right
 from headway.inference.beam_search import beam_search
 from headway.inference.step_decoding import StepDecoding
-from headway.model import Transformer, parameter_count
+from headway.model import Transformer
 from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator
 from headway.paper.rivals.neural_gpu import NeuralGPU
+from headway.paper.rivals.outcome import write_outcome
 from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.scoring import SEARCH, Pairs, score_predictions
-from headway.paper.running.trial import Trial, write_trial
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.text.tokenizer import Tokenizer
@@ -74,19 +74,7 @@ def train_rival(directory: Path) -> None:
             tokens += report.tokens
         seconds = time.process_time() - started
         scores = score_rival(model.eval(), data, config, test)
-    trial = Trial(
-        name=spec["name"],
-        seed=config.training.seed,
-        directory=directory / "model",
-        parameters=parameter_count(model),
-        steps=config.training.max_steps,
-        loss=tuple(loss),
-        scores=scores,
-        tokens_per_second=tokens / seconds,
-        seconds=seconds,
-        config=config,
-    )
-    write_trial(trial)
+    write_outcome(directory, spec["name"], model, config, loss, scores, tokens / seconds, seconds)
 
 
 def score_rival(
