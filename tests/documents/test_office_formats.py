@@ -70,6 +70,17 @@ def test_hostile_packages_are_refused_in_one_line(suffix: str) -> None:
         assert len(str(raised.value)) < 250
 
 
+def test_members_that_overlap_are_refused_before_one_is_read() -> None:
+    """Python 3.14 would warn of them."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as package:
+        for name in ("mimetype", "content.xml"):
+            package.writestr(name, "application/vnd.oasis.opendocument.text")
+        package.filelist[1].header_offset = package.filelist[0].header_offset
+    with pytest.raises(HeadwayError, match="its members overlap"):
+        open_document(out.getvalue(), "x.odt")
+
+
 def test_a_file_of_another_kind_is_named() -> None:
     for name, suffix, message in (
         (".docx", ".xlsx", "is no .xlsx file"), (".odt", ".ods", "is no .ods file"), (".odt", ".docx", "is no office file"),

@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from headway.config import SearchConfig
-from headway.inference import Translator, constrained_decoding
+from headway.inference import Translator, constrained_decoding, term_places
+from headway.inference.beam_search import Hypothesis
 from headway.inference.marked_text import MarkedText
 from headway.inference.reading_writer import ReadingWriter
+from headway.inference.splitting import Segment
 from headway.inference.term_places import _write_terms
 from headway.text.glossary import Glossary
 from support.toy_models import sentences
@@ -78,10 +80,27 @@ def test_a_term_is_not_placed_where_no_spaces_separate_words(translator: Transla
 def test_a_prefix_stays_before_terms(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(constrained_decoding, "NATURAL", -100.0)
-    own = translator.with_glossary(GLOSSARY)
-    for [found] in own.stream(sentences(20, 6), SEARCH, prefix="Hund sieht"):
-        assert found.text.startswith("Hund sieht")
+    """The word that attends to the term's is the first of a prefix."""
+    tokenizer = translator.tokenizer
+    marked = MarkedText("the cat", tokenizer, keep=True, glossary=Glossary.of({"cat": "Kater"}))
+    readings = tuple(ReadingWriter(marked, tokenizer).readings(marked.text))
+    segment = Segment("the cat", [*readings[0].ids], readings)
+    tokens, without, prefix, taken = tokenizer.encode_target(
+        ["Hund sieht Kater", "Hund sieht", "Hund", "Kater sieht"]
+    )
+    found = [[Hypothesis(tokens, -2.0, -2.0, without_terms=Hypothesis(without, -1.0, -1.0))]]
+    monkeypatch.setattr(
+        term_places, "_attend", lambda _, pairs: iter([[[0.1, 0.9], [0.9, 0.1]]] * len(pairs))
+    )
+
+    def place(prefix: list[int]) -> list[int]:
+        [n_best] = term_places.place_terms(
+            translator.token_search, lambda _: [], [segment], found, [prefix]
+        )
+        return n_best[0].tokens
+
+    assert place([]) == taken
+    assert place(prefix[:-1]) == tokens
 
 
 @pytest.mark.parametrize(

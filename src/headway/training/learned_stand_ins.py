@@ -22,8 +22,7 @@ def write_stand_ins(directory: RunDirectory, data: PreparedData) -> None:
         first += group.training_pairs
         pairs = [data.train.pair(row) for row in chosen]
         found[name_pair(group.languages)] = find_steady_phrases(
-            # The symbol of the target language is not text.
-            [data.tokenizer.decode_source(ids[data.has_symbols :].tolist()) for ids, _ in pairs],
+            [data.tokenizer.decode_source(ids.tolist()) for ids, _ in pairs],
             [data.tokenizer.decode(ids.tolist()) for _, ids in pairs],
         )
     for path in directory.list_last_models():
