@@ -1,5 +1,6 @@
 """Fixtures of several packages: a model with random weights, a small corpus, and a finished run on it."""
 
+import platform
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,18 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import TextConfig
 from headway.inference import Translator
+from headway.kernels.variants import list_variants, read_instruction_sets
 from headway.text.tokenizer import Tokenizer
 from support.runs import command, write_corpus
 from support.toy_models import sentences, translate_words, write_random_model
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which versions and which native code ran: some tests are skipped without them."""
+    [variant, *_] = list_variants(platform.machine(), read_instruction_sets())
+    terminalreporter.write_line(
+        f"PyTorch {torch.__version__}; this processor runs native code for {variant.name}"
+    )
 
 
 @pytest.fixture(autouse=True)
