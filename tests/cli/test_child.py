@@ -14,23 +14,40 @@ from support.runs import command
 
 pytestmark = pytest.mark.slow
 PROGRAM = "import sys; from headway.cli.child import run_child; sys.exit(run_child(sys.argv[1:]))"
+RANKS = "from headway.cli.main import main; main()"  # the arguments ask for two
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_child_ends_with_the_command(number, corpus, tmp_path):
+@pytest.mark.parametrize(
+    ("program", "number", "thread"),
+    [
+        (PROGRAM, signal.SIGKILL, 0),
+        (PROGRAM, signal.SIGTERM, 0),
+        (RANKS, signal.SIGTERM, 0),
+        # Any thread may receive what has arrived while a process was stopped.
+        (PROGRAM, signal.SIGTERM, -1),
+        (RANKS, signal.SIGTERM, -1),
+    ],
+)
+def test_a_child_ends_with_the_command(program, number, thread, corpus, tmp_path):
     words = command(tmp_path / "run", corpus, training__max_steps=100_000)
-    parent = subprocess.Popen([sys.executable, "-c", PROGRAM, *words])
+    words += ["--ranks", "2"] if program == RANKS else []
+    parent = subprocess.Popen([sys.executable, "-c", program, *words])
     log = tmp_path / "run" / "metrics.jsonl"
     end = time.monotonic() + 60
     while not (log.exists() and log.stat().st_size) and time.monotonic() < end:
         time.sleep(0.05)
-    [child] = children(parent.pid)
-    parent.send_signal(number)
-    code = parent.wait(60)
+    started = children(parent.pid)
+    assert started
+    threads = sorted(map(int, os.listdir(f"/proc/{parent.pid}/task")))
+    os.kill(threads[thread], number)
+    try:
+        code = parent.wait(60)
+    finally:
+        parent.kill()
     end = time.monotonic() + 10
-    while is_running(child) and time.monotonic() < end:
+    while any(map(is_running, started)) and time.monotonic() < end:
         time.sleep(0.01)
-    assert not is_running(child)
+    assert not any(map(is_running, started))
     assert code == (143 if number == signal.SIGTERM else -signal.SIGKILL)
     saved = list((tmp_path / "run" / "checkpoints").glob("step-*"))
     assert len(saved) > 1 or number == signal.SIGKILL

@@ -4,9 +4,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import IO
 
-from headway.cli.signals import forward_signals
+from headway.cli.signals import LOOK, forward_signals
 
 # The child has the modules of this process, and not those of the directory where it is started.
 CODE = """
@@ -43,5 +44,8 @@ def run_child(arguments: Sequence[str], output: IO[bytes] | None = None) -> int:
         started.append(child)
         if received:  # before the child was there
             child.send_signal(received[0])
-        code = child.wait()
+        code = None
+        while code is None:
+            with suppress(subprocess.TimeoutExpired):
+                code = child.wait(LOOK)
     return code if code >= 0 else 128 - code

@@ -1,5 +1,6 @@
 """Start the ranks of a training on this machine, one process each, and watch them."""
 
+import math
 import multiprocessing
 import os
 import signal
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.error_messages import OUT_OF_MEMORY
-from headway.cli.signals import forward_signals
+from headway.cli.signals import LOOK, forward_signals
 from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
 
 if TYPE_CHECKING:
@@ -78,18 +79,18 @@ def _watch(
     ranks: list[BaseProcess], endings: "list[SimpleQueue[Ending]]", received: list[int]
 ) -> int:
     """Wait until all ranks have ended, and return the largest of their exit codes."""
-    deadline = None
+    deadline = math.inf
     try:
         while running := [rank for rank in ranks if rank.exitcode is None]:
-            timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
-            if not wait([rank.sentinel for rank in running], timeout):
+            if time.monotonic() >= deadline:
                 break
+            wait([rank.sentinel for rank in running], LOOK)
             for number, rank in enumerate(ranks):
                 if rank.exitcode and not received:
                     if rank.exitcode < 0:
                         name = signal.Signals(-rank.exitcode).name
                         raise RankKilled(f"rank {number} of this training was ended by {name}")
-                    deadline = deadline or time.monotonic() + GRACE
+                    deadline = min(deadline, time.monotonic() + GRACE)
     finally:
         for rank in ranks:
             rank.kill()  # does nothing to those that have ended
