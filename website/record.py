@@ -1,7 +1,7 @@
 """Record commands in a terminal as an animated picture: ``python website/record.py OUT.svg COMMAND...``.
 
 The commands run one after the other in bash. If a command takes longer than ``LONGEST`` seconds, it is shown faster,
-and the picture says by how much. The last frame shows all output; it is also what a printed page shows.
+and the picture says by how much. It shows the last ``ROWS`` rows; its last frame is also what a printed page shows.
 """
 
 import html
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-COLUMNS = 100
+COLUMNS, ROWS = 100, 28
 LONGEST = 12.0  # seconds that the output of one command is shown
 KEY = 0.04  # seconds between two keys
 PAUSE = 1.5  # seconds after each command
@@ -53,7 +53,7 @@ def record(command: str) -> list[tuple[float, str]]:
         SystemExit: If the command fails.
     """
     ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (40, COLUMNS))
+    termios.tcsetwinsize(theirs, (ROWS, COLUMNS))
     started = time.monotonic()
     environment = {**os.environ, "TERM": "dumb", "COLUMNS": str(COLUMNS)}
     with subprocess.Popen(
@@ -143,7 +143,8 @@ def write_svg(rows: list[tuple[Row, float | None]], seconds: float) -> str:
     """Return an animated SVG picture: each row appears at its time, and the animation repeats."""
     total = seconds + STILL
     count = max(row.number for row, _ in rows) + 1
-    width, height = round(COLUMNS * WIDTH) + 32, count * HEIGHT + 52
+    shown = min(count, ROWS)
+    width, height = round(COLUMNS * WIDTH) + 32, shown * HEIGHT + 52
     parts, rules = [], []
     for index, (row, end) in enumerate(rows):
         text = html.escape(row.text)
@@ -162,18 +163,28 @@ def write_svg(rows: list[tuple[Row, float | None]], seconds: float) -> str:
             f'<text x="16" y="{y}"{style} style="{still}animation: k{index} {total:.2f}s step-end infinite">'
             f"{text}</text>"
         )
+    appear = {row.number: row.seconds for row, _ in reversed(rows)}
+    moves = [(0.0, 0), *((appear[n], n + 1 - shown) for n in sorted(appear) if n >= shown)]
+    steps = (
+        f"{100 * at / total:.3f}% {{ transform: translateY({-n * HEIGHT}px) }}" for at, n in moves
+    )
+    rules.append(f"@keyframes scroll {{ {' '.join(steps)} }}")
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}">',
             f"<style>{STYLE}{chr(10).join(rules)}",
-            "@media (prefers-reduced-motion: reduce) { text { animation: none !important } }",
+            f"#rows {{ transform: translateY({-moves[-1][1] * HEIGHT}px); animation: scroll {total:.2f}s step-end infinite }}",
+            "@media (prefers-reduced-motion: reduce) { text, #rows { animation: none !important } }",
             "</style>",
             f'<rect width="{width}" height="{height}" rx="8" fill="#1e2128"/>',
+            f'<clipPath id="screen"><rect y="32" width="{width}" height="{height - 32}"/></clipPath>',
+            '<g clip-path="url(#screen)"><g id="rows">',
+            *parts,
+            "</g></g>",
             *(
                 f'<circle cx="{x}" cy="18" r="6" fill="{color}"/>'
                 for x, color in ((20, "#ed6a5e"), (40, "#f4bf4f"), (60, "#61c554"))
             ),
-            *parts,
             "</svg>",
             "",
         ]

@@ -38,7 +38,7 @@ def test_a_child_ends_with_the_command(program, number, thread, corpus, tmp_path
         time.sleep(0.05)
     started = children(parent.pid)
     assert started
-    threads = sorted(map(int, os.listdir(f"/proc/{parent.pid}/task")))
+    threads = sorted(int(each.name) for each in Path(f"/proc/{parent.pid}/task").iterdir())
     os.kill(threads[thread], number)
     try:
         code = parent.wait(60)

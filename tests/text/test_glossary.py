@@ -121,17 +121,25 @@ def test_a_mistake_in_a_file_is_named(
 
 
 def test_what_must_stay_is_found() -> None:
+    numbers = ["5 km/h", "3.5kg", "50%", "1,000 MB", "-20 °C"]
     kept = [
         "{name}", "{{a.b}}", "${x}", "$VAR", "%1$s", "%d", "%.2f", "%(count)s", "%name%", "%@",
         "https://example.org/a?b=c&d", "www.example.org", "joe.doe@example.com", "`rm -rf /`",
-        "/etc/hosts", "~/notes.txt", "./run.sh", r"C:\temp\a.txt", '<x id="1"/>', "<b>", "</b>", "5 km/h",
-        "3.5kg", "50%", "1,000 MB", "-20 °C", "{0}", "{count, number}",
+        "/etc/hosts", "~/notes.txt", "./run.sh", r"C:\temp\a.txt", '<x id="1"/>', "<b>", "</b>", "{0}", "{count, number}",
         "{n, plural, one {# file of {name}} other {# files}}",
     ]  # fmt: skip
-    for text in kept:
+    for text in kept + numbers:
         for sentence in (f"Look at {text} now.", f"{text}", f"(x {text})", f"See {text}."):
             spans = [sentence[k.start : k.end] for k in find_kept_text(sentence)]
-            assert spans == [text], sentence
+            is_alone = sentence in numbers
+            assert spans == ([] if is_alone else [text]), sentence
+
+
+def test_numbers_with_units_alone_are_translated() -> None:
+    """Languages write them differently: "1.5%" is "1,5 %" in German."""
+    assert find_kept_text("1.5% – 3 km") == []
+    assert find_kept_text("1.5% {name}")
+    assert not has_words("3 km")
 
 
 def test_kept_text_that_is_no_part_of_its_sentence_is_like_a_tag() -> None:

@@ -68,7 +68,33 @@ class KeptText(NamedTuple):
 
 
 def find_kept_text(text: str) -> list[KeptText]:
-    """Return what the translation of a text must keep, from left to right."""
+    """Return what the translation of a text must keep, from left to right.
+
+    Numbers with units are kept in sentences. Alone they are what a model may have learned to write as its language
+    does: "1.5%" is "1,5 %" in German.
+    """
+    found = _match(text)
+    if all(kept.kind == "literal" for kept in found) and not _has_words(text, found):
+        return []
+    _set_apart_before(text, found)
+    _set_apart_after(text, found)
+    return found
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has a letter besides placeholders, addresses, code, tags and numbers with units."""
+    return _has_words(text, _match(text))
+
+
+def _has_words(text: str, found: list[KeptText]) -> bool:
+    ends = [0, *(kept.end for kept in found)]
+    starts = [*(kept.start for kept in found), len(text)]
+    gaps = (text[end:start] for end, start in zip(ends, starts, strict=True))
+    return any(character.isalpha() for gap in gaps for character in gap)
+
+
+def _match(text: str) -> list[KeptText]:
+    """Return placeholders, addresses, code, tags and numbers with units, from left to right."""
     if _HINT.search(text) is None:
         return []
     found = []
@@ -79,8 +105,6 @@ def find_kept_text(text: str) -> list[KeptText]:
         if closing and text[end : end + 1] == closing:
             start, end, kind = start - 1, end + 1, "tag"
         found.append(KeptText(start, end, kind))
-    _set_apart_before(text, found)
-    _set_apart_after(text, found)
     return found
 
 
@@ -119,12 +143,3 @@ def _join_apart(text: str, group: list[KeptText], start: int, end: int) -> list[
     if any(text.startswith("<", kept.start) for kept in group):
         return [kept._replace(kind="tag") for kept in group]
     return [KeptText(start, end, "tag")]
-
-
-def has_words(text: str) -> bool:
-    """Return whether a text has a letter besides what its translation keeps."""
-    rest, at = "", 0
-    for kept in find_kept_text(text):
-        rest += text[at : kept.start]
-        at = kept.end
-    return any(character.isalpha() for character in rest + text[at:])
