@@ -1,7 +1,8 @@
-"""Compare Headway with other toolkits, or with another checkout of itself, on this machine.
+"""Compare Headway with other toolkits, another checkout of itself, or a wheel, on this machine.
 
 python benchmarks/run.py --text DIR                        other toolkits
 python benchmarks/run.py --text DIR --against CHECKOUT     another checkout of Headway
+python benchmarks/run.py --text DIR --against WHEEL        a wheel, with native code compiled for this very processor
 
 Run it with the Python that has Headway installed. DIR holds train, valid and test_2016_flickr of
 Multi30k as .en and .de, plain or .gz. All sides get the same batches and sentences and take turns.
@@ -11,8 +12,10 @@ See README.md.
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -29,6 +32,7 @@ from worker import Cell
 from headway.text.tokenizer import Tokenizer
 
 HERE = Path(__file__).parent
+WHEEL = "wheel"  # the directory in which a wheel is unpacked
 PARTS = ("train", "threads", "translate")
 # Warm-up steps, and steps of a repeat.
 STEPS = {"tiny": (20, 12), "base": (1, 2)}
@@ -45,6 +49,8 @@ def main() -> None:
         find_files(args.text, split)  # report a missing file before anything is installed
     work: Path = args.work
     work.mkdir(parents=True, exist_ok=True)
+    if args.against is not None and args.against.suffix == ".whl":
+        args.against = unpack_wheel(args.against, work / WHEEL)
     torch.set_num_threads(1)
     os.sched_setaffinity(0, {args.cores[0]})
     # A comparison with another checkout needs no peers.
@@ -143,10 +149,22 @@ def plan(
 
 
 def with_checkout(sides: list[Side], checkout: Path | None) -> list[Side]:
-    """Add each side once more with the code of another checkout, if there is one."""
+    """Add each side once more with the code of another checkout or of a wheel, if there is one."""
     if checkout is None:
         return sides
-    return [*sides, *(s._replace(name=f"{s.name}{OTHER}", checkout=checkout) for s in sides)]
+    others = [s._replace(name=f"{s.name}{OTHER}", checkout=checkout) for s in sides]
+    if checkout.name == WHEEL:
+        sides = [side._replace(native="native") for side in sides]
+    return [*sides, *others]
+
+
+def unpack_wheel(wheel: Path, directory: Path) -> Path:
+    """Write the package of a wheel where a checkout has it, beside the scripts of this checkout; return ``directory``."""
+    shutil.rmtree(directory, ignore_errors=True)
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(directory / "src")
+    (directory / "benchmarks").symlink_to(HERE)
+    return directory
 
 
 def count_batches(record: Record, work: Path) -> None:
@@ -205,11 +223,14 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--penalties", type=float, nargs="+", default=(0.0, 1.0), metavar="ALPHA",
                         help="length penalties of beam search; with 0 all toolkits rank alike")  # fmt: skip
     parser.add_argument("--against", type=Path, metavar="CHECKOUT",
-                        help="compare with this checkout of Headway, not with other toolkits")  # fmt: skip
+                        help="compare with this checkout or wheel of Headway, not with other toolkits")  # fmt: skip
     args = parser.parse_args(words)
     if args.against is not None:
         args.against = args.against.resolve()
-        for script in ("train_headway.py", "translate_headway.py"):
+        scripts = (
+            () if args.against.suffix == ".whl" else ("train_headway.py", "translate_headway.py")
+        )
+        for script in scripts:
             if not (args.against / "benchmarks" / script).exists():
                 raise SystemExit(
                     f"{args.against}: no checkout of Headway, benchmarks/{script} is missing"

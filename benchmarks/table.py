@@ -25,7 +25,7 @@ class Record(Turn):
 
 
 REFERENCE = "torch.nn.Transformer"
-OTHER = " (other checkout)"  # end of the names of sides that run another checkout
+OTHER = " (other code)"  # end of the names of sides that run another checkout or a wheel
 PAIRS = [("Headway fp32", "CTranslate2 float32"), ("Headway int8", "CTranslate2 int8")]
 
 
@@ -104,9 +104,9 @@ def threads_table(shape: str, records: Sequence[Record]) -> str:
 
 
 def checkout_table(part: str, records: Sequence[Record]) -> str:
-    """Return the table that compares the sides of this checkout with those of another one."""
+    """Return the table that compares the sides of this checkout with those of another one or of a wheel."""
     lines = [
-        "| side | cell | this checkout : other checkout, median (minimum to maximum) | same result |",
+        "| side | cell | this checkout : other code, median (minimum to maximum) | same result |",
         "|---|---|---|---|",
     ]
     for cell, group in grouped(records, cell_name):

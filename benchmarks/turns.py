@@ -26,7 +26,8 @@ class Side(NamedTuple):
         script: The name of a script in ``benchmarks/``.
         task: The argument of the script, sent as JSON.
         cores: The processor cores to run on, with one thread each.
-        checkout: Another checkout of Headway, whose script and package run; None: this checkout.
+        checkout: Another checkout of Headway, or an unpacked wheel, whose package runs; None: this checkout.
+        native: ``HEADWAY_NATIVE``, the variant of native code; empty: the best for this processor.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Side(NamedTuple):
     task: Mapping[str, object]
     cores: tuple[int, ...]
     checkout: Path | None = None
+    native: str = ""
 
 
 class Turn(Answer):
@@ -61,6 +63,8 @@ class Process:
                 environment["PYTHONPATH"] = str(side.checkout / "src")
             elif "PYTHONPATH" in os.environ:
                 environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
+        if side.native:
+            environment["HEADWAY_NATIVE"] = side.native
         folder = HERE if side.checkout is None else side.checkout / "benchmarks"
         task = json.dumps({**side.task, "threads": len(side.cores)})
         pinned = ["taskset", "-c", ",".join(map(str, side.cores))]

@@ -12,7 +12,6 @@ PART is one of:
     materials     the software bill of materials is valid, and names the libraries by their digests
     start         installed in a new environment without a compiler, it translates at once; needs --model
     bits          it computes the same bits as code that is compiled on this machine; needs --model
-    rates         it is as fast as code that is compiled for this very processor, in turns
 
 The exit code is 1 if a promise is broken.
 """
@@ -37,12 +36,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.kernels.variants import LIBRARIES, NATIVE, SOURCES, VARIANTS, read_instruction_sets
+from headway.kernels.variants import LIBRARIES, SOURCES, VARIANTS, read_instruction_sets
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "A man is walking his dog."
 MOST_SECONDS = 2.0  # from the start of a command to its first translation, beyond importing torch
-LEAST_RATE = 0.97  # of code that is compiled for this processor
 # Libraries that every system of the platform's tag has.
 SYSTEM = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6"}
 
@@ -373,56 +371,6 @@ def examine_bits(this: Examination) -> None:
         )
 
 
-CELLS = {
-    "training": ["bench", "train", "--ranks", "1"],
-    "translation": ["bench", "translate", "--cells", "32x4", "32x1", "1x4", "1x1"],
-}
-
-
-def examine_rates(this: Examination) -> None:
-    """Measure all cells of the benchmark, in turns with code compiled for this very processor."""
-    best = variants_here()[0]
-    precisions = {"training": ["fp32"], "translation": ["fp32", "int8"]}
-    if best == "avx512bf16":
-        precisions["training"].append("bf16")
-    print(
-        "| work | model | precision | cell | wheel beside code compiled for this processor |\n|---|---|---|---|---|"
-    )
-    ratios = []
-    for preset in ("tiny", "base"):
-        for work, words in CELLS.items():
-            for precision in precisions[work]:
-                seconds: dict[bool, list[list[float]]] = {True: [], False: []}
-                for turn in range(2 * this.repeats):
-                    installed = turn % 2 == 0
-                    with tempfile.TemporaryDirectory() as directory:
-                        report = Path(directory) / "rates.json"
-                        run(
-                            sys.executable, "-m", "headway", *words, "--preset", preset, "--threads", "1",
-                            "--repeats", "3", "--precision", precision, "--json", report,
-                            env=environment_of(this, best if installed else NATIVE.name, installed),
-                        )  # fmt: skip
-                        rows = json.loads(report.read_text(encoding="utf-8"))["rows"]
-                    seconds[installed].append([row["seconds"]["low"] for row in rows])
-                for cell, (ours, theirs) in enumerate(
-                    zip(
-                        zip(*seconds[True], strict=True),
-                        zip(*seconds[False], strict=True),
-                        strict=True,
-                    )
-                ):
-                    ratio = min(theirs) / min(ours)
-                    ratios.append(ratio)
-                    label = words[words.index("--cells") + 1 + cell] if "--cells" in words else ""
-                    print(
-                        f"| {work} | {preset} | {precision} | {label} | {ratio:.3f} |", flush=True
-                    )
-    this.require(
-        min(ratios) >= LEAST_RATE,
-        f"every rate is at least {LEAST_RATE:.0%}: the lowest is {min(ratios):.1%}",
-    )
-
-
 PARTS: Mapping[str, Callable[[Examination], None]] = {
     "twice": examine_twice,
     "libraries": examine_libraries,
@@ -431,7 +379,6 @@ PARTS: Mapping[str, Callable[[Examination], None]] = {
     "materials": examine_materials,
     "start": examine_start,
     "bits": examine_bits,
-    "rates": examine_rates,
 }
 
 
