@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,31 @@ def test_a_side_of_another_checkout_runs_its_script_and_its_package(tmp_path):
     process = Process(Side("x", Path(sys.executable), "headway_side.py", {}, cores, tmp_path))
     assert process.facts == {"path": str(tmp_path / "src")}
     process.close()
+
+
+@pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
+def test_a_wheel_is_compared_with_code_for_this_very_processor(tmp_path, monkeypatch):
+    import run
+    from turns import Process, Side
+
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
+        wheel.writestr("headway/__init__.py", "")
+    monkeypatch.delenv("HEADWAY_NATIVE", raising=False)
+    other = run.unpack_wheel(tmp_path / "a.whl", tmp_path / run.WHEEL)
+    assert (other / "src" / "headway" / "__init__.py").exists()
+    assert (other / "benchmarks" / "translate_headway.py").exists()
+    program = tmp_path / "python"  # in place of the interpreter: what would it run?
+    program.write_text('#!/bin/sh\necho "\\"$PYTHONPATH $HEADWAY_NATIVE\\""\n')
+    program.chmod(0o700)
+    cores = (min(os.sched_getaffinity(0)),)
+    sides = run.with_checkout([Side("x", program, "train_headway.py", {}, cores)], other)
+    found = []
+    for side in sides:
+        process = Process(side)
+        found.append(process.facts)
+        process.close()
+    assert str(found[0]).endswith(" native")
+    assert found[1] == f"{other / 'src'} "
 
 
 def test_batches_have_the_wanted_number_of_tokens():
