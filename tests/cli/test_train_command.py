@@ -50,6 +50,24 @@ def test_a_signal_saves_and_ends_the_run(
     assert_equal_runs(path, uninterrupted_run)
 
 
+def test_a_line_of_progress_has_the_best_score_so_far(corpus, tmp_path, monkeypatch):
+    lines = []
+
+    def say(display, text):
+        best = display.run.state.best
+        lines.append((text, best and best.headline))
+
+    monkeypatch.setattr(Display, "SECONDS", -1.0)  # a line for each step
+    monkeypatch.setattr(Display, "say", say)
+    words = command(tmp_path / "run", corpus)
+    words.remove("--quiet")
+    assert dispatch(words) == 0
+    of_steps = [(text, best) for text, best in lines if "tokens/s" in text and "left" in text]
+    assert {best is None for _, best in of_steps} == {True, False}
+    for text, best in of_steps:
+        assert (f"  best {best}  " in text) if best else ("best" not in text)
+
+
 def test_a_signal_that_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

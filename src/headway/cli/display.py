@@ -22,13 +22,11 @@ class Display:
     SECONDS = 30.0  # between two lines
 
     def __init__(self, run: "Run", *, quiet: bool) -> None:
-        self.quiet = quiet
+        self.run, self.quiet = run, quiet
         self.settings = run.config.training
         self.console, self.bar = make_bar(quiet=quiet)
         self.task = self.bar.add_task("", total=self.settings.max_steps, completed=run.step)
         self.kind = run.config.model.kind
-        best = run.state.best
-        self.best = f"  best {best.headline}" if best else ""
         self.rate, self.seconds_a_step = 0.0, 0.0
         self.clock = self.shown = 0.0
 
@@ -54,8 +52,9 @@ class Display:
         if isinstance(event, StepReport):
             self._measure(event.tokens, now - self.clock)
             left = (self.settings.max_steps - event.step) * self.seconds_a_step
+            best = f"  best {self.run.state.best.headline}" if self.run.state.best else ""
             line = (
-                f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{self.best}"
+                f"loss {event.loss:.3f}  perplexity {perplexity_of(event.nll):.1f}{best}"
                 f"  {self.rate:,.0f} tokens/s  {format_duration(left)} left"
             )
             self.bar.update(self.task, completed=event.step, description=line)
