@@ -315,6 +315,22 @@ def test_processes_that_join_at_the_same_time_do_no_harm(tmp_path: Path) -> None
     assert not list(tmp_path.glob(".tmp-*"))
 
 
+def test_parts_that_are_joined_while_they_are_read_are_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, read = tmp_path / "out", resumable_output.State.read
+    finish_parts(path, ["a\n", "b\n", "c\n"])
+
+    def read_late(file: Path) -> resumable_output.State:
+        monkeypatch.undo()
+        join(path)
+        return read(file)
+
+    monkeypatch.setattr(resumable_output.State, "read", read_late)
+    join(path)
+    assert path.read_text() == "a\nb\nc\n"
+
+
 def test_a_join_waits_for_a_process_that_has_just_finished(tmp_path: Path) -> None:
     path = tmp_path / "out"
     finish_parts(path, ["a\n", "b\n", "c\n"])

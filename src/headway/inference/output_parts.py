@@ -89,8 +89,6 @@ def join_parts(path: Path, identity: Mapping[str, str], count: int) -> list[str]
 
 
 def _find_unfinished(path: Path, identity: Mapping[str, str], count: int) -> list[str]:
-    if is_joined(path, identity):
-        return []
     found = []
     for part in _all_parts(count):
         text, file = unfinished_files(path, part.suffix)
@@ -102,7 +100,8 @@ def _find_unfinished(path: Path, identity: Mapping[str, str], count: int) -> lis
             found.append(f"{part.number} (of another {changes})")
         elif not (state and state.is_finished and text.exists()):
             found.append(str(part.number))
-    return found
+    # After the parts: a process that joins them deletes them when this is true.
+    return [] if is_joined(path, identity) else found
 
 
 def remove_parts(path: Path, count: int) -> None:
