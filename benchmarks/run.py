@@ -18,7 +18,7 @@ import time
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from inputs import find_files, write_batches, write_sentences, write_subwords
@@ -32,7 +32,7 @@ from worker import Cell
 from headway.text.tokenizer import Tokenizer
 
 HERE = Path(__file__).parent
-WHEEL = "wheel"  # the directory in which a wheel is unpacked
+SCRIPTS = ("train_headway.py", "translate_headway.py")
 PARTS = ("train", "threads", "translate")
 # Warm-up steps, and steps of a repeat.
 STEPS = {"tiny": (20, 12), "base": (1, 2)}
@@ -42,6 +42,18 @@ SENTENCES = {"tiny": (1000, 100), "base": (128, 20)}
 EXTRA = 50  # maximum steps beyond the longest source of a batch, if lengths are not forced
 
 
+class OtherCode(NamedTuple):
+    """Code of Headway that this checkout is compared with.
+
+    Attributes:
+        checkout: A directory with its package and its benchmarks.
+        native_here: The variant of native code that this checkout uses beside it; empty: the best one.
+    """
+
+    checkout: Path
+    native_here: str = ""
+
+
 def main() -> None:
     """Prepare the data and the sides, measure in turns, and print the tables."""
     args = parse_arguments()
@@ -49,8 +61,7 @@ def main() -> None:
         find_files(args.text, split)  # report a missing file before anything is installed
     work: Path = args.work
     work.mkdir(parents=True, exist_ok=True)
-    if args.against is not None and args.against.suffix == ".whl":
-        args.against = unpack_wheel(args.against, work / WHEEL)
+    args.other = find_other_code(args.against, work)
     torch.set_num_threads(1)
     os.sched_setaffinity(0, {args.cores[0]})
     # A comparison with another checkout needs no peers.
@@ -107,9 +118,9 @@ def plan(
             several = [
                 s._replace(name=f"{s.name}, {len(all_cores)} cores", cores=all_cores) for s in ours
             ]
-            return with_checkout(ours + several, args.against), [None]
-        if args.against:
-            return with_checkout(ours, args.against), [None]
+            return with_other_code(ours + several, args.other), [None]
+        if args.other:
+            return with_other_code(ours, args.other), [None]
         wirings: dict[str, dict[str, bool]] = {
             "": {}, ", paper's dropout": {"paper_dropout": True}, ", bf16 by autocast": {"autocast": True},
         }  # fmt: skip
@@ -145,26 +156,31 @@ def plan(
         Side(f"CTranslate2 {p}", peers, "translate_ctranslate2.py", task | {"precision": p}, one)
         for p in ("float32", "int8")
     ]
-    return (with_checkout(ours, args.against) if args.against else theirs + ours), cells
+    return (with_other_code(ours, args.other) if args.other else theirs + ours), cells
 
 
-def with_checkout(sides: list[Side], checkout: Path | None) -> list[Side]:
-    """Add each side once more with the code of another checkout or of a wheel, if there is one."""
-    if checkout is None:
-        return sides
-    others = [s._replace(name=f"{s.name}{OTHER}", checkout=checkout) for s in sides]
-    if checkout.name == WHEEL:
-        sides = [side._replace(native="native") for side in sides]
-    return [*sides, *others]
-
-
-def unpack_wheel(wheel: Path, directory: Path) -> Path:
-    """Write the package of a wheel where a checkout has it, beside the scripts of this checkout; return ``directory``."""
+def find_other_code(against: Path | None, work: Path) -> OtherCode | None:
+    """Return the code of a checkout or of a wheel, which is unpacked into the directory ``work``."""
+    if against is None:
+        return None
+    if against.suffix != ".whl":
+        return OtherCode(against)
+    directory = work / "wheel"  # as a checkout: with a package, and the scripts of this checkout
     shutil.rmtree(directory, ignore_errors=True)
-    with zipfile.ZipFile(wheel) as file:
+    with zipfile.ZipFile(against) as file:
         file.extractall(directory / "src")
     (directory / "benchmarks").symlink_to(HERE)
-    return directory
+    return OtherCode(directory, native_here="native")
+
+
+def with_other_code(sides: list[Side], other: OtherCode | None) -> list[Side]:
+    """Add each side once more with other code of Headway, if there is some."""
+    if other is None:
+        return sides
+    return [
+        *(side._replace(native=other.native_here) for side in sides),
+        *(side._replace(name=f"{side.name}{OTHER}", checkout=other.checkout) for side in sides),
+    ]
 
 
 def count_batches(record: Record, work: Path) -> None:
@@ -227,14 +243,13 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     args = parser.parse_args(words)
     if args.against is not None:
         args.against = args.against.resolve()
-        scripts = (
-            () if args.against.suffix == ".whl" else ("train_headway.py", "translate_headway.py")
-        )
-        for script in scripts:
-            if not (args.against / "benchmarks" / script).exists():
-                raise SystemExit(
-                    f"{args.against}: no checkout of Headway, benchmarks/{script} is missing"
-                )
+        if args.against.suffix == ".whl":
+            if not zipfile.is_zipfile(args.against):
+                raise SystemExit(f"{args.against}: no wheel")
+        elif missing := [x for x in SCRIPTS if not (args.against / "benchmarks" / x).exists()]:
+            raise SystemExit(
+                f"{args.against}: no checkout of Headway, benchmarks/{missing[0]} is missing"
+            )
     if args.model is not None and not (args.model / "model.safetensors").exists():
         raise SystemExit(f"{args.model}: holds no model.safetensors; give a run or model directory")
     return args

@@ -85,21 +85,21 @@ def test_a_wheel_is_compared_with_code_for_this_very_processor(tmp_path, monkeyp
     with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
         wheel.writestr("headway/__init__.py", "")
     monkeypatch.delenv("HEADWAY_NATIVE", raising=False)
-    other = run.unpack_wheel(tmp_path / "a.whl", tmp_path / run.WHEEL)
-    assert (other / "src" / "headway" / "__init__.py").exists()
-    assert (other / "benchmarks" / "translate_headway.py").exists()
+    other = run.find_other_code(tmp_path / "a.whl", tmp_path)
+    assert (other.checkout / "src" / "headway" / "__init__.py").exists()
+    assert (other.checkout / "benchmarks" / "translate_headway.py").exists()
     program = tmp_path / "python"  # in place of the interpreter: what would it run?
     program.write_text('#!/bin/sh\necho "\\"$PYTHONPATH $HEADWAY_NATIVE\\""\n')
     program.chmod(0o700)
     cores = (min(os.sched_getaffinity(0)),)
-    sides = run.with_checkout([Side("x", program, "train_headway.py", {}, cores)], other)
+    sides = run.with_other_code([Side("x", program, "train_headway.py", {}, cores)], other)
     found = []
     for side in sides:
         process = Process(side)
         found.append(process.facts)
         process.close()
     assert str(found[0]).endswith(" native")
-    assert found[1] == f"{other / 'src'} "
+    assert found[1] == f"{other.checkout / 'src'} "
 
 
 def test_batches_have_the_wanted_number_of_tokens():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO
 
-from headway.cli.signals import LOOK, forward_signals
+from headway.cli.signals import LONGEST_WAIT, forward_signals
 
 # The child has the modules of this process, and not those of the directory where it is started.
 CODE = """
@@ -47,5 +47,5 @@ def run_child(arguments: Sequence[str], output: IO[bytes] | None = None) -> int:
         code = None
         while code is None:
             with suppress(subprocess.TimeoutExpired):
-                code = child.wait(LOOK)
+                code = child.wait(LONGEST_WAIT)
     return code if code >= 0 else 128 - code

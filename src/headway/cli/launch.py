@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.error_messages import OUT_OF_MEMORY
-from headway.cli.signals import LOOK, forward_signals
+from headway.cli.signals import LONGEST_WAIT, forward_signals
 from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _watch(
         while running := [rank for rank in ranks if rank.exitcode is None]:
             if time.monotonic() >= deadline:
                 break
-            wait([rank.sentinel for rank in running], LOOK)
+            wait([rank.sentinel for rank in running], LONGEST_WAIT)
             for number, rank in enumerate(ranks):
                 if rank.exitcode and not received:
                     if rank.exitcode < 0:

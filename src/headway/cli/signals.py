@@ -14,9 +14,9 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 # Seconds in which a second signal is taken for the first: systemd and Slurm signal all processes of a job,
 # and a launcher sends its own signal on to its ranks.
 TOGETHER = 0.3
-# Seconds after which a process that waits for others looks for signals. Python calls handlers in the main thread,
+# Seconds for which a process waits for others before it looks for signals. Python calls handlers in the main thread,
 # which a signal does not wake if another thread has received it, as happens to a process that was stopped (SIGSTOP).
-LOOK = 1.0
+LONGEST_WAIT = 1.0
 
 
 class ForcedEnd:
@@ -95,7 +95,8 @@ class Signals:
 def forward_signals(list_running: Callable[[], Iterable[int]]) -> Iterator[list[int]]:
     """Send SIGINT, SIGTERM and SIGHUP of this process on to others; the list has those that came.
 
-    A second SIGINT or SIGTERM ends this process. Whoever waits for the others does so for `LOOK` at a time.
+    A second SIGINT or SIGTERM ends this process. To wait for the others, wait for `LONGEST_WAIT` again and again: a
+    signal that comes during one wait may be sent on only after it.
 
     Args:
         list_running: Returns the numbers of the other processes.

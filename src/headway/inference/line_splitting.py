@@ -1,4 +1,4 @@
-"""Split a line into the segments that a model reads, with what their translations keep and prescribe."""
+"""Split a line into the segments that a model translates, each with its placeholders and terms of a glossary."""
 
 from collections.abc import Callable, Sequence
 

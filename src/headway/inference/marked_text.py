@@ -1,4 +1,4 @@
-"""Text in which each part that a translation keeps or prescribes is one private-use character."""
+"""A text in which one private-use character stands for each placeholder, address, tag and term of a glossary."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Mark(NamedTuple):
 
 
 class MarkedText:
-    """A text in which each part that a translation keeps or prescribes is one private-use character.
+    """A text with a private-use character in the place of each kept part and of each term.
 
     Args:
         text: Raw text.

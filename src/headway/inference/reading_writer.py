@@ -1,4 +1,4 @@
-"""Choose what the model reads in the place of text that the translation keeps.
+"""Write the readings of a segment: choose what the model reads in the place of a placeholder or an address.
 
 A model has seldom seen ``{name}`` or an address, and translates the words around it badly. So it reads a
 stand-in: a phrase that it translates in the same way in most sentences, or a word that it copies. A constraint

@@ -1,4 +1,4 @@
-"""What a model reads for a segment whose translation keeps or prescribes text."""
+"""A reading: the text that a model reads in the place of a segment with placeholders or terms of a glossary."""
 
 import re
 from typing import NamedTuple

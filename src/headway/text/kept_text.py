@@ -59,7 +59,7 @@ class KeptText(NamedTuple):
         start: Its first character.
         end: The character after it.
         kind: How it stands in a sentence. A name stands for words, a tag for none, like other kept text in
-            brackets of its own; a literal is ordinary text that other languages write in the same way.
+            brackets of its own; a literal, a number with its unit, is read like the words beside it.
     """
 
     start: int
