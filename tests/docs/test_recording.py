@@ -60,6 +60,7 @@ def test_the_picture_ends_at_the_last_rows() -> None:
     picture = ElementTree.fromstring(drawn)
     assert int(picture.attrib["viewBox"].split()[3]) == record.ROWS * record.HEIGHT + 52
     assert f"#rows {{ transform: translateY({-13 * record.HEIGHT}px)" in drawn
+    assert f"translateY({-record.HEIGHT}px)" in drawn  # row after row
     [rows_group] = picture.findall(f".//{SVG}g[@id='rows']")
     assert [text.text for text in rows_group][-1] == str(many - 1)
 

@@ -1,11 +1,15 @@
 """Processes that tests start, and what other processes do, as Linux shows it."""
 
 import multiprocessing
+import os
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+
+from headway.errors import HeadwayError
 
 
 def fork(function: Callable[..., None], *arguments: object) -> BaseProcess:
@@ -15,6 +19,14 @@ def fork(function: Callable[..., None], *arguments: object) -> BaseProcess:
         warnings.simplefilter("ignore", DeprecationWarning)  # of the threads of this process
         process.start()
     return process
+
+
+def fail_or_sleep(seconds: float) -> int:
+    """Be a rank: the first one ends with an error, and the others do not notice it."""
+    if os.environ["RANK"] == "0":
+        raise HeadwayError("the first rank has failed")
+    time.sleep(seconds)
+    return 0
 
 
 def is_running(process: int) -> bool:

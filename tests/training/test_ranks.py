@@ -23,6 +23,7 @@ from headway.training.machine import Machine
 from headway.training.rank_count import count_ranks
 from headway.training.run_directory import RunDirectory
 from headway.training.trainer import StepReport
+from support.processes import fail_or_sleep
 from support.ranks import in_ranks
 from support.runs import assert_equal_runs, command, metrics, opened
 
@@ -222,6 +223,14 @@ def test_a_mistake_under_torchrun_is_named_once(mistake, corpus, tmp_path):
 def test_a_file_that_a_rank_cannot_read_is_named(tmp_path):
     with pytest.raises(HeadwayError, match=r"missing\.de: No such file or directory$"):
         launch.launch(os.stat, (tmp_path / "missing.de",), 1)
+
+
+def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(monkeypatch):
+    monkeypatch.setattr(launch, "GRACE", 0.5)
+    started = time.monotonic()
+    with pytest.raises(HeadwayError, match="the first rank has failed"):
+        launch.launch(fail_or_sleep, (60.0,), 2)
+    assert time.monotonic() - started < 30
 
 
 def test_a_rank_that_runs_out_of_memory_says_so():
