@@ -97,6 +97,17 @@ def test_the_sweep_wins_over_the_usual_settings_and_the_last_training_over_the_s
     assert dropouts == ["0.2", "0.3", "0.3", "0.3", "0.1"]
 
 
+def test_a_forward_model_is_trained_as_long_as_the_last_one_if_it_is_the_last_one():
+    def steps(of: int) -> dict[str, str]:
+        return {"training.max-steps": str(of)}
+
+    scale = replace(SCALE, forward=steps(500), final=steps(800))
+    for more_text, names in ((True, ["500", "800"]), (False, ["800"])):
+        stages = follow(maker(scale, Choices(more_text=more_text)), {})
+        trained = [stages[name] for name in ("forward-1", "final") if name in stages]
+        assert [options(s).overrides["training.max-steps"] for s in trained] == names
+
+
 def test_settings_of_the_user_hold_in_every_training_and_are_not_swept():
     stages = follow(maker(model__dropout="0.17", training__seed="7"), {})
     trainings = [s for s in stages.values() if s.run]

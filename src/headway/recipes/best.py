@@ -69,11 +69,13 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
             "backward", "models", "a model of the other direction", real.reversed,
             {**scale.common, **scale.backward, **swept}, is_backward=True,
         )  # fmt: skip
+    # Without translations, the forward models are the last ones, and trained as long as such.
+    as_last = {} if choices.more_text else scale.final
     models: list[Trained] = []
     for seed in range(1, min(choices.forward_models, scale.forward_models) + 1):
         result = yield make.train(
             f"forward-{seed}", "models", f"a model of the wanted direction, seed {seed}", real,
-            {**scale.common, **scale.forward, **swept}, seed=seed,
+            {**scale.common, **scale.forward, **swept, **as_last}, seed=seed,
         )  # fmt: skip
         models.append(Trained(make.run(f"forward-{seed}"), result))
     best = max(models, key=lambda model: model.result.bleu)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 4  # raised by each change that gives an old plan other stages
+VERSION = 5  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
@@ -32,14 +32,15 @@ class Scale:
         sweep: The candidates of the sweep; the first is used without a sweep.
         sweep_share: Share of the steps of a forward model that a candidate is trained for.
         forward_models: The most models of the wanted direction, which differ in the seed.
-        forward: Their settings.
+        forward: Their settings, if a training on translations follows.
         backward: Settings of the model of the other direction.
         may_ensemble: Whether the forward models translate the text together, if this is better on the
             validation text. Otherwise each of them translates it.
         real_weight: How often the text of the last training has the real pairs. It has each translation
             of them once.
         mono_weight: The most monolingual lines of a language, for each real pair.
-        final: Settings of the last training, on real and translated text; they win over those of the sweep.
+        final: Settings of the last training; they win over those of the sweep. It is the one on real and
+            translated text, or, without translations, the forward model.
         alphas: Length penalties to try besides that of the preset.
         beams: Beams to try besides that of the preset, with the best length penalty.
         student: Settings of the student, which has no others.
