@@ -86,6 +86,17 @@ def test_a_mark_of_the_next_word_is_not_one_of_the_element() -> None:
     assert show(place(paragraph, found)) == "Ach <b:nein.>  (so)"
 
 
+def test_marks_at_the_ends_of_an_element_are_replaced_with_it() -> None:
+    for text, before, after in (("«Name», dear", "", ", "), ("as (Doe).", "as ", "."), ("(«a»)", "(", ")")):  # fmt: skip
+        start = text.index("«" if "«" in text else "(")
+        end = text.index("»" if "»" in text else ")") + 1
+        kept = Paragraph(text, [Element(start, end, "k", is_kept=True)])
+        spans = word_spans(text)
+        target = text.upper().replace("«", "„").replace("»", "“")
+        found = linked(text, target, *((n, n) for n in range(len(spans))))
+        assert show(place(kept, found)).startswith(f"{before.upper()}<k:{text[start:end]}>{after}")
+
+
 def test_elements_among_spaces_stay_among_them() -> None:
     paragraph = Paragraph("a   b", [Element(2, 2, "x"), Element(3, 3, "y")])
     found = linked("a   b", "A   B", (0, 0), (1, 1))

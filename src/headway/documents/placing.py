@@ -6,6 +6,7 @@ Every element comes back once. The links of words decide where; what has no link
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Generic
 
 from headway.documents.paragraph import Content, Element, Paragraph, Translated
@@ -194,14 +195,14 @@ class _Placing(Generic[Content]):
         a, b = words[first][0], words[last - 1][1]
         if element.is_kept and self._is_in_word(element):  # the rest of the word must not be lost
             return (b, b) if text[element.start - 1 : element.start].isalnum() else (a, a)
-        # Punctuation beside the element in the source stays outside of it.
+        # Punctuation beside the element in the source stays outside of it, and punctuation in it inside.
         inside = text[element.start : element.end]
         if element.end < len(text) and is_mark(text[element.end]) and not inside[-1].isspace():
-            while b - 1 > a and is_mark(target[b - 1]):
-                b -= 1
+            others = _count_marks(target[a:b][::-1]) - _count_marks(inside[::-1])
+            b = max(a + 1, b - max(0, others))
         if element.start and is_mark(text[element.start - 1]) and not inside[0].isspace():
-            while a + 1 < b and is_mark(target[a]):
-                a += 1
+            others = _count_marks(target[a:b]) - _count_marks(inside)
+            a = min(b - 1, a + max(0, others))
         a = min(max(a, span[0]), span[1])
         return a, min(max(b, a), span[1])
 
@@ -236,6 +237,11 @@ class _Placing(Generic[Content]):
         before, after = self._places[text]
         number = bisect_left(before, element.start)  # the same text can stand in several places
         return (after[number], after[number] + len(text)) if len(after) > number else None
+
+
+def _count_marks(text: str) -> int:
+    """Return with how many punctuation marks a text begins."""
+    return sum(1 for _ in takewhile(is_mark, text))
 
 
 def _occurrences(text: str, part: str) -> list[int]:
