@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from headway.documents.opening import OFFICE as OFFICE_KINDS
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
@@ -200,10 +201,8 @@ def test_names_of_columns_numbers_formulas_and_sheets_stay() -> None:
     strings = read(out, "xl/sharedStrings.xml")
     assert "<t>Name</t>" in strings  # of a table, whose columns have these names
     assert "rPh" not in strings  # how the old text is pronounced
-    cells = [
-        re.findall("<f>.*?</f>|<v>.*?</v>", read(each, "xl/worksheets/sheet1.xml"))
-        for each in (data, out)
-    ]
+    sheets = [read(each, "xl/worksheets/sheet1.xml") for each in (data, out)]
+    cells = [re.findall('<f>.*?</f>(?:<v>.*?</v>)?|(?<!str">)<v>.*?</v>', each) for each in sheets]
     assert cells[0] == cells[1] != []
     assert read(out, "xl/workbook.xml") == read(data, "xl/workbook.xml")
     odf = make_file(".ods", 1)
@@ -211,6 +210,112 @@ def test_names_of_columns_numbers_formulas_and_sheets_stay() -> None:
     written = read(document.write([upper(each) for each in document.paragraphs]), "content.xml")
     for kept in ("<text:p>42 things<", "<text:p>a cached text<", 'table:name="Sheet one"'):
         assert kept in written
+
+
+def make_sheet(content: str) -> bytes:
+    kind = "vnd.openxmlformats-officedocument.spreadsheetml"
+    names = 'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    parts = [
+        ("xl/workbook.xml", f"{kind}.sheet.main", f"<x:workbook {names}/>"),
+        ("xl/worksheets/sheet1.xml", f"{kind}.worksheet", f"<x:worksheet {names}>{content}</x:worksheet>"),
+    ]  # fmt: skip
+    return write_office_package("xl/workbook.xml", parts, {})
+
+
+def translated_sheet(content: str, translate: Callable[[Paragraph[object]], Translated]) -> str:
+    document = open_document(make_sheet(content), "x.xlsx")
+    out = document.write([translate(paragraph) for paragraph in document.paragraphs])
+    return read(out, "xl/worksheets/sheet1.xml").partition(">")[2].rpartition("</")[0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ('<x:c r="A1" t="str"><x:v>a &amp; b</x:v></x:c>', '<x:c r="A1" t="str"><x:v>A &amp; B</x:v></x:c>'),
+        ("<x:c t='str'>\n<x:v>a</x:v></x:c>", "<x:c t='str'>\n<x:v>A</x:v></x:c>"),
+        *((each, each) for each in (
+            '<x:c t="str"><x:f>B1</x:f><x:v>a</x:v></x:c>', '<x:c t="e"><x:v>#REF!</x:v></x:c>', '<x:c t="s"><x:v>0</x:v></x:c>',
+            '<x:c r="t"><x:v>a</x:v></x:c>',
+        )),
+    ],
+)  # fmt: skip
+def test_a_cell_has_its_text_in_itself_if_it_is_no_result_of_a_formula(
+    cell: str, expected: str
+) -> None:
+    assert translated_sheet(cell, upper) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "text", "expected"),
+    [
+        # Codes at the ends are no part of the text; a page number is, and is never translated.
+        ('&amp;L&amp;"Arial,Bold"&amp;12page &amp;P of &amp;N&amp;B', "page 1 of 9",
+         '&amp;L&amp;"Arial,Bold"&amp;12&amp;N OF &amp;P PAGE&amp;B'),
+        # The parts of a header and its lines are translated one by one; ampersands are doubled.
+        ("a&amp;R&amp;&quot;Arial&quot;b &amp;&amp; c\nd", "a\nb & c\nd", "A&amp;R&amp;&quot;Arial&quot;B &amp;&amp; C\nD"),
+        ("&amp;C&amp;K00B0502 b &amp;Ua&amp;U", "2 b a", "&amp;C&amp;K00B0502 B &amp;UA&amp;U"),
+        ("&amp;A&amp;C&amp;D", None, None),
+    ],
+)  # fmt: skip
+def test_headers_of_printed_sheets_keep_their_codes(
+    header: str, text: str | None, expected: str | None
+) -> None:
+    content = f"<x:headerFooter><x:oddHeader>{header}</x:oddHeader></x:headerFooter>"
+    document = open_document(make_sheet(content), "x.xlsx")
+    assert [each.text for each in document.paragraphs] == ([] if text is None else [text])
+    translate = reverse if expected and "OF" in expected else upper
+    if expected is not None:
+        assert translated_sheet(content, translate) == content.replace(header, expected)
+
+
+def test_a_header_that_would_be_too_long_stays() -> None:
+    content = "<x:headerFooter><x:oddFooter>&amp;Ca b</x:oddFooter></x:headerFooter>"
+    for size, is_changed in ((253, True), (254, False)):
+        out = translated_sheet(content, lambda _, size=size: Translated("b" * size))
+        assert (out != content) == is_changed
+
+
+def test_a_number_behind_the_size_of_a_font_does_not_become_part_of_the_size() -> None:
+    content = "<x:headerFooter><x:evenFooter>x &amp;14b</x:evenFooter></x:headerFooter>"
+    out = translated_sheet(content, lambda p: Translated("X 2B", WordLinks.identity(p.text)))
+    assert out == content.replace("x &amp;14b", "X &amp;14 2B")
+
+
+def test_templates_and_files_with_macros_are_read_as_documents() -> None:
+    for made, suffixes in OFFICE_KINDS.items():
+        data = make_file(made, 1)
+        for suffix in suffixes:
+            document = open_document(data, f"x{suffix}")
+            assert len(document.paragraphs) == len(open_document(data, f"x{made}").paragraphs)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "other"),
+    [
+        ("docm", "document.main", "ms-word.document.macroEnabled.main"), ("dotx", "document.main", "wordprocessingml.template.main"),
+        ("ppsx", "presentation.main", "presentationml.slideshow.main"), ("potm", "presentation.main", "ms-powerpoint.template.macroEnabled.main"),
+        ("xlsm", "sheet.main", "ms-excel.sheet.macroEnabled.main"), ("ott", "text", "opendocument.text-template"),
+    ],
+)  # fmt: skip
+def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(
+    name: str, kind: str, other: str
+) -> None:
+    made = {"d": ".docx", "p": ".pptx", "x": ".xlsx", "o": ".odt"}[name[0]]
+    data = make_file(made, 1)
+    package = zipfile.ZipFile(io.BytesIO(data))
+    pattern = rf'(?<=[/."])[\w.-]*{re.escape(kind)}(?=["+]|$)'
+    members = [
+        (each, re.sub(pattern, f"vnd.{other}" if name != "ott" else f"vnd.oasis.{other}", package.read(each).decode())
+         if each in ("[Content_Types].xml", "mimetype") else package.read(each))
+        for each in package.namelist()
+    ]  # fmt: skip
+    changed_file = write_zip(members)
+    assert changed_file != data
+    texts = [
+        [p.text for p in open_document(file, f"x.{name}").paragraphs]
+        for file in (data, changed_file)
+    ]
+    assert texts[0] == texts[1] != []
 
 
 def test_a_file_names_the_new_language() -> None:

@@ -165,11 +165,17 @@ def make_xlsx(chooser: random.Random) -> bytes:
         if chooser.random() < 0.7
         else ""
     )
+    printed = chooser.choice([
+        f'&amp;L&amp;"Arial,Bold"&amp;12{words(chooser, 2)}&amp;R&amp;K00B050{words(chooser, 1)} &amp;P',
+        f"&amp;C{words(chooser, 1)} &amp;B{words(chooser, 1)}&amp;B &amp;&amp; {words(chooser, 2)}&amp;D", "&amp;A",
+    ])  # fmt: skip
+    loose = f'<row r="{last + 1}"><c r="A{last + 1}" t="str"><v>{words(chooser, 3)}</v></c></row>'
     sheet = (
         f'<worksheet xmlns="{_SHEET}" xmlns:r="{OFFICE}/relationships"><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c>'
-        f'<c r="B1" t="s"><v>1</v></c></row>{rows}{inline}</sheetData><dataValidations count="1"><dataValidation type="list" '
+        f'<c r="B1" t="s"><v>1</v></c></row>{rows}{inline}{loose}</sheetData><dataValidations count="1"><dataValidation type="list" '
         f'showInputMessage="1" promptTitle="{words(chooser, 2)}" prompt="{words(chooser, 3)}" sqref="D1"><formula1>"Yes,No"</formula1>'
-        '</dataValidation></dataValidations><tableParts count="1"><tablePart r:id="rId2"/></tableParts></worksheet>'
+        f"</dataValidation></dataValidations><headerFooter><oddHeader>{printed}</oddHeader></headerFooter>"
+        '<tableParts count="1"><tablePart r:id="rId2"/></tableParts></worksheet>'
     )  # fmt: skip
     columns = "".join(f'<tableColumn id="{n}" name="{name}"/>' for n, name in enumerate(headers, 1))
     kind = "vnd.openxmlformats-officedocument.spreadsheetml"

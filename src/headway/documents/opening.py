@@ -6,9 +6,18 @@ from headway.documents.messages import MessageDocument
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
 
+OFFICE = {  # suffixes of office files: documents first, then those with macros, templates and shows
+    ".docx": (".docx", ".docm", ".dotx", ".dotm"),
+    ".pptx": (".pptx", ".pptm", ".potx", ".potm", ".ppsx", ".ppsm"),
+    ".xlsx": (".xlsx", ".xlsm", ".xltx", ".xltm"),
+    ".odt": (".odt", ".ott"),
+    ".odp": (".odp", ".otp"),
+    ".ods": (".ods", ".ots"),
+}
+_KINDS = {suffix: kind for kind, suffixes in OFFICE.items() for suffix in suffixes}
 SUFFIXES = (  # of the files that `open_document` reads
-    ".csv", ".docx", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".odp", ".ods", ".odt", ".po", ".pot",
-    ".pptx", ".srt", ".tsv", ".txt", ".vtt", ".xhtml", ".xlf", ".xliff", ".xlsx",
+    ".csv", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".tsv", ".txt", ".vtt",
+    ".xhtml", ".xlf", ".xliff", *_KINDS,
 )  # fmt: skip
 
 
@@ -66,10 +75,10 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.documents.table import TableDocument
 
             return MessageDocument(TableDocument(data, options, "\t" if suffix == ".tsv" else ""))
-        case ".docx" | ".pptx" | ".xlsx" | ".odt" | ".odp" | ".ods":
+        case _ if suffix in _KINDS:
             from headway.documents.office.document import read_office_file
 
-            return read_office_file(data, options, suffix)
+            return read_office_file(data, options, _KINDS[suffix])
         case ".epub":
             from headway.documents.office.epub import read_book
 

@@ -1,4 +1,4 @@
-"""Office files: .docx, .pptx, .xlsx, .odt, .odp and .ods."""
+"""Office files: .docx, .pptx, .xlsx, .odt, .odp and .ods, their templates, and files with macros."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,23 +41,23 @@ class PackagedDocument:
         return self._package.write(changes)
 
 
-def read_office_file(data: bytes, options: DocumentOptions, suffix: str) -> PackagedDocument:
+def read_office_file(data: bytes, options: DocumentOptions, kind: str) -> PackagedDocument:
     """Read an office file.
 
     Args:
         data: The content of the file.
         options: What is known about the translation.
-        suffix: Of its name.
+        kind: The suffix of such documents, without macros.
 
     Raises:
         HeadwayError: If the file is damaged, of another kind, or too large.
     """
     package = Package(data)
     language = Language(options.source, options.target)
-    find = find_odf_parts if suffix.startswith(".od") else find_ooxml_parts
-    fixed = find_fixed_texts(package) if suffix == ".xlsx" else frozenset()
+    find = find_odf_parts if kind.startswith(".od") else find_ooxml_parts
+    fixed = find_fixed_texts(package) if kind == ".xlsx" else frozenset()
     parts = [
         (name, XmlPart(package, name, grammar, language, fixed))
-        for name, grammar in find(package, suffix)
+        for name, grammar in find(package, kind)
     ]
     return PackagedDocument(package, parts)

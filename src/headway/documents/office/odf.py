@@ -42,16 +42,17 @@ _GRAMMAR = Grammar(
 )  # fmt: skip
 
 
-def find_odf_parts(package: Package, suffix: str) -> Iterator[tuple[str, Grammar]]:
+def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]:
     """Yield the names of the parts with text or a language, each with its grammar.
 
     Raises:
         HeadwayError: If the package is no file of this kind, or is encrypted.
     """
-    kind = package.read("mimetype").decode("ascii", "replace") if "mimetype" in package else ""
-    expected = f"application/vnd.oasis.opendocument.{_KINDS[suffix]}"
-    if (kind and kind.strip() != expected) or "content.xml" not in package:
-        raise HeadwayError(f"is no {suffix} file, although its name says so")
+    found = package.read("mimetype").decode("ascii", "replace") if "mimetype" in package else ""
+    expected = f"application/vnd.oasis.opendocument.{_KINDS[kind]}"
+    is_other = found and found.strip().removesuffix("-template") != expected
+    if is_other or "content.xml" not in package:
+        raise HeadwayError(f"is no {kind} file, although its name says so")
     if _MANIFEST in package and b"encryption-data" in package.read(_MANIFEST):
         raise HeadwayError("is encrypted: save it without a password")
     for name in package.names:

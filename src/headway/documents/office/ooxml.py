@@ -3,18 +3,33 @@
 import re
 from collections.abc import Iterator
 
+from headway.documents.office import sheet_headers
 from headway.documents.office.dialects import CELL, SLIDE, WORD
 from headway.documents.office.grammar import Grammar
 from headway.documents.office.package import Package
+from headway.documents.office.sheet_headers import SheetHeaders
 from headway.documents.xml_tokens import XmlToken
 from headway.errors import HeadwayError
 
 _TYPES = "[Content_Types].xml"
-_MAIN = {
-    ".docx": "wordprocessingml.document.main",
-    ".pptx": "presentationml.presentation.main",
-    ".xlsx": "spreadsheetml.sheet.main",
-}
+_MAIN = {  # ends of the types of a file's main part: documents and templates, without and with macros
+    ".docx": (
+        "wordprocessingml.document.main", "wordprocessingml.template.main",
+        "ms-word.document.macroEnabled.main", "ms-word.template.macroEnabledTemplate.main",
+    ),
+    ".pptx": tuple(
+        end
+        for kind in ("presentation", "slideshow", "template")
+        for end in (f"presentationml.{kind}.main", f"ms-powerpoint.{kind}.macroEnabled.main")
+    ),
+    ".xlsx": tuple(
+        end
+        for kind in ("sheet", "template")
+        for end in (f"spreadsheetml.{kind}.main", f"ms-excel.{kind}.macroEnabled.main")
+    ),
+}  # fmt: skip
+# The opening tag of a cell with a text in it, and what stands before its value: no formula.
+_TEXT_CELL = re.compile(r"""<(?:\w+:)?c\s(?:[^<>]*\s)?t=["']str["'][^<>]*>\s*""")
 # Alternative texts; old drawings have them in `alt`, and texts in the shape of a picture in `string`.
 _PICTURES = {
     "docPr": ("descr", "title"),
@@ -40,6 +55,14 @@ def _is_placeholder(token: XmlToken, source: str) -> bool:
     return f"<{token.prefix}ph" in source[token.end : max(end, token.end)]
 
 
+def _is_no_text(token: XmlToken, source: str) -> bool:
+    """Return whether an element is a value that is no text: a number, a reference, or the result of a formula."""
+    if token.name != "v":
+        return False
+    start = source.rfind("<", 0, token.start)
+    return not _TEXT_CELL.fullmatch(source, start, token.start)
+
+
 _TEXT = Grammar(
     {"p": WORD}, attributes=_PICTURES, is_skipped=_is_deleted, languages={"lang": "w:val"}
 )
@@ -54,14 +77,16 @@ _LAYOUT = Grammar(
     {"p": SLIDE}, attributes=_PICTURES, is_skipped=_is_placeholder, languages={"*": "lang"}
 )
 _SHEET = Grammar(
-    {"is": CELL},
+    {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaders())},
+    frozenset({"c/v"}),
     attributes={
         "dataValidation": ("promptTitle", "prompt", "errorTitle", "error"),
         "hyperlink": ("tooltip",),
     },
+    is_skipped=_is_no_text,
 )
 _GRAMMARS = {  # by the ends of types of content, without "+xml"
-    "wordprocessingml.document.main": _TEXT,
+    **dict.fromkeys(_MAIN[".docx"], _TEXT),
     "wordprocessingml.document.glossary": _TEXT,
     "wordprocessingml.header": _TEXT,
     "wordprocessingml.footer": _TEXT,
@@ -69,7 +94,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "wordprocessingml.endnotes": _TEXT,
     "wordprocessingml.comments": _TEXT,
     "wordprocessingml.styles": Grammar(languages={"lang": "w:val"}),
-    "presentationml.presentation.main": Grammar(languages={"*": "lang"}),
+    **dict.fromkeys(_MAIN[".pptx"], Grammar(languages={"*": "lang"})),
     "presentationml.slide": _SLIDE,
     "presentationml.notesSlide": _SLIDE,
     "presentationml.comments": _SLIDE,
@@ -88,22 +113,24 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "package.core-properties": Grammar(plain=_TITLES),
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
-_SIGNS_OF_TEXT = re.compile(rb"<(?:\w+:)?is\b|<(?:\w+:)?dataValidation\b|tooltip=")
+_SIGNS_OF_TEXT = re.compile(
+    rb"""<(?:\w+:)?(?:is|dataValidation|\w+(?:Header|Footer))\b|tooltip=|\bt=["']str["'][^<>]*>\s*<(?:\w+:)?v\b"""
+)
 
 
-def find_ooxml_parts(package: Package, suffix: str) -> Iterator[tuple[str, Grammar]]:
+def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]:
     """Yield the names of the parts with text or a language, each with its grammar.
 
     Raises:
         HeadwayError: If the package is no file of this kind.
     """
     types = _read_types(package)
-    if not any(_MAIN[suffix] in kind for kind in types.values()):
-        raise HeadwayError(f"is no {suffix} file, although its name says so")
+    if not any(each.removesuffix("+xml").endswith(_MAIN[kind]) for each in types.values()):
+        raise HeadwayError(f"is no {kind} file, although its name says so")
     for name in package.names:
-        kind = types.get(name, "")
+        content = types.get(name, "").removesuffix("+xml")
         for end, grammar in _GRAMMARS.items():
-            if not kind.removesuffix("+xml").endswith(end):
+            if not content.endswith(end):
                 continue
             if grammar is not _SHEET or _SIGNS_OF_TEXT.search(package.read(name)):
                 yield name, grammar
