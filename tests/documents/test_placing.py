@@ -38,6 +38,16 @@ def test_kept_text_stays_wherever_the_translation_has_it() -> None:
     assert show(place(both, linked("b b", ""))) == "<c:b><d:b>"
 
 
+def test_a_kept_letter_is_not_one_of_another_word() -> None:
+    text = "a variable s is set"
+    paragraph = Paragraph(text, [Element(11, 12, "c", is_kept=True)])
+    found = linked(text, "eine Variable s ist es", (0, 0), (1, 1), (2, 2), (3, 3), (4, 4))
+    assert show(place(paragraph, found)) == "eine Variable <c:s> ist es"
+    # In a word it may be: the plural of a name.
+    glued = Paragraph("the tests", [Element(4, 8, "c", is_kept=True)])
+    assert show(place(glued, linked("the tests", "die tests", (0, 0), (1, 1)))) == "die <c:test>s"
+
+
 def test_kept_text_does_not_replace_words_that_translate_other_words() -> None:
     paragraph = Paragraph("7 tea,", [Element(0, 1, "n", is_kept=True)])
     # The only word of the translation would be lost, whatever it is linked to.
@@ -78,6 +88,13 @@ def test_kept_text_in_a_word_takes_nothing_of_the_word() -> None:
     paragraph = Paragraph("the XYcat", [Element(4, 6, "n", is_kept=True)])
     found = linked("the XYcat", "die Katze", (0, 0), (1, 1))
     assert show(place(paragraph, found)) == "die <n:XY>Katze"
+
+
+def test_kept_text_beside_a_dash_takes_nothing_of_the_word_behind_it() -> None:
+    text = "run make--but how"
+    paragraph = Paragraph(text, [Element(4, 8, "c", is_kept=True)])
+    found = linked(text, "mach los--aber wie", (0, 0), (1, 1), (2, 2))
+    assert show(place(paragraph, found)) == "mach <c:make> los--aber wie"
 
 
 def test_a_mark_of_the_next_word_is_not_one_of_the_element() -> None:

@@ -71,7 +71,7 @@ class _Placing(Generic[Content]):
     paragraph: Paragraph[Content]
     target: str
     links: WordLinks
-    _places: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+    _places: dict[tuple[str, bool], tuple[list[int], list[int]]] = field(default_factory=dict)
 
     def place(
         self,
@@ -193,8 +193,9 @@ class _Placing(Generic[Content]):
             a, b = (min(max(at, span[0]), span[1]) for at in part)
             return a, b
         a, b = words[first][0], words[last - 1][1]
-        if element.is_kept and self._is_in_word(element):  # the rest of the word must not be lost
-            return (b, b) if text[element.start - 1 : element.start].isalnum() else (a, a)
+        before, after = self._find_rest_of_word(element)
+        if element.is_kept and _has_letter(before + after):  # the rest of the word must not be lost
+            return (b, b) if _has_letter(before) else (a, a)
         # Punctuation beside the element in the source stays outside of it, and punctuation in it inside.
         inside = text[element.start : element.end]
         if element.end < len(text) and is_mark(text[element.end]) and not inside[-1].isspace():
@@ -206,12 +207,14 @@ class _Placing(Generic[Content]):
         a = min(max(a, span[0]), span[1])
         return a, min(max(b, a), span[1])
 
-    def _is_in_word(self, element: Element[Content]) -> bool:
-        """Return whether a letter or digit stands beside an element."""
+    def _find_rest_of_word(self, element: Element[Content]) -> tuple[str, str]:
+        """Return what else is in the words that an element begins and ends in: before it, and behind it."""
+        first, last = _overlapped(self.links.source, (element.start, element.end))
+        if first == last:
+            return "", ""
+        (start, _), (_, end) = self.links.source[first], self.links.source[last - 1]
         text = self.paragraph.text
-        return any(
-            0 <= at < len(text) and text[at].isalnum() for at in (element.start - 1, element.end)
-        )
+        return text[start : element.start], text[element.end : end]
 
     def _find_part_of_word(self, element: Element[Content], first: int, last: int) -> Span | None:
         """Return where the part of a word is that an element covers, such as the 2 in m2, if the word stays."""
@@ -229,12 +232,13 @@ class _Placing(Generic[Content]):
         if not element.is_kept or element.start == element.end:
             return None
         text = self.paragraph.text[element.start : element.end]
-        if text not in self._places:
-            self._places[text] = (
-                _occurrences(self.paragraph.text, text),
-                _occurrences(self.target, text),
+        is_whole = _is_whole(self.paragraph.text, element.start, element.end)
+        if (text, is_whole) not in self._places:
+            self._places[text, is_whole] = (
+                _occurrences(self.paragraph.text, text, is_whole),
+                _occurrences(self.target, text, is_whole),
             )
-        before, after = self._places[text]
+        before, after = self._places[text, is_whole]
         number = bisect_left(before, element.start)  # the same text can stand in several places
         return (after[number], after[number] + len(text)) if len(after) > number else None
 
@@ -244,11 +248,29 @@ def _count_marks(text: str) -> int:
     return sum(1 for _ in takewhile(is_mark, text))
 
 
-def _occurrences(text: str, part: str) -> list[int]:
+def _has_letter(text: str) -> bool:
+    return any(character.isalnum() for character in text)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether no letter or digit stands beside a part of a text."""
+    return not _has_letter(text[max(0, start - 1) : start] + text[end : end + 1])
+
+
+def _occurrences(text: str, part: str, is_whole: bool) -> list[int]:
+    """Return where a part stands in a text, from left to right.
+
+    Args:
+        text: The text.
+        part: The part.
+        is_whole: Whether a place between other letters does not count: a variable `s` is not in "is".
+    """
     found, at = [], text.find(part)
     while at >= 0:
-        found.append(at)
-        at = text.find(part, at + len(part))
+        end = at + len(part)
+        is_found = not is_whole or _is_whole(text, at, end)
+        found += [at] if is_found else []
+        at = text.find(part, end if is_found else at + 1)
     return found
 
 
