@@ -48,6 +48,17 @@ def test_a_kept_letter_is_not_one_of_another_word() -> None:
     assert show(place(glued, linked("the tests", "die tests", (0, 0), (1, 1)))) == "die <c:test>s"
 
 
+def test_a_kept_word_may_also_stand_for_itself() -> None:
+    text = "print the list in list and list"
+    code = [Element(18, 22, "a", is_kept=True), Element(27, 31, "b", is_kept=True)]
+    paragraph, pairs = Paragraph(text, code), [(n, n) for n in range(7)]
+    # In the first place it is a word, which has been translated, or has not.
+    found = linked(text, "druck die Liste in list und list", *pairs)
+    assert show(place(paragraph, found)) == "druck die Liste in <a:list> und <b:list>"
+    found = linked(text, "druck die list in list und list", *pairs)
+    assert show(place(paragraph, found)) == "druck die list in <a:list> und <b:list>"
+
+
 def test_kept_text_does_not_replace_words_that_translate_other_words() -> None:
     paragraph = Paragraph("7 tea,", [Element(0, 1, "n", is_kept=True)])
     # The only word of the translation would be lost, whatever it is linked to.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Translated
 from headway.errors import HeadwayError
+from headway.text.word_links import WordLinks
 from support.documents import expected_text, make_file, marked, same
 from support.office_damage import compare_packages, damage_package
 from support.office_files import OFFICE_MAKERS
@@ -88,6 +89,30 @@ def changed(suffix: str, seed: int) -> str:
     if " ".join(p.text for p in again.paragraphs).split() != expected.split():
         return f"{suffix} {seed}: other text"
     return ""
+
+
+def of_others(data: bytes, name: str) -> str:
+    """What holds for a file that another program made, or why it is refused.
+
+    Nothing changes if no text does, and every text is changed once by a translator that keeps what is no text.
+    """
+    options = DocumentOptions("en", "", (), is_complete=name.endswith((".po", ".pot", ".xlf", ".xliff")))  # fmt: skip
+    try:
+        document = open_document(data, name, options)
+    except HeadwayError as error:
+        return str(error)
+    paragraphs = document.paragraphs
+    written = document.write([same(paragraph) for paragraph in paragraphs])
+    if not options.is_complete and written != data:
+        return f"{name}: other bytes through an identity translator"
+    texts = [expected_text(paragraph) for paragraph in paragraphs]
+    links = [WordLinks.identity(paragraph.text) for paragraph in paragraphs]
+    written = document.write([*map(Translated, texts, links)])
+    again = open_document(written, name, options)
+    if options.is_complete:
+        return ""
+    words = " ".join(paragraph.text for paragraph in again.paragraphs).split()
+    return "" if words == " ".join(texts).split() else f"{name}: other text"
 
 
 def compare_markup(suffix: str, data: bytes, written: bytes) -> str:

@@ -1,6 +1,6 @@
 """A paragraph of a document: its text, and the inline elements in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -26,6 +26,13 @@ class Element(Generic[Content]):
     content: Content
     inner: list["Element[Content]"] = field(default_factory=list)
     is_kept: bool = False
+
+
+def walk(elements: Sequence[Element[Content]]) -> Iterator[Element[Content]]:
+    """Yield elements and those inside of them, in the order of the text."""
+    for element in elements:
+        yield element
+        yield from walk(element.inner)
 
 
 @dataclass

@@ -5,11 +5,12 @@ Every element comes back once. The links of words decide where; what has no link
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from typing import Generic
 
-from headway.documents.paragraph import Content, Element, Paragraph, Translated
+from headway.documents.paragraph import Content, Element, Paragraph, Translated, walk
 from headway.documents.points import (
     find_missing_spaces,
     find_point,
@@ -71,7 +72,35 @@ class _Placing(Generic[Content]):
     paragraph: Paragraph[Content]
     target: str
     links: WordLinks
-    _places: dict[tuple[str, bool], tuple[list[int], list[int]]] = field(default_factory=dict)
+
+    @cached_property
+    def _kept(self) -> dict[int, Span]:
+        """Where the translation has the text of an element that is kept, by where the element starts.
+
+        A short text can be in a long one, so the long ones are found first.
+        """
+        own = self.paragraph.text
+        kept: dict[str, list[int]] = {}
+        for element in walk(self.paragraph.elements):
+            if element.is_kept and element.start < element.end:
+                kept.setdefault(own[element.start : element.end], []).append(element.start)
+        found: dict[int, Span] = {}
+        taken = bytearray(len(own)), bytearray(len(self.target))  # the characters of longer ones
+        for text in sorted(kept, key=len, reverse=True):
+            size = len(text)
+            is_whole = all(_is_whole(own, start, start + size) for start in kept[text])
+            before = _occurrences(own, text, taken[0], is_whole)
+            after = _occurrences(self.target, text, taken[1], is_whole)
+            # Where the text is no element, it may have been translated: print the `list` of the list.
+            starts = before if len(before) == len(after) else kept[text]
+            elements = set(kept[text])
+            for start, place in zip(starts, after, strict=False):
+                if start in elements:
+                    found.setdefault(start, (place, place + size))
+                    taken[1][place : place + size] = b"1" * size
+            for start in kept[text]:
+                taken[0][start : start + size] = b"1" * size
+        return found
 
     def place(
         self,
@@ -229,18 +258,8 @@ class _Placing(Generic[Content]):
 
     def _find_kept(self, element: Element[Content]) -> Span | None:
         """Return where the translation has the text of an element that is kept, if it has it."""
-        if not element.is_kept or element.start == element.end:
-            return None
-        text = self.paragraph.text[element.start : element.end]
-        is_whole = _is_whole(self.paragraph.text, element.start, element.end)
-        if (text, is_whole) not in self._places:
-            self._places[text, is_whole] = (
-                _occurrences(self.paragraph.text, text, is_whole),
-                _occurrences(self.target, text, is_whole),
-            )
-        before, after = self._places[text, is_whole]
-        number = bisect_left(before, element.start)  # the same text can stand in several places
-        return (after[number], after[number] + len(text)) if len(after) > number else None
+        is_kept = element.is_kept and element.start < element.end
+        return self._kept.get(element.start) if is_kept else None
 
 
 def _count_marks(text: str) -> int:
@@ -257,18 +276,19 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     return not _has_letter(text[max(0, start - 1) : start] + text[end : end + 1])
 
 
-def _occurrences(text: str, part: str, is_whole: bool) -> list[int]:
+def _occurrences(text: str, part: str, taken: bytearray, is_whole: bool) -> list[int]:
     """Return where a part stands in a text, from left to right.
 
     Args:
         text: The text.
         part: The part.
+        taken: Not 0 at the characters of the text that do not count.
         is_whole: Whether a place between other letters does not count: a variable `s` is not in "is".
     """
     found, at = [], text.find(part)
     while at >= 0:
         end = at + len(part)
-        is_found = not is_whole or _is_whole(text, at, end)
+        is_found = not any(taken[at:end]) and (not is_whole or _is_whole(text, at, end))
         found += [at] if is_found else []
         at = text.find(part, end if is_found else at + 1)
     return found

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from headway.documents.office.escaping import escape_text
 from headway.documents.office.grammar import Grammar, ParagraphFormat, ParagraphReader
 from headway.documents.office.inline import InlineParagraph, Render
 from headway.documents.office.languages import Language
-from headway.documents.paragraph import Element, Paragraph, Translated
+from headway.documents.paragraph import Paragraph, Translated, walk
 from headway.documents.xml_tokens import XmlToken, find_attributes, iterate_xml
 from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
@@ -150,17 +150,11 @@ class _PartReader:
 def _find_free_text(paragraph: Paragraph[Any]) -> str:
     """Return the text of a paragraph without elements whose text is kept."""
     text, at = "", 0
-    for element in _walk(paragraph.elements):
+    for element in walk(paragraph.elements):
         if element.is_kept:
             text += paragraph.text[at : element.start]
             at = element.end
     return text + paragraph.text[at:]
-
-
-def _walk(elements: Sequence[Element[Any]]) -> Iterator[Element[Any]]:
-    for element in elements:
-        yield element
-        yield from _walk(element.inner)
 
 
 def _write_plain(translated: Translated, render: Render) -> str:
