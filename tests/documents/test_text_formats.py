@@ -51,6 +51,7 @@ def test_attributes_of_html(source: str, expected: str) -> None:
         ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"),
         ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
         ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"),
+        ("a \\[^b c] d[^e f]", "A \\[^B C\\] D\\[^E F\\]"),
         ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
         ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
@@ -59,6 +60,32 @@ def test_attributes_of_html(source: str, expected: str) -> None:
     ],
 )
 def test_marks_of_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        # MkDocs: the indented lines are in a box, and no code.
+        ('a\n!!! note "b"\n    c\n    d\n\n        e\n\nf\n', 'A\n!!! note "B"\n    C D\n\n        e\n\nF\n'),
+        ('- a\n\n    ??? tip\n        b\n', "- A\n\n    ??? tip\n        B\n"),
+        ('=== "a"\n\n    b\n\n=== "c"\n    d\n', '=== "A"\n\n    B\n\n=== "C"\n    D\n'),
+        # Docusaurus, VitePress, Pandoc
+        (":::note[a b]\nc\n:::\nd\n", ":::note[A B]\nC\n:::\nD\n"),
+        ("::: tip a b\nc\n:::\n", "::: tip A B\nC\n:::\n"), ("::: {.x}\nc\nd\n:::\n", "::: {.x}\nC D\n:::\n"),
+        # GitHub, Obsidian
+        ("> [!NOTE]\n> a\n> b\n", "> [!NOTE]\n> A B\n"), ("> [!x]- a\n> b\n", "> [!x]- A\n> B\n"), ("[[a b]] c", "[[a b]] C"),
+        # Jekyll, Hugo, snippets, attributes, abbreviations, definitions
+        ("{% if a %}\nb\n{% endif %}\n", "{% if a %}\nB\n{% endif %}\n"), ("{{< a >}}\nb\n", "{{< a >}}\nB\n"),
+        ('a\n--8<-- "b"\n', 'A\n--8<-- "b"\n'), ("[TOC]\n\na\n{: .b }\n", "[TOC]\n\nA\n{: .b }\n"),
+        ("*[ab]: c d\n", "*[ab]: C D\n"), ("a\n: b\n: c\n\n: d\n", "A\n: B\n: C\n\n: D\n"),
+        # Keys, symbols, marked words
+        ("a ++ctrl+a++ :smile: ==b==", "A ++ctrl+a++ :smile: ==B=="), ("![a](b){ width=9 }", "![A](b){ width=9 }"),
+        # None of these
+        ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"), (f"!!! {'a ' * 999}", f"\\!!! {'A ' * 999}"),
+    ],
+)  # fmt: skip
+def test_lines_that_programs_of_documentation_read(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
 
 

@@ -34,6 +34,8 @@ SHAPES = [
     *((".html", "", each, "") for each in ("<b>", "<p>a", "<!--", "<a ", "<a b=", "<code>x", "a<wbr>. ", "<p title=a>", "&")),
     (".html", "<img alt='", "c ", "'>"),
     *((".md", "", each, "x") for each in ("[", "*a ", "*a **a ", "`a``", "![a](b ", "[a](", "_a__", "a\n", "a  \n")),
+    *((".md", "", each, "x") for each in ("!!! a\n", "!!! a\n    ", ":::\n", ":::a ", "::: a", "=== \"", "[[", ":a")),
+    (".md", "".join(f"{'    ' * depth}!!! a\n" for depth in range(300)), "a", ""),
     *((".md", "", each, "x") for each in ("> ", "- a\n", "[a]: b\n", "<b>", "$a", "{{", "https://", "[^", "&a", " ", "\\")),
     *((".srt", CUE, each, "x") for each in ("<i>a ", "- a\n", "\n", " ", ") ", ". ", "{\\a", "<a", f"a\n\n{CUE}")),
     (".srt", "", "1", ""), (".srt", "", "00:", ""), (".vtt", "WEBVTT\n\n", CUE + "a\n\n", ""),

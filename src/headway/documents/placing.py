@@ -222,9 +222,10 @@ class _Placing(Generic[Content]):
             a, b = (min(max(at, span[0]), span[1]) for at in part)
             return a, b
         a, b = words[first][0], words[last - 1][1]
-        before, after = self._find_rest_of_word(element)
-        if element.is_kept and _has_letter(before + after):  # the rest of the word must not be lost
-            return (b, b) if _has_letter(before) else (a, a)
+        if element.is_kept:
+            before, after = self._find_rest_of_word(element)
+            if _has_letter(before + after):  # the rest of the word must not be lost
+                return (b, b) if _has_letter(before) else (a, a)
         # Punctuation beside the element in the source stays outside of it, and punctuation in it inside.
         inside = text[element.start : element.end]
         if element.end < len(text) and is_mark(text[element.end]) and not inside[-1].isspace():

@@ -84,7 +84,7 @@ def _read_passages(text: str) -> list[_Passage]:
     skipped = front.end() if front else 0
     lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
     # CommonMark knows no footnotes, and takes [^1]: note for the address of a link.
-    parsed = text.replace("[^", "\ue000\ue001")
+    parsed = re.sub(r"(?<!\\)\[\^", "\ue000\ue001", text)
     passages: list[_Passage] = []
     is_cell, at = False, 0
     for token in make_parser().parse(parsed[skipped:]):

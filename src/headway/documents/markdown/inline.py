@@ -10,15 +10,18 @@ from headway.documents.html.elements import VOID
 from headway.documents.paragraph import Translated
 from headway.documents.placing import place
 
-# Bare addresses are kept as text; footnotes, attributes, formulas, templates and check boxes are marks.
+# Bare addresses, names of pages, keys and symbols are kept as text; footnotes, attributes, formulas, templates, marks of
+# words and check boxes are marks.
 _KEPT = re.compile(
-    r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"])"
-    r"|(?P<start>\A\[[ xX]\]\s|\A:::+\s*[\w-]*|\A\[\^[^\]\s]{1,100}\]:)"
-    r"|\[\^[^\]\s]{1,100}\]|\{[#.:%{][^{}\n]*\}+|\$[^\s$][^$\n]*\$(?!\d)"
+    r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w))"
+    r"|(?P<start>\A\[[ xX]\]\s|\A\[\^[^\]\s]{1,100}\]:)"
+    r"|\[\^[^\]\s]{1,100}\]|\{[#.:%{][^{}\n]*\}+|\{ *(?:[.#]|\w+=)[^{}\n]*\}|\$[^\s$][^$\n]*\$(?!\d)|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?=\S)")
-_BLOCK_START = re.compile(r"\A([-+=#>:~])|\A(\d{1,9})([.)])(?=\s|\Z)")
+_BLOCK_START = re.compile(
+    r"\A([-+:](?=\s|\Z)|[-=]+(?=\s*\Z)|#{1,6}(?=\s|\Z)|>|~~~|:::|!!!|\?\?\?|===)|\A(\d{1,9})([.)])(?=\s|\Z)"
+)
 
 
 def split_blocks(tokens: Sequence[Token], places: Sequence[int], source: str) -> list[str | Block]:
@@ -48,6 +51,9 @@ def _join(run: Sequence[Part]) -> str | Block:
 
 def _make_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> Iterator[Part]:
     at = 0
+    if source.startswith(": ", places[0]):  # the mark of a definition
+        at = 2
+        yield Part("point", ": ", name="br")
     is_autolink = False
     for token in tokens:
         if "span" not in token.meta:
@@ -65,6 +71,8 @@ def _make_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> 
         elif token.type == "hardbreak":  # the spaces before it make the break
             while start > at and source[places[start] - 1 : places[start]] == " ":
                 start -= 1
+        elif token.type == "softbreak" and source[places[end] : places[end] + 2] == ": ":
+            end += 2  # the mark of a definition
         elif token.type == "link_open":
             is_autolink = token.markup == "autolink"
             end = end if is_autolink else start + 1
@@ -99,7 +107,8 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     """Yield the parts of a token."""
     kind = token.type
     if kind in ("softbreak", "hardbreak"):
-        yield Part("text", raw, " ") if kind == "softbreak" else Part("point", raw, name="br")
+        is_space = kind == "softbreak" and not raw.endswith(": ")
+        yield Part("text", raw, " ") if is_space else Part("point", raw, name="br")
     elif kind == "text_special":
         yield Part("text", raw, token.content)
     elif kind == "code_inline" and "\n" not in raw and "\r" not in raw:

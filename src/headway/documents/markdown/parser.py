@@ -2,20 +2,37 @@
 
 markdown-it says in which lines a paragraph is, but not at which characters its marks are. Every rule for
 inline markup is wrapped, so that the tokens that it makes remember where the rule began and ended.
+
+Lines that mean something to a program of documentation, such as MkDocs, Docusaurus, Jekyll or GitHub, are no part
+of a paragraph; at most they have a title, which is text.
 """
 
+import re
 from collections.abc import Callable
 
 from headway.errors import HeadwayError
 
 try:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
 except ImportError:
     raise HeadwayError('Markdown needs markdown-it-py: pip install "headway[documents]"') from None
 
 Rule = Callable[[StateInline, bool], bool]
 _DELIMITERS = ("emphasis", "strikethrough")
+_LONGEST_MARKER = 1000  # characters
+_DEEPEST_BOX = 80  # columns; there is code in deeper ones
+_MARKER = re.compile(
+    r"""
+    (?P<box>!!!|\?\?\?\+?|===[!+]?)(?:[ ]+[\w-]+)*(?:[ ]+"(?P<a>[^"\n]*)")?[ ]*\Z  # MkDocs: a box around indented lines
+    | :{3,}[ ]*(?:\{.*\}|[\w-]+\[(?P<b>[^\[\]]*)\]|[\w-]*(?:[ ]+(?P<c>[^\s{}][^{}]*?))?)?(?:[ ]*\{.*\})?[ ]*\Z  # other boxes
+    | \[![\w-]+\][+-]?(?:[ ]+(?P<d>\S.*))?\Z  # GitHub and Obsidian
+    | \*\[[^\[\]]+\]:[ ]+(?P<e>\S.*)  # an abbreviation
+    | (?:\{%.*%\}|\{\{[<%].*[>%]\}\}|\{:?[ ]*[.\#][^{}]*\}|;?-+8<-+.*|\[TOC\]|\[\[_TOC_\]\])[ ]*\Z
+    """,
+    re.VERBOSE,
+)
 
 
 def make_parser() -> MarkdownIt:
@@ -25,9 +42,34 @@ def make_parser() -> MarkdownIt:
     ``meta["label"]`` is where its label starts and ends.
     """
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+    ended = ["paragraph", "reference", "blockquote", "list"]
+    parser.block.ruler.before("fence", "marker", _read_marker, {"alt": ended})
     for rule in parser.inline.ruler.__rules__:
         rule.fn = _record(rule.name, rule.fn)
     return parser
+
+
+def _read_marker(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Read a line that is no part of a paragraph, and the lines in its box."""
+    if state.is_code_block(first):
+        return False
+    line = state.src[state.bMarks[first] + state.tShift[first] : state.eMarks[first]]
+    found = _MARKER.match(line) if len(line) <= _LONGEST_MARKER else None
+    if silent or not found:
+        return bool(found)
+    if title := next(filter(None, found.group("a", "b", "c", "d", "e")), ""):
+        token = state.push("inline", "", 0)
+        token.content, token.map, token.children = title, [first, first + 1], []
+    end = first + 1
+    if found["box"] and state.blkIndent < _DEEPEST_BOX:
+        while end < last and (state.isEmpty(end) or state.sCount[end] >= state.blkIndent + 4):
+            end += 1
+        outside = state.lineMax
+        state.lineMax, state.blkIndent = end, state.blkIndent + 4
+        state.md.block.tokenize(state, first + 1, end)
+        state.lineMax, state.blkIndent = outside, state.blkIndent - 4
+    state.line = end
+    return True
 
 
 def _record(name: str, rule: Rule) -> Rule:

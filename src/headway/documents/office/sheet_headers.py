@@ -132,8 +132,8 @@ class _Reader:
         if not self._codes:
             return
         if self._parts:
-            kind = "break" if self._is_border else "point"
-            self._parts.append(Part(kind, (Piece(*self._codes),)))
+            pieces = (Piece(*self._codes),)
+            self._parts.append(Part("break", pieces) if self._is_border else Part("point", pieces))
         else:
             self.start = self._codes[1]
         self._codes, self._is_border = None, False
