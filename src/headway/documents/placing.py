@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Generic
 
-from headway.documents.paragraph import Content, Element, Paragraph, Translated, walk
+from headway.documents.kept_places import find_kept
+from headway.documents.paragraph import Content, Element, Paragraph, Translated
 from headway.documents.points import (
     find_missing_spaces,
     find_point,
@@ -19,6 +20,7 @@ from headway.documents.points import (
     is_mark,
     is_trailing,
 )
+from headway.text.languages import is_translatable
 from headway.text.word_links import Span, WordLinks
 
 Range = tuple[int, int]  # the first, and the one after the last
@@ -75,32 +77,7 @@ class _Placing(Generic[Content]):
 
     @cached_property
     def _kept(self) -> dict[int, Span]:
-        """Where the translation has the text of an element that is kept, by where the element starts.
-
-        A short text can be in a long one, so the long ones are found first.
-        """
-        own = self.paragraph.text
-        kept: dict[str, list[int]] = {}
-        for element in walk(self.paragraph.elements):
-            if element.is_kept and element.start < element.end:
-                kept.setdefault(own[element.start : element.end], []).append(element.start)
-        found: dict[int, Span] = {}
-        taken = bytearray(len(own)), bytearray(len(self.target))  # the characters of longer ones
-        for text in sorted(kept, key=len, reverse=True):
-            size = len(text)
-            is_whole = all(_is_whole(own, start, start + size) for start in kept[text])
-            before = _occurrences(own, text, taken[0], is_whole)
-            after = _occurrences(self.target, text, taken[1], is_whole)
-            # Where the text is no element, it may have been translated: print the `list` of the list.
-            starts = before if len(before) == len(after) else kept[text]
-            elements = set(kept[text])
-            for start, place in zip(starts, after, strict=False):
-                if start in elements:
-                    found.setdefault(start, (place, place + size))
-                    taken[1][place : place + size] = b"1" * size
-            for start in kept[text]:
-                taken[0][start : start + size] = b"1" * size
-        return found
+        return find_kept(self.paragraph, self.target)
 
     def place(
         self,
@@ -224,8 +201,8 @@ class _Placing(Generic[Content]):
         a, b = words[first][0], words[last - 1][1]
         if element.is_kept:
             before, after = self._find_rest_of_word(element)
-            if _has_letter(before + after):  # the rest of the word must not be lost
-                return (b, b) if _has_letter(before) else (a, a)
+            if is_translatable(before + after):  # the rest of the word must not be lost
+                return (b, b) if is_translatable(before) else (a, a)
         # Punctuation beside the element in the source stays outside of it, and punctuation in it inside.
         inside = text[element.start : element.end]
         if element.end < len(text) and is_mark(text[element.end]) and not inside[-1].isspace():
@@ -266,33 +243,6 @@ class _Placing(Generic[Content]):
 def _count_marks(text: str) -> int:
     """Return with how many punctuation marks a text begins."""
     return sum(1 for _ in takewhile(is_mark, text))
-
-
-def _has_letter(text: str) -> bool:
-    return any(character.isalnum() for character in text)
-
-
-def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether no letter or digit stands beside a part of a text."""
-    return not _has_letter(text[max(0, start - 1) : start] + text[end : end + 1])
-
-
-def _occurrences(text: str, part: str, taken: bytearray, is_whole: bool) -> list[int]:
-    """Return where a part stands in a text, from left to right.
-
-    Args:
-        text: The text.
-        part: The part.
-        taken: Not 0 at the characters of the text that do not count.
-        is_whole: Whether a place between other letters does not count: a variable `s` is not in "is".
-    """
-    found, at = [], text.find(part)
-    while at >= 0:
-        end = at + len(part)
-        is_found = not any(taken[at:end]) and (not is_whole or _is_whole(text, at, end))
-        found += [at] if is_found else []
-        at = text.find(part, end if is_found else at + 1)
-    return found
 
 
 def _overlapped(words: Sequence[Span], span: Span) -> Range:
