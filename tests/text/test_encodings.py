@@ -3,12 +3,13 @@
 import io
 import os
 import re
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from headway.cli.standard_input import read_arriving_lines
+from headway.cli.standard_input import read_arriving_lines, read_input
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.encodings import check_encoding, likely_encoding
@@ -195,6 +196,18 @@ def test_a_document_on_standard_input_is_named(content: bytes, words: str) -> No
     with pytest.raises(HeadwayError, match=rf"^standard input: {words}"):
         list(read_arriving_lines(read_end))
     os.close(read_end)
+
+
+def test_a_translation_of_standard_input_says_how_documents_are_translated(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<!doctype html><p>one")
+    with page.open() as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", file)
+        for verb, has_hint in (("translate", True), ("parse", False)):
+            file.seek(0)
+            with pytest.raises(HeadwayError, match="an HTML page") as raised:
+                list(read_input(verb))
+            assert ("--input FILE" in str(raised.value)) == has_hint
 
 
 def test_utf16_on_standard_input_is_named() -> None:

@@ -21,16 +21,18 @@ def read_input(verb: str) -> Iterator[list[str]]:
     """
     if sys.stdin is None:
         raise HeadwayError(f"standard input is closed: nothing to {verb}")
-    yield from read_arriving_lines(sys.stdin.fileno())
+    hint = "; whole documents: --input FILE --output FILE" if verb == "translate" else ""
+    yield from read_arriving_lines(sys.stdin.fileno(), hint)
 
 
-def read_arriving_lines(file: int) -> Iterator[list[str]]:
+def read_arriving_lines(file: int, hint: str = "") -> Iterator[list[str]]:
     """Yield lines as they arrive: one at once if they come slowly, many together if they come fast.
 
     Reading the file descriptor waits until there is something, and returns what there is.
 
     Args:
         file: A file descriptor.
+        hint: What the message about a document ends with.
 
     Raises:
         HeadwayError: If the input is a document and not text; or if a line is not UTF-8, after all
@@ -41,7 +43,7 @@ def read_arriving_lines(file: int) -> Iterator[list[str]]:
     is_first = True
     while chunk := os.read(file, 1 << 16):
         if is_first:
-            _check_is_text(chunk)
+            _check_is_text(chunk, hint)
             is_first = False
         unfinished += chunk
         if b"\n" not in chunk:
@@ -55,12 +57,12 @@ def read_arriving_lines(file: int) -> Iterator[list[str]]:
         yield from _decode([bytes(unfinished)], number)
 
 
-def _check_is_text(start: bytes) -> None:
+def _check_is_text(start: bytes, hint: str) -> None:
     from headway.text.encodings import recognize_wide
     from headway.text.file_kinds import name_by_content
 
     if what := name_by_content(start):
-        raise HeadwayError(f"standard input: {what}")
+        raise HeadwayError(f"standard input: {what}{hint}")
     if wide := recognize_wide(start):
         raise HeadwayError(
             f"standard input: {wide.upper()}: convert the text to UTF-8: iconv -f {wide.upper()} -t UTF-8"

@@ -32,7 +32,7 @@ SIGNATURES = (
 # How text begins that is not plain -> the same.
 MARKUP = (
     (re.compile(rb"<!doctype html|<html[\s>]", re.IGNORECASE),
-     "an HTML page: headway serve translates HTML; here its plain text is needed"),
+     "an HTML page: its plain text is needed"),
     (re.compile(rb"<\?xml\s"), "an XML document: its plain text is needed"),
     (re.compile(rb"WEBVTT\s|1\s+\d+:\d\d:\d\d[,.]\d+ -->"), "subtitles: their plain text is needed"),
 )  # fmt: skip
