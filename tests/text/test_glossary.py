@@ -188,6 +188,16 @@ def test_names_of_files_variables_and_colors_are_kept() -> None:
     assert has_words(text)
 
 
+def test_keys_digests_and_encoded_data_are_kept() -> None:
+    for text in ("550e8400-e29b-41d4-a716-446655440000", "d41d8cd98f00b204e9800998ecf8427e", "data:image/png;base64,iVBO+w0K/g==",
+                 "Qz9+/" * 20, "f" * 80):  # fmt: skip
+        [kept] = find_kept_text(f"the key {text}, and more")
+        assert text == f"the key {text}, and more"[kept.start : kept.end]
+    compound = "Grundstücksverkehrsgenehmigungszuständigkeitsübertragungsverordnung"
+    for text in (compound, "f" * 79, "deadbeef and c0ffee", "a data: set"):
+        assert find_kept_text(text) == []
+
+
 def test_ordinary_text_is_not_kept() -> None:
     for text in (
         "A dog runs.", "and/or", "100% of", "it costs $5 or 3 < 4 > 2", "He said: \"I'm 5 minutes late\"",

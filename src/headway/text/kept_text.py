@@ -37,6 +37,9 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"\b[A-Za-z]:\\(?:[\w.-]+\\)*[\w.-]*\w",
         rf"(?a:(?<![\w/.-])[\w-]+(?:\.[\w-]+)*\.(?:{SUFFIXES})(?!\w))",
         r"(?a:(?<!\w)[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w))",  # the name of a variable
+        r"(?<![\w+/=-])data:[\w.+-]+/[\w.+;=-]+,[\w%+/=.-]+",
+        r"(?a:(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-]))",
+        r"(?a:(?<![\w+/=-])(?:[0-9a-fA-F]{32,}|[\w+/=-]{80,})(?![\w+/=-]))",  # a key, a digest, encoded data
         r"(?a:(?<!\w)#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})(?!\w))",  # a color
     ),
     "literal": (rf"(?<![\w.,])[-+±]?\d+(?:[.,]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?!\w)",),
@@ -49,7 +52,7 @@ _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
-_HINT = re.compile(r"[`@{%$/\\<\d_#]|www\.|\w\.[a-z]")
+_HINT = re.compile(r"[`@{%$/\\<\d_#]|www\.|\w\.[a-z]|\w{80}")
 
 
 class KeptText(NamedTuple):
