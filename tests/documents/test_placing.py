@@ -43,6 +43,9 @@ def test_a_kept_letter_is_not_one_of_another_word() -> None:
     paragraph = Paragraph(text, [Element(11, 12, "c", is_kept=True)])
     found = linked(text, "eine Variable s ist es", (0, 0), (1, 1), (2, 2), (3, 3), (4, 4))
     assert show(place(paragraph, found)) == "eine Variable <c:s> ist es"
+    this = Paragraph("this variable s", [Element(14, 15, "c", is_kept=True)])
+    found = linked("this variable s", "das ist die Variable s", (0, 0), (1, 3), (2, 4))
+    assert show(place(this, found)) == "das ist die Variable <c:s>"
     # In a word it may be: the plural of a name.
     glued = Paragraph("the tests", [Element(4, 8, "c", is_kept=True)])
     assert show(place(glued, linked("the tests", "die tests", (0, 0), (1, 1)))) == "die <c:test>s"

@@ -89,6 +89,11 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
     assert translated(source, "x.md") == expected
 
 
+def test_boxes_in_boxes_are_read_to_some_depth() -> None:
+    source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
+    assert translated(source + "a\n", "x.md") == source + "A\n"
+
+
 def test_a_translation_does_not_become_markup_of_markdown() -> None:
     for text in (
         "1. a",

@@ -25,14 +25,15 @@ _LONGEST_MARKER = 1000  # characters
 _DEEPEST_BOX = 80  # columns; there is code in deeper ones
 _MARKER = re.compile(
     r"""
-    (?P<box>!!!|\?\?\?\+?|===[!+]?)(?:[ ]+[\w-]+)*(?:[ ]+"(?P<a>[^"\n]*)")?[ ]*\Z  # MkDocs: a box around indented lines
-    | :{3,}[ ]*(?:\{.*\}|[\w-]+\[(?P<b>[^\[\]]*)\]|[\w-]*(?:[ ]+(?P<c>[^\s{}][^{}]*?))?)?(?:[ ]*\{.*\})?[ ]*\Z  # other boxes
-    | \[![\w-]+\][+-]?(?:[ ]+(?P<d>\S.*))?\Z  # GitHub and Obsidian
-    | \*\[[^\[\]]+\]:[ ]+(?P<e>\S.*)  # an abbreviation
+    (?P<box>!!!|\?\?\?\+?|===[!+]?)(?:[ ]+[\w-]+)*(?:[ ]+"(?P<box_title>[^"\n]*)")?[ ]*\Z  # MkDocs: a box around indented lines
+    | :{3,}[ ]*(?:\{.*\}|[\w-]+\[(?P<title_in_brackets>[^\[\]]*)\]|[\w-]*(?:[ ]+(?P<bare_title>[^\s{}][^{}]*?))?)?(?:[ ]*\{.*\})?[ ]*\Z  # other boxes
+    | \[![\w-]+\][+-]?(?:[ ]+(?P<note_title>\S.*))?\Z  # GitHub and Obsidian
+    | \*\[[^\[\]]+\]:[ ]+(?P<meaning>\S.*)  # an abbreviation
     | (?:\{%.*%\}|\{\{[<%].*[>%]\}\}|\{:?[ ]*[.\#][^{}]*\}|;?-+8<-+.*|\[TOC\]|\[\[_TOC_\]\])[ ]*\Z
     """,
     re.VERBOSE,
 )
+_TITLES = ("box_title", "title_in_brackets", "bare_title", "note_title", "meaning")
 
 
 def make_parser() -> MarkdownIt:
@@ -57,7 +58,7 @@ def _read_marker(state: StateBlock, first: int, last: int, silent: bool) -> bool
     found = _MARKER.match(line) if len(line) <= _LONGEST_MARKER else None
     if silent or not found:
         return bool(found)
-    if title := next(filter(None, found.group("a", "b", "c", "d", "e")), ""):
+    if title := next(filter(None, found.group(*_TITLES)), ""):
         token = state.push("inline", "", 0)
         token.content, token.map, token.children = title, [first, first + 1], []
     end = first + 1
