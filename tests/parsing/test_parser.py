@@ -12,17 +12,20 @@ from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.inference.directory import save_model
 from headway.model import Transformer
 from headway.paper.experiments.table4_treebank import make_treebank
-from headway.parsing.linearization import delinearize
+from headway.parsing.linearization import NUMBERS, delinearize
 from headway.parsing.parser import Parser
 from headway.parsing.treebank import prepare_treebank
 from headway.parsing.trees import parse_brackets
+from headway.text.prepared import PreparedData
+from headway.text.tokenizer import Tokenizer
 
 
-@pytest.fixture(scope="module")
-def parser(tmp_path_factory):
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "numbered"])
+def parser(tmp_path_factory, request):
     path = tmp_path_factory.mktemp("parser")
     trees = make_treebank(60)
-    data = prepare_treebank(trees[10:], trees[:10], path / "data", TextConfig(vocab_size=340))
+    config = TextConfig(vocab_size=340 + 40 * request.param)
+    data = prepare_treebank(trees[10:], trees[:10], path / "data", config, numbered=request.param)
     sizes = data.tokenizer.source_vocab_size, data.tokenizer.target_vocab_size
     torch.manual_seed(5)
     state = ModelConfig(
@@ -57,7 +60,8 @@ def test_training_constituents_are_distinct_and_none_is_in_the_validation_set(tm
 
 
 def test_each_token_of_a_tree_is_one_subword(parser):
-    _, data = parser
+    path, data = parser
+    loaded = Parser.load(path / "model")
     trees = make_treebank(60)[10:]
     assert 0 < len(data.train) <= len(trees)
     held = {str(tree) for tree in trees}
@@ -66,7 +70,11 @@ def test_each_token_of_a_tree_is_one_subword(parser):
         text = data.tokenizer.decode(target.tolist())
         assert len(target) == len(text.split()) + 1  # </s>
         words = data.tokenizer.decode_source(source.tolist()).split()
+        if NUMBERS[0] in words:
+            assert words[::2] == list(NUMBERS[: len(words) // 2])
+            words = words[1::2]
         assert str(delinearize(text.split(), words)) in held
+        assert loaded.encode([words]) == [source.tolist()]
 
 
 def test_a_sentence_has_the_same_parse_alone_and_in_a_batch(parser):
@@ -90,6 +98,12 @@ def test_the_commands_treebank_and_parse_work_together(tmp_path, capsys, monkeyp
     smaller = ["treebank", str(tmp_path / "parts"), *files, "--text.vocab-size", "340", "--parts"]
     assert dispatch(smaller) == 0
     assert int(re.search(r"([0-9]+) trees", capsys.readouterr().err)[1]) > trees
+    numbered = ["treebank", str(tmp_path / "numbered"), *files, "--text.vocab-size", "380"]
+    assert dispatch([*numbered, "--numbers"]) == 0
+    capsys.readouterr()
+    source, _ = PreparedData.open(tmp_path / "numbered").train.pair(0)
+    tokenizer = Tokenizer.load(tmp_path / "numbered")
+    assert tokenizer.decode_source(source.tolist()).startswith(NUMBERS[0])
 
     few = ["--search.beam", "2", "--search.max-extra", "9"]
     (tmp_path / "in").write_bytes(b"He didn't (ever) sleep.\n\n")

@@ -3,27 +3,47 @@
 A constituent becomes an opening token ``(NP``, its content and a closing token ``)NP``; a word becomes
 its part of speech. The words themselves are the source sentence and do not occur in the sequence.
 
+With numbers, a token such as ``#3`` stands before the third word in the sentence and before its part of
+speech in the sequence. So the model finds the next word by its number and does not have to count, which is
+the hardest to learn of all this. The paper has no numbers.
+
 Paper: section 6.3. The linearization is that of Vinyals et al. (2015), with the part of speech in place
 of their ``XX``, so that a tree can be restored completely.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 
 from headway.parsing.trees import Tree
 
 OPEN, CLOSE = "(", ")"  # first characters of opening and closing tokens
+NUMBERS = tuple(
+    f"#{n}" for n in range(1, 101)
+)  # of words; longer sentences begin again with the first
 
 
-def linearize(tree: Tree) -> list[str]:
-    """Return the token sequence of a tree: 2 tokens a constituent and 1 a word."""
-    if tree.word is not None:
-        return [tree.label]
-    inside = [token for child in tree.children for token in linearize(child)]
-    return [OPEN + tree.label, *inside, CLOSE + tree.label]
+def number_words(words: Iterable[str]) -> list[str]:
+    """Return words with the number of each before it."""
+    return [token for pair in zip(cycle(NUMBERS), words) for token in pair]
+
+
+def linearize(tree: Tree, *, numbered: bool = False) -> list[str]:
+    """Return the token sequence of a tree: 2 tokens a constituent and 1 a word, with numbers 2."""
+    numbers = cycle(NUMBERS)
+
+    def write(part: Tree) -> list[str]:
+        if part.word is not None:
+            return [next(numbers), part.label] if numbered else [part.label]
+        inside = [token for child in part.children for token in write(child)]
+        return [OPEN + part.label, *inside, CLOSE + part.label]
+
+    return write(tree)
 
 
 def delinearize(tokens: Iterable[str], words: Sequence[str]) -> Tree:
     """Return the tree of a token sequence over its sentence: the inverse of `linearize`.
+
+    Numbers of words are skipped.
 
     Raises:
         ValueError: If the tokens are not a tree whose leaves are the words.
@@ -31,6 +51,8 @@ def delinearize(tokens: Iterable[str], words: Sequence[str]) -> Tree:
     rest = iter(words)
     stack: list[tuple[str, list[Tree]]] = [("", [])]
     for token in tokens:
+        if token in NUMBERS:
+            continue
         if len(token) > 1 and token[0] == OPEN:
             stack.append((token[1:], []))
         elif len(token) > 1 and token[0] == CLOSE:

@@ -13,7 +13,7 @@ from headway.inference.beam_search import beam_search
 from headway.inference.directory import load_model
 from headway.inference.engine import make_engine
 from headway.model import Transformer
-from headway.parsing.linearization import delinearize
+from headway.parsing.linearization import delinearize, number_words
 from headway.parsing.trees import Tree
 from headway.parsing.wellformed import TreeVocabulary, WellFormedDecoding
 from headway.text.tokenizer import Tokenizer
@@ -82,8 +82,7 @@ class Parser:
         """
         results: list[Parse | None] = [None] * len(sentences)
         rows = [row for row, words in enumerate(sentences) if words]
-        texts = [" ".join(sentences[row]) for row in rows]
-        sources = self.tokenizer.encode_source(texts) if texts else []
+        sources = self.encode([sentences[row] for row in rows]) if rows else []
         for batch in batch_by_length([len(ids) for ids in sources], self.search.batch_tokens):
             batch_rows = [rows[index] for index in batch]
             parses = self._search(
@@ -92,6 +91,11 @@ class Parser:
             for row, parse in zip(batch_rows, parses, strict=True):
                 results[row] = parse
         return results
+
+    def encode(self, sentences: Sequence[Sequence[str]]) -> list[list[int]]:
+        """Return the source ids of tokenized sentences, with numbers if the model was trained with them."""
+        write = number_words if self.vocabulary.numbers else list
+        return self.tokenizer.encode_source([" ".join(write(words)) for words in sentences])
 
     @torch.inference_mode()
     def _search(self, sources: list[list[int]], sentences: list[list[str]]) -> list[Parse]:
@@ -116,10 +120,11 @@ class Parser:
 
     def _limit(self, length: int, words: int) -> int:
         """Return the maximum number of tokens of a tree; a flat tree of all words always fits."""
-        limit = max(length + self.search.max_extra, words + 3)
+        least = self.vocabulary.least_tokens(words)
+        limit = max(length + self.search.max_extra, least)
         if self.max_positions is not None:
             limit = min(limit, self.max_positions)
-            if max(length, words + 3) > self.max_positions:
+            if max(length, least) > self.max_positions:
                 raise HeadwayError(
                     f"a sentence of {words} words is longer than the model's {self.max_positions}"
                     " learned positions"

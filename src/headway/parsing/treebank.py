@@ -6,13 +6,13 @@ The target vocabulary has one token for each opening label, closing label and pa
 
 import io
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.parsing.linearization import linearize
+from headway.parsing.linearization import NUMBERS, linearize, number_words
 from headway.parsing.trees import Tree, inner_constituents, read_trees, simplify
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
@@ -41,6 +41,7 @@ def prepare_treebank(
     config: TextConfig,
     *,
     with_parts: bool = False,
+    numbered: bool = False,
 ) -> PreparedData:
     """Write trees as a prepared directory, atomically.
 
@@ -52,6 +53,7 @@ def prepare_treebank(
             rules only ``max_tokens`` applies.
         with_parts: Also train on each constituent, once, as a sentence of its own. The decoder has to
             count the words that it has passed, and it learns this from short sentences.
+        numbered: Whether each word has its number before it, in sentence and tree (`linearize`).
 
     Raises:
         HeadwayError: If the training text is too small for the vocabulary size.
@@ -68,10 +70,18 @@ def prepare_treebank(
         drop_duplicates=False,
         drop_identical=False,
     )
+
+    def sentences(trees: Iterable[Tree]) -> Iterator[list[str]]:
+        return (number_words(tree.words()) if numbered else tree.words() for tree in trees)
+
+    def sequences(trees: Iterable[Tree]) -> Iterator[list[str]]:
+        return (linearize(tree, numbered=numbered) for tree in trees)
+
     words = Tokenizer.learn(
-        ((" ".join(tree.words()), "") for tree in train), replace(config, joint_vocab=True)
+        ((" ".join(tokens), "") for tokens in sentences(train)), replace(config, joint_vocab=True)
     )
-    tokenizer = Tokenizer(words.models[0], _learn_tree_vocabulary(map(linearize, train)))
+    numbers = NUMBERS if numbered else ()
+    tokenizer = Tokenizer(words.models[0], _learn_tree_vocabulary([*sequences(train), numbers]))
     if with_parts:
         train = [
             *train,
@@ -79,10 +89,9 @@ def prepare_treebank(
         ]
     with tempfile.TemporaryDirectory() as folder:
         files = [
-            _write([tree.words() for tree in train], Path(folder) / f"train.{LANGUAGES[0]}"),
-            _write([linearize(tree) for tree in train], Path(folder) / f"train.{LANGUAGES[1]}"),
-            _write([tree.words() for tree in valid], Path(folder) / f"valid.{LANGUAGES[0]}"),
-            _write([linearize(tree) for tree in valid], Path(folder) / f"valid.{LANGUAGES[1]}"),
+            _write(write(trees), Path(folder) / f"{name}.{language}")
+            for name, trees in (("train", train), ("valid", valid))
+            for write, language in zip((sentences, sequences), LANGUAGES, strict=True)
         ]
         return prepare(files[:2], files[2:], out, config, LANGUAGES, tokenizer=tokenizer)
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.inference.beam_search import Candidates, Ids
-from headway.parsing.linearization import CLOSE, OPEN
+from headway.parsing.linearization import CLOSE, NUMBERS, OPEN
 from headway.text.vocabulary import SPACE
 
 
@@ -38,14 +38,18 @@ class TreeState(NamedTuple):
     """State of a partially written tree.
 
     Attributes:
-        words_left: Words of the sentence that have no part of speech yet.
+        words_passed: Words of the sentence that have their part of speech.
+        words_left: Words that have none yet.
+        is_numbered: Whether the number of the next word stands before it.
         open_labels: Label numbers of the open constituents, outermost first.
         is_empty: Whether the innermost open constituent has no child yet.
         has_begun: Whether a constituent was opened.
         tokens_left: Tokens that may still follow, ``</s>`` included.
     """
 
+    words_passed: int
     words_left: int
+    is_numbered: bool
     open_labels: tuple[int, ...]
     is_empty: bool
     has_begun: bool
@@ -80,29 +84,45 @@ class TreeVocabulary:
                 " the output of `headway treebank`"
             )
         self.opens, self.closes = np.array(opens), np.array(closes)
+        # Ids of the numbers that stand before words; empty if the trees have none.
+        self.numbers = list(map(whole.index, NUMBERS)) if set(NUMBERS) <= set(whole) else []
         self.tags = np.array([bool(token) for token in whole]) & ~self.opens & ~self.closes
+        self.tags[self.numbers] = False
         numbers = {label: number for number, label in enumerate(labels)}
         self.label_numbers = np.array(
             [numbers.get(token[1:], -1) if token else -1 for token in whole]
         )
+        self._tokens_a_word = 2 if self.numbers else 1
         self.closing_ids = [whole.index(CLOSE + label) for label in labels]
 
-    def allowed(self, state: TreeState) -> np.ndarray:
-        """Return which ids may come next, bool [V].
+    def least_tokens(self, words: int) -> int:
+        """Return the number of tokens of a flat tree of so many words, ``</s>`` included."""
+        return words * self._tokens_a_word + 3
 
-        At least one id is allowed if ``tokens_left`` was at least words + 3 at the start.
-        """
+    def start(self, words: int, limit: int) -> TreeState:
+        """Return the state before the first token; the limit counts ``</s>`` too."""
+        assert words > 0, "no words"
+        assert self.least_tokens(words) <= limit, "no room for a tree"
+        return TreeState(0, words, False, (), False, False, limit)
+
+    def allowed(self, state: TreeState) -> np.ndarray:
+        """Return which ids may come next, bool [V]; there is at least one."""
         allowed_V = np.zeros(len(self.tokens), dtype=bool)
-        words_left, open_labels, is_empty, has_begun, tokens_left = state
+        passed, words_left, is_numbered, open_labels, is_empty, has_begun, tokens_left = state
+        if is_numbered:
+            return self.tags
         if has_begun and not open_labels:
             allowed_V[self.eos] = True
             return allowed_V
-        # Each word, each open constituent and </s> need one token.
-        needed = words_left + len(open_labels) + 1
+        # Each open constituent and </s> need one token.
+        needed = words_left * self._tokens_a_word + len(open_labels) + 1
         if words_left and tokens_left >= needed + 2:
             allowed_V |= self.opens
         if words_left and open_labels:
-            allowed_V |= self.tags
+            if self.numbers:
+                allowed_V[self.numbers[passed % len(self.numbers)]] = True
+            else:
+                allowed_V |= self.tags
         # The root may only close after the last word.
         if open_labels and not is_empty and (len(open_labels) > 1 or not words_left):
             allowed_V[self.closing_ids[open_labels[-1]]] = True
@@ -110,13 +130,18 @@ class TreeVocabulary:
 
     def advance(self, state: TreeState, token: int) -> TreeState:
         """Return the state after an allowed token."""
-        words_left, open_labels, _, _, tokens_left = state
+        state = state._replace(tokens_left=state.tokens_left - 1)
         if self.opens[token]:
-            label = int(self.label_numbers[token])
-            return TreeState(words_left, (*open_labels, label), True, True, tokens_left - 1)
+            labels = (*state.open_labels, int(self.label_numbers[token]))
+            return state._replace(open_labels=labels, is_empty=True, has_begun=True)
+        if self.closes[token]:
+            return state._replace(open_labels=state.open_labels[:-1], is_empty=False)
         if self.tags[token]:
-            return TreeState(words_left - 1, open_labels, False, True, tokens_left - 1)
-        return TreeState(words_left, open_labels[:-1], False, True, tokens_left - 1)
+            passed, left = state.words_passed + 1, state.words_left - 1
+            return state._replace(
+                words_passed=passed, words_left=left, is_numbered=False, is_empty=False
+            )
+        return state._replace(is_numbered=True)
 
 
 class WellFormedDecoding:
@@ -126,7 +151,7 @@ class WellFormedDecoding:
         decoding: A decoding of an engine that has read nothing yet.
         vocabulary: The role of each target token.
         words: Number of words of each sentence.
-        limits: Maximum number of tokens of each sentence, as the search has it; at least words + 3.
+        limits: Maximum number of tokens of each sentence, as the search has it; at least `least_tokens`.
         beams: Hypotheses a sentence.
     """
 
@@ -142,8 +167,7 @@ class WellFormedDecoding:
         # None: the search has given up the hypothesis (its score is minus infinity).
         self.states: list[TreeState | None] = []
         for count, limit in zip(words, limits, strict=True):
-            assert 0 < count <= limit - 3, "no room for a tree"
-            self.states += [TreeState(count, (), False, False, limit)] * beams
+            self.states += [vocabulary.start(count, limit)] * beams
         self.is_first_step = True
 
     def candidates(self, tokens: Ids, wanted: int, forced: Ids | None) -> Candidates:

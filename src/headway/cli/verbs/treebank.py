@@ -28,6 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also train on every constituent as a sentence of its own",
     )
     parser.add_argument(
+        "--numbers",
+        action="store_true",
+        help="number the words, in sentence and tree, so that the model need not count",
+    )
+    parser.add_argument(
         "--preset", metavar="NAME", help="preset that gives the vocabulary size (default: tiny)"
     )
     parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [text]")
@@ -43,7 +48,9 @@ def run(args: argparse.Namespace) -> None:
         [tree for path in paths for tree in read_treebank(path)]
         for paths in (args.train, args.valid)
     )
-    data = prepare_treebank(train, valid, args.out, config, with_parts=args.parts)
+    data = prepare_treebank(
+        train, valid, args.out, config, with_parts=args.parts, numbered=args.numbers
+    )
     sizes = data.tokenizer.source_vocab_size, data.tokenizer.target_vocab_size
     print(
         f"{args.out}: {len(data.train)} trees for training, {len(data.valid)} for validation;"
