@@ -56,19 +56,22 @@ private:
     Block<T> block_;
 };
 
+typedef uint8_t Bytes __attribute__((vector_size(WIDE)));
+typedef int16_t Halves __attribute__((vector_size(2 * WIDE)));
+
 // Numbers as 8-bit integers around 0: x ~ scale * rounded.
 HEADWAY_INLINE float scale_of(const float* x, long count) {
     Vector most = {}, zeros = {};
     for (long k = 0; k < count; k += LANES) {
-        most = larger(most, magnitude(load(x + k)));
+        most = larger(most, each(load(x + k), magnitude));
         zeros += load(x + k) * 0.0f;  // NaN if a number is not finite, and so is the scale
     }
     return largest(most) / 127.0f + sum(zeros);
 }
 
-HEADWAY_INLINE Integers rounded(const Vector& x, float inverse) {
+HEADWAY_INLINE Words rounded(const Floats& x, float inverse) {
     const float shift = 12582912.0f;  // adding it rounds to the nearest, ties to even
-    return __builtin_convertvector((x * inverse + shift) - shift, Integers);
+    return __builtin_convertvector((x * inverse + shift) - shift, Words);
 }
 
 HEADWAY_INLINE uint16_t to_bf16(float x) {  // to the nearest, ties to even
@@ -145,7 +148,7 @@ public:
         for (long m = 0; m < rows; ++m)
             for (long k = 0; k < in; k += LANES)
                 _mm256_storeu_si256(reinterpret_cast<__m256i*>(words + m * step + k / 2),
-                                    (__m256i)_mm512_cvtneps_pbh((__m512)load(x + m * stride + k)));
+                                    (__m256i)_mm512_cvtneps_pbh((__m512)load(x + m * stride + k).parts[0]));
         multiply<Brain>({words, step, nullptr}, rows, w, sink);
 #endif
     }
@@ -180,8 +183,8 @@ private:
     static void quantize(const float* x, long count, int32_t* words, float* scale) {
         *scale = scale_of(x, count);
         const float inverse = *scale > 0 ? 1.0f / *scale : 0.0f;
-        for (long k = 0; k < count; k += LANES) {
-            const Integers q = rounded(load(x + k), inverse);
+        for (long k = 0; k < count; k += WIDE) {
+            const Words q = rounded(*reinterpret_cast<const UnalignedFloats*>(x + k), inverse);
             if constexpr (Byte::GROUP == 4) {
                 const Bytes bytes = __builtin_convertvector(q + 128, Bytes);
                 std::memcpy(reinterpret_cast<char*>(words) + k, &bytes, sizeof bytes);
@@ -211,7 +214,7 @@ private:
             } else if (precision_ == BF16) {
                 reinterpret_cast<uint16_t*>(to)[k % 2] = to_bf16(row[k]);
             } else {
-                const int q = rounded(all(row[k]), inverse)[0];
+                const int q = rounded(spread(row[k]), inverse)[0];
                 total += q;
                 if (group_ == 4) reinterpret_cast<int8_t*>(to)[k % 4] = static_cast<int8_t>(q);
                 else if (group_ == 2) reinterpret_cast<int16_t*>(to)[k % 2] = static_cast<int16_t>(q);

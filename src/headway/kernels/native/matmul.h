@@ -19,19 +19,15 @@ namespace headway {
 
 // Registers hold MOST_ROWS x PARTS sums, a panel's weights and an input.
 #if defined(__AVX512F__) && defined(__AVX512BW__)
-constexpr int REGISTER = 64, PARTS = 2, MOST_ROWS = 12;
+constexpr int PARTS = 2, MOST_ROWS = 12;
 #elif defined(__AVX2__)
-constexpr int REGISTER = 32, PARTS = 2, MOST_ROWS = 6;
+constexpr int PARTS = 2, MOST_ROWS = 6;
 #else
-constexpr int REGISTER = 16, PARTS = 4, MOST_ROWS = 3;
+constexpr int PARTS = 4, MOST_ROWS = 3;
 #endif
-constexpr int WIDE = REGISTER / 4;      // sums in a register
 constexpr int PANEL = PARTS * WIDE;     // outputs of a panel
 static_assert(PANEL % LANES == 0, "whole vectors come out");
 static_assert(WIDTH_UNIT % PANEL == 0, "padded widths hold whole panels");
-
-typedef float Floats __attribute__((vector_size(REGISTER), may_alias));
-typedef int32_t Words __attribute__((vector_size(REGISTER), may_alias));
 
 // fp32: 4 bytes are one float.
 struct Single {

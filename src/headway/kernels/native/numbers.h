@@ -3,7 +3,6 @@
 
 #include "vector.h"
 
-using headway::all;
 using headway::LANES;
 using headway::load;
 using headway::store;

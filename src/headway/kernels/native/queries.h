@@ -18,7 +18,7 @@ HEADWAY_INLINE float exponentials(float* scores, long keys) {
     for (long s = keys; s < whole; ++s) scores[s] = -std::numeric_limits<float>::infinity();
     Vector most = load(scores);
     for (long s = LANES; s < whole; s += LANES) most = larger(most, load(scores + s));
-    const Vector top = all(largest(most));
+    const Vector top = largest(most);
     Vector total = {};
     for (long s = 0; s < whole; s += LANES) {
         const Vector e = exponential(load(scores + s) - top);

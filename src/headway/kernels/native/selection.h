@@ -34,7 +34,7 @@ public:
             for (long n = 0; n < columns; n += LANES) {
                 Vector x = load(part + n) + load(bias_ + column + n);
                 if (const long left = never_ + 1 - column - n; left < LANES)
-                    x = first_lanes(left) > 0.0f ? x : all(LOWEST);
+                    x = first_lanes(x, left, LOWEST);
                 if (column + n == 0) r.reference = largest(x);
                 if (const uint32_t lanes = lanes_above(x, r.bound)) consider(m, x, column + n, lanes);
                 r.sums += exponential(x - r.reference);

@@ -68,7 +68,7 @@ static void normalize(const Model& model, const float* x, long rows, const float
         const float mean = sum(total) / D;
         for (long d = 0; d < D; d += LANES) {
             Vector centered = load(x + d) - mean;
-            if (D - d < LANES) centered *= first_lanes(D - d);
+            if (D - d < LANES) centered = first_lanes(centered, D - d, 0);
             squares += centered * centered;
         }
         const float variance = sum(squares) / D;
