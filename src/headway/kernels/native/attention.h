@@ -43,36 +43,50 @@ static const int64_t ATTENTION_ARGUMENTS_LAYOUT[] = {
 
 constexpr int64_t round_up(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 
-// C[ROWS, 16] = A[ROWS, L] B[L, 16]; `row` and `column` are the strides of A.
+// Numbers [from, to).
+struct Range {
+    int64_t from, to;
+};
+
+// The same for all rows of a product.
+inline auto all_of(int64_t count) {
+    return [count](int64_t, int64_t) { return Range{0, count}; };
+}
+
+inline Range whole_vectors(Range r) { return {r.from / LANES * LANES, round_up(r.to)}; }
+
+inline void clear_outside(Range r, float* row, int64_t count) {
+    std::fill(row, row + r.from, 0.0f);
+    std::fill(row + r.to, row + count, 0.0f);
+}
+
+// C[ROWS, 16] = A[ROWS, l] B[l, 16], summed over the range of l; `row` and `column` are the strides of A.
 template <int ROWS>
-inline void tile(int64_t L, const float* a, int64_t row, int64_t column, const float* b,
-                 int64_t b_row, float* c, int64_t c_row) {
-    Vector sums[ROWS] = {};
-    for (int64_t l = 0; l < L; l++) {
-        const Vector right = load(b + l * b_row);
+inline void tile(Range l, const float* a, int64_t row, int64_t column, const float* b, int64_t b_row,
+                 float* c, int64_t c_row) {
+    Vector sums[ROWS];
+    for (int64_t k = l.from; k < l.to; k++) {
+        const Vector right = load(b + k * b_row);
 #pragma GCC unroll 8
-        for (int m = 0; m < ROWS; m++) sums[m] += a[m * row + l * column] * right;
+        for (int m = 0; m < ROWS; m++) sums[m] += a[m * row + k * column] * right;
     }
 #pragma GCC unroll 8
     for (int m = 0; m < ROWS; m++) store(c + m * c_row, sums[m]);
 }
 
-// C[M, N] = A[M, L] B[L, N], N a multiple of 16.
-inline void product(int64_t M, int64_t N, int64_t L, const float* a, int64_t row, int64_t column,
-                    const float* b, int64_t b_row, float* c, int64_t c_row) {
-#ifdef __AVX512F__
-    constexpr int ROWS = 8;
-#else
-    constexpr int ROWS = 4;
-#endif
-    for (int64_t n = 0; n < N; n += LANES) {
-        int64_t m = 0;
-        for (; m + ROWS <= M; m += ROWS)
-            tile<ROWS>(L, a + m * row, row, column, b + n, b_row, c + m * c_row + n, c_row);
-        for (; m + 2 <= M; m += 2)
-            tile<2>(L, a + m * row, row, column, b + n, b_row, c + m * c_row + n, c_row);
-        for (; m < M; m++)
-            tile<1>(L, a + m * row, row, column, b + n, b_row, c + m * c_row + n, c_row);
+// C[m, n] = sum over l of A[m, l] B[l, n]. columns(m, rows) is the range of n, and terms(m, rows) that of l,
+// which rows m to m + rows - 1 need; C is written in whole vectors.
+template <class Columns, class Terms>
+inline void product(int64_t M, const float* a, int64_t row, int64_t column, const float* b, int64_t b_row,
+                    float* c, int64_t c_row, Columns&& columns, Terms&& terms) {
+    constexpr int ROWS = headway::REGISTER == 64 ? 8 : headway::REGISTER == 32 ? 6 : 2;
+    typedef void (*Tile)(Range, const float*, int64_t, int64_t, const float*, int64_t, float*, int64_t);
+    for (int64_t m = 0, rows; m < M; m += rows) {
+        rows = M - m >= ROWS ? ROWS : M - m >= 2 ? 2 : 1;
+        const Tile multiply = rows == ROWS ? tile<ROWS> : rows == 2 ? tile<2> : tile<1>;
+        const Range wanted = columns(m, rows), l = terms(m, rows);
+        for (int64_t n = wanted.from / LANES * LANES; n < wanted.to; n += LANES)
+            multiply(l, a + m * row, row, column, b + n, b_row, c + m * c_row + n, c_row);
     }
 }
 
@@ -99,9 +113,11 @@ inline void transpose(const float* x, int64_t rows, int64_t width, int64_t x_row
     }
 }
 
-// Queries [t, t_end) and keys [s, s_end) of batch row b that may attend only to each other.
+// Queries [t, t_end) and keys [s, s_end) of batch row b that may attend only to each other. They are `mixed`
+// if their segments decide which.
 struct Span {
     int64_t b, t, t_end, s, s_end;
+    bool mixed;
 };
 
 inline int64_t run_end(const int64_t* segments, int64_t start, int64_t length) {
@@ -130,14 +146,14 @@ inline std::vector<Span> cut_spans(const AttentionArguments& h) {
             auto run = runs.find(queries[t]);
             whole = run == runs.end();
             if (!whole) {
-                found.push_back({b, t, end, run->second.first, run->second.second});
+                found.push_back({b, t, end, run->second.first, run->second.second, false});
                 runs.erase(run);
             }
             t = end;
         }
         if (whole) {
             found.resize(before);
-            found.push_back({b, 0, h.T, 0, h.S});
+            found.push_back({b, 0, h.T, 0, h.S, h.key_segments != nullptr});
         }
     }
     return found;
@@ -153,21 +169,55 @@ inline std::pair<int64_t, int64_t> largest_span(const std::vector<Span>& all) {
     return {T, S};
 }
 
+// Which queries and keys of a span can see each other by their distance; both are counted from the first of the
+// span. A key that no query in a range needs is left out of a product, which changes no bit of the sums.
+class Reach {
+public:
+    Reach(const AttentionArguments& h, const Span& span)
+        : T(span.t_end - span.t), S(span.s_end - span.s), shift_(span.t - span.s),
+          before_(h.keys_before), after_(h.keys_after) {
+        // A query that sees no key has the mean of all.
+        is_whole_ = span.mixed || shift_ + after_ < 0 || shift_ + T - 1 - before_ >= S;
+    }
+
+    // The keys of queries i to i + count - 1.
+    Range keys(int64_t i, int64_t count = 1) const {
+        if (is_whole_) return {0, S};
+        return {clip(shift_ + i - before_, S), clip(shift_ + i + count + after_, S)};
+    }
+
+    // The queries of keys j to j + count - 1.
+    Range queries(int64_t j, int64_t count = 1) const {
+        if (is_whole_) return {0, T};
+        return {clip(j - after_ - shift_, T), clip(j + count + before_ - shift_, T)};
+    }
+
+    const int64_t T, S;
+
+private:
+    static int64_t clip(int64_t n, int64_t most) { return std::clamp<int64_t>(n, 0, most); }
+
+    int64_t shift_, before_, after_;
+    bool is_whole_;
+};
+
 // Write 1 for each key of the span that query i may attend to, else 0; and 1 for all keys if there is
-// none. Returns whether there is one.
-inline bool find_visible_keys(const AttentionArguments& h, const Span& span, int64_t i, float* allowed) {
-    const int64_t count = span.s_end - span.s;
-    const int64_t* keys = h.key_segments ? h.key_segments + span.b * h.S : nullptr;
-    const int64_t own = h.query_segments ? h.query_segments[span.b * h.T + i] : 1;
+// none. Returns whether there is one. Only whole vectors around `near` are written.
+inline bool find_visible_keys(const AttentionArguments& h, const Span& span, int64_t i, Range near,
+                              float* allowed) {
+    const int64_t first = near.from / LANES * LANES, end = round_up(near.to);
+    std::fill(allowed + first, allowed + end, 0.0f);
     float any = 0;
-    for (int64_t j = 0; j < count; j++) {
-        const int64_t key = span.s + j;
-        bool near = key >= i - h.keys_before && key <= i + h.keys_after;
-        allowed[j] = near && (!keys || keys[key] == own) ? 1.0f : 0.0f;
+    for (int64_t j = near.from; j < near.to; j++) {
+        const int64_t key = span.s + j, query = span.t + i;
+        bool visible = key >= query - h.keys_before && key <= query + h.keys_after;
+        if (span.mixed && h.key_segments)
+            visible &= h.key_segments[span.b * h.S + key] ==
+                       (h.query_segments ? h.query_segments[span.b * h.T + query] : 1);
+        allowed[j] = visible ? 1.0f : 0.0f;
         any += allowed[j];
     }
-    if (any == 0) std::fill(allowed, allowed + count, 1.0f);
-    std::fill(allowed + count, allowed + round_up(count), 0.0f);
+    if (any == 0) std::fill(allowed + near.from, allowed + near.to, 1.0f);
     return any > 0;
 }
 
@@ -191,7 +241,9 @@ void attend(const AttentionArguments& h, const X* q, const X* k, const X* v, X* 
             if (!has_memory) continue;
             const Span span = all[job / h.H];
             const int64_t b = span.b, head = job % h.H;
-            const int64_t T = span.t_end - span.t, S = span.s_end - span.s, Sp = round_up(S);
+            const Reach reach(h, span);
+            const auto near = [&](int64_t m, int64_t rows) { return reach.keys(m, rows); };
+            const int64_t T = reach.T, S = reach.S, Sp = round_up(S);
             gather(q + b * h.q_batch + span.t * h.q_position + head * h.q_head, T, h.K,
                    h.q_position, queries.data(), Kp);
             gather(k + b * h.k_batch + span.s * h.k_position + head * h.k_head, S, h.K,
@@ -199,27 +251,29 @@ void attend(const AttentionArguments& h, const X* q, const X* k, const X* v, X* 
             gather(v + b * h.v_batch + span.s * h.v_position + head * h.v_head, S, h.V,
                    h.v_position, values.data(), Vp);
             transpose(keys.data(), S, h.K, Kp, across.data(), Sp);
-            product(T, Sp, h.K, queries.data(), Kp, 1, across.data(), Sp, weights.data(), Sp);
+            product(T, queries.data(), Kp, 1, across.data(), Sp, weights.data(), Sp, near, all_of(h.K));
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
-                const bool sees_any = find_visible_keys(h, span, span.t + i, allowed.data());
+                const Range range = whole_vectors(reach.keys(i));
+                const bool sees_any = find_visible_keys(h, span, i, reach.keys(i), allowed.data());
                 const float scale = sees_any ? h.scale : 0.0f;
                 float greatest = -INFINITY, z = 0;
 #pragma omp simd reduction(max : greatest)
-                for (int64_t j = 0; j < Sp; j++) {
+                for (int64_t j = range.from; j < range.to; j++) {
                     w[j] *= scale;
                     greatest = std::max(greatest, allowed[j] > 0 ? w[j] : -INFINITY);
                 }
 #pragma omp simd reduction(+ : z)
-                for (int64_t j = 0; j < Sp; j++) {
+                for (int64_t j = range.from; j < range.to; j++) {
                     w[j] = allowed[j] > 0 ? exponential(w[j] - greatest) : 0.0f;
                     z += w[j];
                 }
                 const float inverse = 1.0f / z;
-                for (int64_t j = 0; j < Sp; j++) w[j] *= inverse;
+                for (int64_t j = range.from; j < range.to; j++) w[j] *= inverse;
+                clear_outside(range, w, Sp);
                 log_z[(b * h.H + head) * h.T + span.t + i] = greatest + std::log(z);
             }
-            product(T, Vp, S, weights.data(), Sp, 1, values.data(), Vp, sums.data(), Vp);
+            product(T, weights.data(), Sp, 1, values.data(), Vp, sums.data(), Vp, all_of(Vp), near);
             // The projection reads the output as [B, T, H, V].
             scatter(sums.data(), T, h.V, Vp, out + ((b * h.T + span.t) * h.H + head) * h.V,
                     h.H * h.V);
@@ -254,7 +308,10 @@ void attend_gradients(const AttentionArguments& h, const X* q, const X* k, const
             if (!has_memory) continue;
             const Span span = all[job / H];
             const int64_t b = span.b, head = job % H;
-            const int64_t T = span.t_end - span.t, S = span.s_end - span.s, Sp = round_up(S);
+            const Reach reach(h, span);
+            const auto near = [&](int64_t m, int64_t rows) { return reach.keys(m, rows); };
+            const auto near_key = [&](int64_t m, int64_t rows) { return reach.queries(m, rows); };
+            const int64_t T = reach.T, S = reach.S, Sp = round_up(S);
             const int64_t first_query = (b * h.T + span.t) * H + head;
             const int64_t first_key = (b * h.S + span.s) * H + head;
             gather(q + b * h.q_batch + span.t * h.q_position + head * h.q_head, T, h.K,
@@ -266,28 +323,31 @@ void attend_gradients(const AttentionArguments& h, const X* q, const X* k, const
             gather(grad + first_query * h.V, T, h.V, H * h.V, gradients.data(), Vp);
             transpose(keys.data(), S, h.K, Kp, key_columns.data(), Sp);
             transpose(values.data(), S, h.V, Vp, value_columns.data(), Sp);
-            product(T, Sp, h.K, queries.data(), Kp, 1, key_columns.data(), Sp, weights.data(), Sp);
-            product(T, Sp, h.V, gradients.data(), Vp, 1, value_columns.data(), Sp, slopes.data(),
-                    Sp);
+            product(T, queries.data(), Kp, 1, key_columns.data(), Sp, weights.data(), Sp, near, all_of(h.K));
+            product(T, gradients.data(), Vp, 1, value_columns.data(), Sp, slopes.data(), Sp, near,
+                    all_of(h.V));
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
                 float* slope = slopes.data() + i * Sp;
-                const bool sees_any = find_visible_keys(h, span, span.t + i, allowed.data());
+                const Range range = whole_vectors(reach.keys(i));
+                const bool sees_any = find_visible_keys(h, span, i, reach.keys(i), allowed.data());
                 const float scale = sees_any ? h.scale : 0.0f;
                 const float z = log_z[(b * H + head) * h.T + span.t + i];
                 float mean = 0;
 #pragma omp simd reduction(+ : mean)
-                for (int64_t j = 0; j < Sp; j++) {
+                for (int64_t j = range.from; j < range.to; j++) {
                     w[j] = allowed[j] > 0 ? exponential(w[j] * scale - z) : 0.0f;
                     mean += w[j] * slope[j];
                 }
-                for (int64_t j = 0; j < Sp; j++) slope[j] = w[j] * (slope[j] - mean) * scale;
+                for (int64_t j = range.from; j < range.to; j++) slope[j] = w[j] * (slope[j] - mean) * scale;
+                clear_outside(range, w, Sp);
+                clear_outside(range, slope, Sp);
             }
-            product(T, Kp, S, slopes.data(), Sp, 1, keys.data(), Kp, result.data(), Kp);
+            product(T, slopes.data(), Sp, 1, keys.data(), Kp, result.data(), Kp, all_of(Kp), near);
             scatter(result.data(), T, h.K, Kp, grad_q + first_query * h.K, H * h.K);
-            product(S, Kp, T, slopes.data(), 1, Sp, queries.data(), Kp, result.data(), Kp);
+            product(S, slopes.data(), 1, Sp, queries.data(), Kp, result.data(), Kp, all_of(Kp), near_key);
             scatter(result.data(), S, h.K, Kp, grad_k + first_key * h.K, H * h.K);
-            product(S, Vp, T, weights.data(), 1, Sp, gradients.data(), Vp, result.data(), Vp);
+            product(S, weights.data(), 1, Sp, gradients.data(), Vp, result.data(), Vp, all_of(Vp), near_key);
             scatter(result.data(), S, h.V, Vp, grad_v + first_key * h.V, H * h.V);
         }
     }
