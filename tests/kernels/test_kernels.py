@@ -253,11 +253,11 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: flo
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize(("T", "S"), [(1, 1), (5, 17), (13, 13), (37, 37), (131, 131)])
-@pytest.mark.parametrize("kind", ["all", "padded", "packed", "causal", "window"])
+@pytest.mark.parametrize("kind", ["all", "padded", "packed", "causal", "causal, packed", "window"])
 def test_native_attention_equals_the_plain_version(
     dtype: torch.dtype, T: int, S: int, kind: str
 ) -> None:
-    if T != S and kind in ("causal", "window"):
+    if T != S and kind in ("causal", "causal, packed", "window"):
         pytest.skip("these need as many queries as keys")
     torch.manual_seed(T)
     B, H, K, V = 2, 3, 11, 19
@@ -270,16 +270,16 @@ def test_native_attention_equals_the_plain_version(
     packed = torch.stack((torch.arange(S) // 7 + 1, torch.arange(S) // 5))
     place = torch.arange(S) - torch.arange(T)[:, None]
     everything = torch.ones(B, 1, T, S, dtype=torch.bool)
+    segments = Segments(packed[:, :T], is_packed=True), Segments(packed, is_packed=True)
+    same = (packed[:, :T, None] == packed[:, None])[:, None]
     seen, allowed = {
         "all": (Visibility(), everything),
         "padded": (
             Visibility(None, Segments(keys, is_packed=False)),
             (keys == 1)[:, None, None].expand_as(everything),
         ),
-        "packed": (
-            Visibility(Segments(packed[:, :T], is_packed=True), Segments(packed, is_packed=True)),
-            (packed[:, :T, None] == packed[:, None])[:, None],
-        ),
+        "packed": (Visibility(*segments), same),
+        "causal, packed": (Visibility(*segments, is_causal=True), same & (place <= 0)),
         "causal": (
             Visibility(None, Segments(keys, is_packed=False), is_causal=True),
             (place <= 0) & (keys == 1)[:, None, None],
@@ -297,6 +297,33 @@ def test_native_attention_equals_the_plain_version(
         attention(q, k, leaf, seen, 0.3)[:, :, 0].float().sum().backward()
         assert leaf.grad is not None
         assert not leaf.grad[:, :, 1:].any()
+
+
+@compiled
+@pytest.mark.parametrize("kind", ["far behind", "hidden", "far ahead"])
+def test_a_query_that_sees_no_key_gets_the_mean_of_all_values(kind: str) -> None:
+    torch.manual_seed(4)
+    T, S = 20, 23
+    hidden = Segments((torch.arange(S) > 5).long()[None], is_packed=False)
+    if kind == "far behind":  # query 6 is the last that sees a key
+        S, seen, blind = 5, Visibility(window=3, is_causal=True), slice(7, None)
+    elif kind == "hidden":
+        seen, blind = Visibility(None, hidden, is_causal=True), slice(0, 6)
+    else:  # the keys of the query's sentence stand behind another one
+        ids = torch.ones(1, T, dtype=torch.long)
+        keys = torch.tensor([[2] * 17 + [1] * 6])
+        segments = Segments(ids, is_packed=True), Segments(keys, is_packed=True)
+        seen, blind = Visibility(*segments, window=3), slice(0, 15)
+    q, k, v = (torch.randn(1, 2, n, 8) for n in (T, S, S))
+    for leaf in (q, k, v):
+        leaf.requires_grad_()
+    sentence = v[:, :, 17:] if kind == "far ahead" else v
+    out = attention(q, k, v, seen, 0.3)
+    mean = sentence.mean(2, keepdim=True).expand_as(out[:, :, blind])
+    close([out[:, :, blind]], [mean], 2e-6)
+    found = torch.autograd.grad(out[:, :, blind].sum(), (q, k, v))
+    expected = torch.autograd.grad(mean.sum(), (v,))
+    close(found, [torch.zeros_like(q), torch.zeros_like(k), *expected], 2e-6)
 
 
 @compiled
