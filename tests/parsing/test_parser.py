@@ -9,10 +9,11 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
+from headway.errors import HeadwayError
 from headway.inference.directory import save_model
 from headway.model import Transformer
 from headway.paper.experiments.table4_treebank import make_treebank
-from headway.parsing.linearization import NUMBERS, delinearize
+from headway.parsing.linearization import NUMBERS, delinearize, linearize
 from headway.parsing.parser import Parser
 from headway.parsing.treebank import prepare_treebank
 from headway.parsing.trees import parse_brackets
@@ -34,7 +35,7 @@ def parser(tmp_path_factory, request):
     )  # fmt: skip
     model = Transformer(state).eval()
     save_model(path / "model", model, data.tokenizer, Config(model=state), data.languages, "#")
-    return path, data
+    return path, data, request.param
 
 
 def test_training_constituents_are_distinct_and_none_is_in_the_validation_set(tmp_path):
@@ -59,8 +60,14 @@ def test_training_constituents_are_distinct_and_none_is_in_the_validation_set(tm
     ]
 
 
+def test_a_part_of_speech_must_not_look_like_a_number(tmp_path):
+    trees = [parse_brackets("(S (#7 w))")]
+    with pytest.raises(HeadwayError, match="#7 is a part of speech"):
+        prepare_treebank(trees, trees, tmp_path / "data", TextConfig(vocab_size=300))
+
+
 def test_each_token_of_a_tree_is_one_subword(parser):
-    path, data = parser
+    path, data, numbered = parser
     loaded = Parser.load(path / "model")
     trees = make_treebank(60)[10:]
     assert 0 < len(data.train) <= len(trees)
@@ -70,15 +77,17 @@ def test_each_token_of_a_tree_is_one_subword(parser):
         text = data.tokenizer.decode(target.tolist())
         assert len(target) == len(text.split()) + 1  # </s>
         words = data.tokenizer.decode_source(source.tolist()).split()
-        if NUMBERS[0] in words:
+        if numbered:
             assert words[::2] == list(NUMBERS[: len(words) // 2])
             words = words[1::2]
-        assert str(delinearize(text.split(), words)) in held
+        tree = delinearize(text.split(), words)
+        assert str(tree) in held
+        assert text.split() == linearize(tree, numbered=numbered)
         assert loaded.encode([words]) == [source.tolist()]
 
 
 def test_a_sentence_has_the_same_parse_alone_and_in_a_batch(parser):
-    path, _ = parser
+    path, _, _ = parser
     loaded = Parser.load(path / "model", SearchConfig(beam=3, alpha=0.3, max_extra=20))
     sentences = [["the", "dog", "sleeps", "."], ["unseen", "-LRB-"], [], ["a"] * 12]
     together = loaded.parse(sentences)
@@ -89,7 +98,7 @@ def test_a_sentence_has_the_same_parse_alone_and_in_a_batch(parser):
 
 
 def test_the_commands_treebank_and_parse_work_together(tmp_path, capsys, monkeypatch, parser):
-    path, _ = parser
+    path, _, _ = parser
     for name, trees in (("train", make_treebank(50, 2)), ("valid", make_treebank(9, 3))):
         (tmp_path / f"{name}.tree").write_text("".join(f"{t}\n" for t in trees))
     files = ["--train", str(tmp_path / "train.tree"), "--valid", str(tmp_path / "valid.tree")]

@@ -9,7 +9,8 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.inference.beam_search import Candidates, beam_search
-from headway.parsing.linearization import NUMBERS, delinearize, linearize
+from headway.parsing.linearization import NUMBERS, delinearize, linearize, number_words
+from headway.parsing.trees import Tree
 from headway.parsing.wellformed import TreeVocabulary, WellFormedDecoding
 
 SUBWORDS = ["<unk>", "</s>", "▁(S", "▁(NP", "▁)NP", "▁)S", "▁NN", "▁VB", "<pad>"]
@@ -49,7 +50,7 @@ def every_tree(vocabulary, words, limit):
                 delinearize([vocabulary.tokens[i] for i in ids], ["w"] * words)
             except ValueError:
                 continue
-            found.append([*insert_numbers(ids, vocabulary.numbers), 1])
+            found.append([*insert_numbers(ids, vocabulary.number_ids), 1])
     return found
 
 
@@ -114,6 +115,25 @@ def test_every_result_is_a_tree_of_its_sentence(beam, subwords):
         assert [vocabulary.tokens[i] for i in best.tokens[:-1]] == written
         assert len(best.tokens) <= limit
         assert math.isfinite(best.score)
+
+
+@both_vocabularies
+def test_nothing_but_the_end_follows_a_tree(subwords):
+    vocabulary = TreeVocabulary(subwords, 1)
+    state = vocabulary.start(1, 9)
+    tokens = ["▁(S", *(["▁#1"] if vocabulary.numbers else []), "▁NN", "▁)S", "</s>"]
+    for token in tokens:
+        state = vocabulary.advance(state, subwords.index(token))
+    assert np.flatnonzero(vocabulary.allowed(state)).tolist() == [1]
+    assert state.words_left == 0
+
+
+def test_numbers_begin_again_after_the_last():
+    words = [f"w{n}" for n in range(100)]
+    tree = Tree("S", tuple(Tree("NN", word=word) for word in words))
+    sentence, tokens = number_words(words), linearize(tree, numbered=True)
+    assert sentence[1::2] == words
+    assert sentence[::2] == tokens[1:-1:2] == [f"#{n % 40 + 1}" for n in range(100)]
 
 
 def test_at_the_limit_only_the_forced_token_is_allowed():

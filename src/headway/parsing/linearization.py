@@ -17,14 +17,13 @@ from itertools import cycle
 from headway.parsing.trees import Tree
 
 OPEN, CLOSE = "(", ")"  # first characters of opening and closing tokens
-NUMBERS = tuple(
-    f"#{n}" for n in range(1, 101)
-)  # of words; longer sentences begin again with the first
+# Numbers of words; word 41 has the first again, because few sentences are longer and all must be learned.
+NUMBERS = tuple(f"#{n}" for n in range(1, 41))
 
 
-def number_words(words: Iterable[str]) -> list[str]:
+def number_words(words: Iterable[str], numbers: Iterable[str] = NUMBERS) -> list[str]:
     """Return words with the number of each before it."""
-    return [token for pair in zip(cycle(NUMBERS), words) for token in pair]
+    return [token for pair in zip(cycle(numbers), words) for token in pair]
 
 
 def linearize(tree: Tree, *, numbered: bool = False) -> list[str]:

@@ -94,8 +94,9 @@ class Parser:
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> list[list[int]]:
         """Return the source ids of tokenized sentences, with numbers if the model was trained with them."""
-        write = number_words if self.vocabulary.numbers else list
-        return self.tokenizer.encode_source([" ".join(write(words)) for words in sentences])
+        if numbers := self.vocabulary.numbers:
+            sentences = [number_words(words, numbers) for words in sentences]
+        return self.tokenizer.encode_source([" ".join(words) for words in sentences])
 
     @torch.inference_mode()
     def _search(self, sources: list[list[int]], sentences: list[list[str]]) -> list[Parse]:

@@ -53,10 +53,12 @@ def prepare_treebank(
             rules only ``max_tokens`` applies.
         with_parts: Also train on each constituent, once, as a sentence of its own. The decoder has to
             count the words that it has passed, and it learns this from short sentences.
-        numbered: Whether each word has its number before it, in sentence and tree (`linearize`).
+        numbered: Whether each word has its number before it, in sentence and tree (`linearize`). Both
+            are longer then, so that ``max_tokens`` drops more of them.
 
     Raises:
-        HeadwayError: If the training text is too small for the vocabulary size.
+        HeadwayError: If the training text is too small for the vocabulary size, or a part of speech is
+            written like a number.
     """
     # The cleaning rules are made for translations. Sentences of the validation set are still removed
     # from the training set.
@@ -70,6 +72,12 @@ def prepare_treebank(
         drop_duplicates=False,
         drop_identical=False,
     )
+
+    tags = {leaf.label for tree in (*train, *valid) for leaf in tree.leaves()}
+    if confused := tags & set(NUMBERS):
+        raise HeadwayError(
+            f"{min(confused)} is a part of speech in these trees, but numbers of words are written so"
+        )
 
     def sentences(trees: Iterable[Tree]) -> Iterator[list[str]]:
         return (number_words(tree.words()) if numbered else tree.words() for tree in trees)

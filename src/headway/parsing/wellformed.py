@@ -9,6 +9,7 @@ Paper: section 6.3; Vinyals et al. (2015) repaired malformed trees after the sea
 """
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -40,7 +41,7 @@ class TreeState(NamedTuple):
     Attributes:
         words_passed: Words of the sentence that have their part of speech.
         words_left: Words that have none yet.
-        is_numbered: Whether the number of the next word stands before it.
+        after_number: Whether the last token is the number of the next word.
         open_labels: Label numbers of the open constituents, outermost first.
         is_empty: Whether the innermost open constituent has no child yet.
         has_begun: Whether a constituent was opened.
@@ -49,7 +50,7 @@ class TreeState(NamedTuple):
 
     words_passed: int
     words_left: int
-    is_numbered: bool
+    after_number: bool
     open_labels: tuple[int, ...]
     is_empty: bool
     has_begun: bool
@@ -84,13 +85,14 @@ class TreeVocabulary:
                 " the output of `headway treebank`"
             )
         self.opens, self.closes = np.array(opens), np.array(closes)
-        # Ids of the numbers that stand before words; empty if the trees have none.
-        self.numbers = list(map(whole.index, NUMBERS)) if set(NUMBERS) <= set(whole) else []
+        # The numbers that stand before words, in order; empty if the trees have none.
+        self.numbers = list(takewhile(set(whole).__contains__, NUMBERS))
+        self.number_ids = list(map(whole.index, self.numbers))
         self.tags = np.array([bool(token) for token in whole]) & ~self.opens & ~self.closes
-        self.tags[self.numbers] = False
-        numbers = {label: number for number, label in enumerate(labels)}
+        self.tags[self.number_ids] = False
+        places = {label: place for place, label in enumerate(labels)}
         self.label_numbers = np.array(
-            [numbers.get(token[1:], -1) if token else -1 for token in whole]
+            [places.get(token[1:], -1) if token else -1 for token in whole]
         )
         self._tokens_a_word = 2 if self.numbers else 1
         self.closing_ids = [whole.index(CLOSE + label) for label in labels]
@@ -107,10 +109,10 @@ class TreeVocabulary:
 
     def allowed(self, state: TreeState) -> np.ndarray:
         """Return which ids may come next, bool [V]; there is at least one."""
+        passed, words_left, after_number, open_labels, is_empty, has_begun, tokens_left = state
+        if after_number:
+            return self.tags.copy()
         allowed_V = np.zeros(len(self.tokens), dtype=bool)
-        passed, words_left, is_numbered, open_labels, is_empty, has_begun, tokens_left = state
-        if is_numbered:
-            return self.tags
         if has_begun and not open_labels:
             allowed_V[self.eos] = True
             return allowed_V
@@ -120,7 +122,7 @@ class TreeVocabulary:
             allowed_V |= self.opens
         if words_left and open_labels:
             if self.numbers:
-                allowed_V[self.numbers[passed % len(self.numbers)]] = True
+                allowed_V[self.number_ids[passed % len(self.numbers)]] = True
             else:
                 allowed_V |= self.tags
         # The root may only close after the last word.
@@ -139,9 +141,9 @@ class TreeVocabulary:
         if self.tags[token]:
             passed, left = state.words_passed + 1, state.words_left - 1
             return state._replace(
-                words_passed=passed, words_left=left, is_numbered=False, is_empty=False
+                words_passed=passed, words_left=left, after_number=False, is_empty=False
             )
-        return state._replace(is_numbered=True)
+        return state if token == self.eos else state._replace(after_number=True)
 
 
 class WellFormedDecoding:
