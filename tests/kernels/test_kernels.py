@@ -292,7 +292,7 @@ def test_native_attention_equals_the_plain_version(
         lambda *a: plain_attention(*a, allowed, 0.3), *(t.double() for t in (q, k, v))
     )
     close(found, expected, ROUNDED[dtype] * (3 if dtype is BF16 else 1))
-    if kind == "causal":  # exactly nothing comes from the future
+    if kind.startswith("causal"):  # exactly nothing comes from the future
         leaf = v.detach().clone().requires_grad_()
         attention(q, k, leaf, seen, 0.3)[:, :, 0].float().sum().backward()
         assert leaf.grad is not None
@@ -300,20 +300,64 @@ def test_native_attention_equals_the_plain_version(
 
 
 @compiled
-@pytest.mark.parametrize("kind", ["far behind", "hidden", "far ahead"])
+@pytest.mark.parametrize(
+    "near",
+    [
+        {"is_causal": True},
+        {"window": 40},
+        {"window": 33, "first": 50},
+        {"is_causal": True, "window": 5},
+    ],
+    ids=str,
+)
+def test_hidden_keys_that_are_left_out_change_nothing(near: dict) -> None:
+    """With segments for all keys, which decide nothing, the kernel computes all keys and masks them."""
+    torch.manual_seed(5)
+    T, S = 90, 140 if "first" in near else 90
+    q, k, v = (torch.randn(2, 3, n, 8) for n in (T, S, S))
+    ones = Segments(torch.ones(2, S, dtype=torch.long), is_packed=False)
+    found, expected = (
+        gradients(lambda *a, s=seen: attention(*a, s, 0.3), q, k, v)
+        for seen in (Visibility(**near), Visibility(None, ones, **near))
+    )
+    close(found, expected, 2e-6)
+
+
+@compiled
+def test_the_distance_counts_in_rows_whose_sentences_stand_apart() -> None:
+    torch.manual_seed(6)
+    T, S = 40, 57
+    q, k, v = (torch.randn(1, 2, n, 8) for n in (T, S, S))
+    keys = torch.tensor([[2] * 17 + [1] * 40])
+    queries = torch.ones(1, T, dtype=torch.long)
+    segments = Segments(queries, is_packed=True), Segments(keys, is_packed=True)
+    seen = Visibility(*segments, is_causal=True, first=20)
+    place = torch.arange(S) - torch.arange(T)[:, None]
+    allowed = ((keys[:, None] == queries[..., None]) & (place <= 20))[:, None]
+    found = gradients(lambda *a: attention(*a, seen, 0.3), q, k, v)
+    expected = gradients(
+        lambda *a: plain_attention(*a, allowed, 0.3), *(t.double() for t in (q, k, v))
+    )
+    close(found, expected, 2e-6)
+
+
+@compiled
+@pytest.mark.parametrize("kind", ["far behind", "just behind", "hidden", "far ahead"])
 def test_a_query_that_sees_no_key_gets_the_mean_of_all_values(kind: str) -> None:
     torch.manual_seed(4)
     T, S = 20, 23
     hidden = Segments((torch.arange(S) > 5).long()[None], is_packed=False)
     if kind == "far behind":  # query 6 is the last that sees a key
         S, seen, blind = 5, Visibility(window=3, is_causal=True), slice(7, None)
+    elif kind == "just behind":  # the last query, and no other
+        S, seen, blind = 17, Visibility(window=3, is_causal=True), slice(19, None)
     elif kind == "hidden":
         seen, blind = Visibility(None, hidden, is_causal=True), slice(0, 6)
     else:  # the keys of the query's sentence stand behind another one
         ids = torch.ones(1, T, dtype=torch.long)
         keys = torch.tensor([[2] * 17 + [1] * 6])
         segments = Segments(ids, is_packed=True), Segments(keys, is_packed=True)
-        seen, blind = Visibility(*segments, window=3), slice(0, 15)
+        seen, blind = Visibility(*segments, window=3), slice(0, 16)
     q, k, v = (torch.randn(1, 2, n, 8) for n in (T, S, S))
     for leaf in (q, k, v):
         leaf.requires_grad_()

@@ -38,7 +38,7 @@ def attention(
 ) -> Tensor:
     """Return softmax(scale Q K^T) V, [B, H, T, V], where `has_native_attention` is true.
 
-    A query that may attend to no key gets the mean of all values.
+    A query that may attend to no key gets the mean of all values, in packed rows of its sentence's values.
     """
     return _Attention.apply(q_BHTK, k_BHSK, v_BHSV, visibility, scale)  # type: ignore[no-untyped-call]
 

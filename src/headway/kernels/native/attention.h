@@ -17,6 +17,7 @@
 #include "numbers.h"
 
 using headway::RegionErrors;
+using headway::whole_vectors;
 
 // kernels/attention.py has a ctypes structure of the same fields.
 struct AttentionArguments {
@@ -41,19 +42,18 @@ static const int64_t ATTENTION_ARGUMENTS_LAYOUT[] = {
 #undef OFFSET
 };
 
-constexpr int64_t round_up(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
-
 // Numbers [from, to).
 struct Range {
     int64_t from, to;
 };
 
-// The same for all rows of a product.
+// The whole range, whatever the rows of a product.
 inline auto all_of(int64_t count) {
     return [count](int64_t, int64_t) { return Range{0, count}; };
 }
 
-inline Range whole_vectors(Range r) { return {r.from / LANES * LANES, round_up(r.to)}; }
+// The range with the rest of its first and last vectors.
+inline Range widened(Range r) { return {r.from / LANES * LANES, whole_vectors(r.to)}; }
 
 inline void clear_outside(Range r, float* row, int64_t count) {
     std::fill(row, row + r.from, 0.0f);
@@ -79,13 +79,22 @@ inline void tile(Range l, const float* a, int64_t row, int64_t column, const flo
 template <class Columns, class Terms>
 inline void product(int64_t M, const float* a, int64_t row, int64_t column, const float* b, int64_t b_row,
                     float* c, int64_t c_row, Columns&& columns, Terms&& terms) {
-    constexpr int ROWS = headway::REGISTER == 64 ? 8 : headway::REGISTER == 32 ? 6 : 2;
+    // Registers hold ROWS x REGISTERS sums, a vector of B and a number of A.
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    constexpr int ROWS = 8;
+#elif defined(__AVX2__)
+    constexpr int ROWS = 6;
+#elif defined(__aarch64__)
+    constexpr int ROWS = 4;
+#else
+    constexpr int ROWS = 2;
+#endif
     typedef void (*Tile)(Range, const float*, int64_t, int64_t, const float*, int64_t, float*, int64_t);
     for (int64_t m = 0, rows; m < M; m += rows) {
         rows = M - m >= ROWS ? ROWS : M - m >= 2 ? 2 : 1;
         const Tile multiply = rows == ROWS ? tile<ROWS> : rows == 2 ? tile<2> : tile<1>;
         const Range wanted = columns(m, rows), l = terms(m, rows);
-        for (int64_t n = wanted.from / LANES * LANES; n < wanted.to; n += LANES)
+        for (int64_t n = widened(wanted).from; n < wanted.to; n += LANES)
             multiply(l, a + m * row, row, column, b + n, b_row, c + m * c_row + n, c_row);
     }
 }
@@ -170,14 +179,15 @@ inline std::pair<int64_t, int64_t> largest_span(const std::vector<Span>& all) {
 }
 
 // Which queries and keys of a span can see each other by their distance; both are counted from the first of the
-// span. A key that no query in a range needs is left out of a product, which changes no bit of the sums.
+// span. A key that no query in a range needs is left out of a product, which changes no bit of the sums. All
+// need all if segments decide, or if a query sees no key and so has the mean of all.
 class Reach {
 public:
     Reach(const AttentionArguments& h, const Span& span)
         : T(span.t_end - span.t), S(span.s_end - span.s), shift_(span.t - span.s),
           before_(h.keys_before), after_(h.keys_after) {
-        // A query that sees no key has the mean of all.
-        is_whole_ = span.mixed || shift_ + after_ < 0 || shift_ + T - 1 - before_ >= S;
+        is_whole_ = span.mixed || before_ + after_ < 0 || shift_ + after_ < 0 ||
+                    shift_ + T - 1 - before_ >= S;
     }
 
     // The keys of queries i to i + count - 1.
@@ -201,17 +211,16 @@ private:
     bool is_whole_;
 };
 
-// Write 1 for each key of the span that query i may attend to, else 0; and 1 for all keys if there is
-// none. Returns whether there is one. Only whole vectors around `near` are written.
+// Write 1 for each key in `near` that query i may attend to, and 0 for the rest of its vectors; 1 for all of
+// `near` if there is none. Returns whether there is one.
 inline bool find_visible_keys(const AttentionArguments& h, const Span& span, int64_t i, Range near,
                               float* allowed) {
-    const int64_t first = near.from / LANES * LANES, end = round_up(near.to);
-    std::fill(allowed + first, allowed + end, 0.0f);
+    std::fill(allowed + widened(near).from, allowed + widened(near).to, 0.0f);
     float any = 0;
     for (int64_t j = near.from; j < near.to; j++) {
         const int64_t key = span.s + j, query = span.t + i;
         bool visible = key >= query - h.keys_before && key <= query + h.keys_after;
-        if (span.mixed && h.key_segments)
+        if (span.mixed)
             visible &= h.key_segments[span.b * h.S + key] ==
                        (h.query_segments ? h.query_segments[span.b * h.T + query] : 1);
         allowed[j] = visible ? 1.0f : 0.0f;
@@ -226,7 +235,7 @@ void attend(const AttentionArguments& h, const X* q, const X* k, const X* v, X* 
     const std::vector<Span> all = cut_spans(h);
     const auto sizes = largest_span(all);  // clang takes no structured binding into a region
     const int64_t most_T = sizes.first, most_S = sizes.second;
-    const int64_t Kp = round_up(h.K), Vp = round_up(h.V), most = round_up(most_S);
+    const int64_t Kp = whole_vectors(h.K), Vp = whole_vectors(h.V), most = whole_vectors(most_S);
     RegionErrors errors;
 #pragma omp parallel
     {
@@ -243,7 +252,7 @@ void attend(const AttentionArguments& h, const X* q, const X* k, const X* v, X* 
             const int64_t b = span.b, head = job % h.H;
             const Reach reach(h, span);
             const auto near = [&](int64_t m, int64_t rows) { return reach.keys(m, rows); };
-            const int64_t T = reach.T, S = reach.S, Sp = round_up(S);
+            const int64_t T = reach.T, S = reach.S, Sp = whole_vectors(S);
             gather(q + b * h.q_batch + span.t * h.q_position + head * h.q_head, T, h.K,
                    h.q_position, queries.data(), Kp);
             gather(k + b * h.k_batch + span.s * h.k_position + head * h.k_head, S, h.K,
@@ -254,8 +263,8 @@ void attend(const AttentionArguments& h, const X* q, const X* k, const X* v, X* 
             product(T, queries.data(), Kp, 1, across.data(), Sp, weights.data(), Sp, near, all_of(h.K));
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
-                const Range range = whole_vectors(reach.keys(i));
-                const bool sees_any = find_visible_keys(h, span, i, reach.keys(i), allowed.data());
+                const Range seen = reach.keys(i), range = widened(seen);
+                const bool sees_any = find_visible_keys(h, span, i, seen, allowed.data());
                 const float scale = sees_any ? h.scale : 0.0f;
                 float greatest = -INFINITY, z = 0;
 #pragma omp simd reduction(max : greatest)
@@ -290,7 +299,7 @@ void attend_gradients(const AttentionArguments& h, const X* q, const X* k, const
     const std::vector<Span> all = cut_spans(h);
     const auto sizes = largest_span(all);
     const int64_t most_T = sizes.first, most_S = sizes.second;
-    const int64_t Kp = round_up(h.K), Vp = round_up(h.V), most = round_up(most_S), H = h.H;
+    const int64_t Kp = whole_vectors(h.K), Vp = whole_vectors(h.V), most = whole_vectors(most_S), H = h.H;
     RegionErrors errors;
 #pragma omp parallel
     {
@@ -311,7 +320,7 @@ void attend_gradients(const AttentionArguments& h, const X* q, const X* k, const
             const Reach reach(h, span);
             const auto near = [&](int64_t m, int64_t rows) { return reach.keys(m, rows); };
             const auto near_key = [&](int64_t m, int64_t rows) { return reach.queries(m, rows); };
-            const int64_t T = reach.T, S = reach.S, Sp = round_up(S);
+            const int64_t T = reach.T, S = reach.S, Sp = whole_vectors(S);
             const int64_t first_query = (b * h.T + span.t) * H + head;
             const int64_t first_key = (b * h.S + span.s) * H + head;
             gather(q + b * h.q_batch + span.t * h.q_position + head * h.q_head, T, h.K,
@@ -329,8 +338,8 @@ void attend_gradients(const AttentionArguments& h, const X* q, const X* k, const
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
                 float* slope = slopes.data() + i * Sp;
-                const Range range = whole_vectors(reach.keys(i));
-                const bool sees_any = find_visible_keys(h, span, i, reach.keys(i), allowed.data());
+                const Range seen = reach.keys(i), range = widened(seen);
+                const bool sees_any = find_visible_keys(h, span, i, seen, allowed.data());
                 const float scale = sees_any ? h.scale : 0.0f;
                 const float z = log_z[(b * H + head) * h.T + span.t + i];
                 float mean = 0;
