@@ -190,6 +190,9 @@ public:
                     shift_ + T - 1 - before_ >= S;
     }
 
+    // Whether a query sees all keys that `keys` returns for it alone.
+    bool is_exact() const { return !is_whole_; }
+
     // The keys of queries i to i + count - 1.
     Range keys(int64_t i, int64_t count = 1) const {
         if (is_whole_) return {0, S};
@@ -211,11 +214,16 @@ private:
     bool is_whole_;
 };
 
-// Write 1 for each key in `near` that query i may attend to, and 0 for the rest of its vectors; 1 for all of
-// `near` if there is none. Returns whether there is one.
-inline bool find_visible_keys(const AttentionArguments& h, const Span& span, int64_t i, Range near,
+// Write 1 for each key within reach of query i that it may attend to, and 0 for the rest of their vectors; 1 for
+// all of them if there is none. Returns whether there is one.
+inline bool find_visible_keys(const AttentionArguments& h, const Span& span, const Reach& reach, int64_t i,
                               float* allowed) {
+    const Range near = reach.keys(i);
     std::fill(allowed + widened(near).from, allowed + widened(near).to, 0.0f);
+    if (reach.is_exact()) {
+        std::fill(allowed + near.from, allowed + near.to, 1.0f);
+        return true;
+    }
     float any = 0;
     for (int64_t j = near.from; j < near.to; j++) {
         const int64_t key = span.s + j, query = span.t + i;
@@ -263,8 +271,8 @@ void attend(const AttentionArguments& h, const X* q, const X* k, const X* v, X* 
             product(T, queries.data(), Kp, 1, across.data(), Sp, weights.data(), Sp, near, all_of(h.K));
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
-                const Range seen = reach.keys(i), range = widened(seen);
-                const bool sees_any = find_visible_keys(h, span, i, seen, allowed.data());
+                const Range range = widened(reach.keys(i));
+                const bool sees_any = find_visible_keys(h, span, reach, i, allowed.data());
                 const float scale = sees_any ? h.scale : 0.0f;
                 float greatest = -INFINITY, z = 0;
 #pragma omp simd reduction(max : greatest)
@@ -338,8 +346,8 @@ void attend_gradients(const AttentionArguments& h, const X* q, const X* k, const
             for (int64_t i = 0; i < T; i++) {
                 float* w = weights.data() + i * Sp;
                 float* slope = slopes.data() + i * Sp;
-                const Range seen = reach.keys(i), range = widened(seen);
-                const bool sees_any = find_visible_keys(h, span, i, seen, allowed.data());
+                const Range range = widened(reach.keys(i));
+                const bool sees_any = find_visible_keys(h, span, reach, i, allowed.data());
                 const float scale = sees_any ? h.scale : 0.0f;
                 const float z = log_z[(b * H + head) * h.T + span.t + i];
                 float mean = 0;
