@@ -1,4 +1,4 @@
-"""Measure GFLOP/s of ``x W^T`` on one core, with each implementation in torch and the shapes of a model.
+"""Measure GFLOP/s on one core: ``x W^T`` with each implementation in torch, and attention with its gradient.
 
 OMP_NUM_THREADS=1 taskset -c 0 python benchmarks/rates.py
 """
@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from headway.kernels.attention import attention
 from headway.kernels.torch_private import multiply_int8, onednn_linear
+from headway.kernels.visibility import Visibility
 
 SHAPES = (
     (2509, 128, 128),
@@ -20,10 +22,12 @@ SHAPES = (
     (2509, 128, 8000),
     (512, 128, 8000),
 )
+# Sentences, queries, keys, and whether keys behind the query are hidden; 4 heads of width 32.
+ATTENTIONS = ((64, 16, 16, False), (16, 90, 40, False), (16, 120, 120, True))
 REPEATS = 7
 
 
-def time_fastest(run: Callable[[], Tensor]) -> float:
+def time_fastest(run: Callable[[], object]) -> float:
     """Return the minimum seconds of several runs, after two warm-up runs."""
     run(), run()
     seconds = []
@@ -47,8 +51,26 @@ def make_implementations(rows: int, inputs: int, outputs: int) -> dict[str, Call
     }
 
 
+def make_attentions(
+    sentences: int, queries: int, keys: int, is_causal: bool
+) -> dict[str, Callable[[], object]]:
+    """Return Headway's and torch's attention, forward and backward."""
+    q, k, v = (torch.randn(sentences, 4, n, 32, requires_grad=True) for n in (queries, keys, keys))
+    seen, weights = Visibility(is_causal=is_causal), torch.randn(sentences, 4, queries, 32)
+
+    def differentiate(out: Tensor) -> object:
+        return torch.autograd.grad(out, (q, k, v), weights)
+
+    return {
+        "Headway": lambda: differentiate(attention(q, k, v, seen, 32**-0.5)),
+        "torch": lambda: differentiate(
+            F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+        ),
+    }
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     torch.set_num_threads(1)
     names = list(make_implementations(32, 32, 32))
     print(f"| rows x in x out | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
@@ -56,6 +78,14 @@ def main() -> None:
         work = 2 * shape[0] * shape[1] * shape[2] / 1e9
         rates = [f"{work / time_fastest(run):.0f}" for run in make_implementations(*shape).values()]
         print(f"| {' x '.join(map(str, shape))} | {' | '.join(rates)} |")
+    print("\n| sentences, queries x keys | Headway | torch |\n|---|---|---|")
+    for sentences, queries, keys, is_causal in ATTENTIONS:
+        # Two products forward and five backward; what causality hides counts, too.
+        work = 7 * 2 * sentences * 4 * queries * keys * 32 / 1e9
+        runs = make_attentions(sentences, queries, keys, is_causal)
+        rates = [f"{work / time_fastest(run):.0f}" for run in runs.values()]
+        note = ", causal" if is_causal else ""
+        print(f"| {sentences}, {queries} x {keys}{note} | {' | '.join(rates)} |")
 
 
 if __name__ == "__main__":
