@@ -24,7 +24,7 @@ TYPES = {torch.float32: 0, torch.bfloat16: 1}  # in the order of native/training
 
 
 class AttentionArguments(ctypes.Structure):
-    """The structure of the same name in native/attention.h."""
+    """The structure of the same name in native/spans.h."""
 
     _fields_ = [
         *((name, ctypes.c_int64) for name in ("B", "H", "T", "S", "K", "V")),
