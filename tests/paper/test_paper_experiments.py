@@ -15,7 +15,7 @@ from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_
 from headway.paper.results import Claim, Result, Table
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
-from headway.paper.table3_rows import TABLE3
+from headway.paper.table3_rows import CONTROLS, TABLE3
 
 # The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
 TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
@@ -145,7 +145,7 @@ def test_the_report_contains_its_figures(tmp_path: Path) -> None:
     from headway.paper import charts, report
 
     figure = charts.curves("Curve", {"a": [(1, 1.0), (2, float("nan")), (3, 2.0)]}, "x", "y")
-    page = report.html([Result(figures=(figure,))], "toy", Table("", (), ()))
+    page = report.html([Result(figures=(figure,))], "toy", Table("", (), ()), Table("", (), ()))
     found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     assert found
     assert base64.b64decode(found[1]).decode() == figure.svg
@@ -161,9 +161,9 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     assert all(" min of one core)" in line for line in listed if line != listed[2])
     assert [line for line in listed if "(section" not in line] == [listed[11], listed[12]]
     assert "(beyond the paper; 12 trainings" in listed[11]
-    assert "(Figures 3 to 5; 1 training," in listed[12]
+    assert "(Figures 3 to 5; 3 trainings," in listed[12]
     assert list(TRAININGS) == list(EXPERIMENTS)
-    assert TRAININGS["table3"][0] == 3 * len(TABLE3)
+    assert TRAININGS["table3"][0] == 3 * (len(TABLE3) + len(CONTROLS))
     for words, message in (
         (["table33"], "table3"),
         ([], "--list"),

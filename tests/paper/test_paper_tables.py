@@ -17,6 +17,7 @@ from headway.model import Transformer, parameter_count
 from headway.paper import charts, report
 from headway.paper.charts import curves, intervals
 from headway.paper.experiments import schedule, table2, table3, table4, tying
+from headway.paper.experiments.table3_heads import CHANGES, separate_heads
 from headway.paper.experiments.table3_parameters import common_vocabulary
 from headway.paper.measuring.parameters import (
     count_parameters,
@@ -29,7 +30,7 @@ from headway.paper.running.scales import SMALL, paper_settings
 from headway.paper.running.scoring import score_predictions
 from headway.paper.running.trial import Group, Trial
 from headway.paper.running.work import Work
-from headway.paper.table3_rows import TABLE3, configure, shapes
+from headway.paper.table3_rows import CONTROLS, TABLE3, configure, shapes
 from headway.parsing.parser import PAPER
 from headway.text.tokenizer import Tokenizer
 from headway.training.objective import plain_loss
@@ -65,10 +66,58 @@ def test_rows_at_another_size_keep_the_papers_ratios() -> None:
         "(A) h = 1": (64, 64), "(A) h = 4": (16, 16), "(A) h = 16": (4, 4), "(A) h = 32": (2, 2),
         "(B) d_k = 16": (2, 8), "(B) d_k = 32": (4, 8),
     }  # fmt: skip
+    controls = {row.label: configure(SMALL, row).model for row in CONTROLS}
+    assert {label: (m.num_heads, m.head_widths) for label, m in controls.items()} == {
+        "(A) h = 1, d_k = 64": (1, (8, 8)), "(A) h = 32, d_k = 64": (32, (8, 8)),
+    }  # fmt: skip
     big = rows["big"]
     assert (big.model.d_model, big.model.num_heads, big.model.dropout) == (128, 16, 0.3)
     assert big.training.max_steps == 3 * SMALL.training.max_steps
     assert rows["(D) eps_ls = 0.2"].training.label_smoothing == 0.2
+
+
+def test_heads_are_judged_apart_from_their_width() -> None:
+    def group(label: str, *bleu: float) -> Group:
+        seeds = range(1, len(bleu) + 1)
+        trials = (
+            Trial(label, seed, Path(), 100, 1, ((1, 1.0),), {"bleu": score}, 1.0, 1.0, SMALL)
+            for seed, score in zip(seeds, bleu, strict=True)
+        )
+        return Group(tuple(trials))
+
+    labels = ("(A) h = 1", "(A) h = 1, d_k = 64", "(A) h = 32", "(B) d_k = 16")
+    groups = {label: group(label, 70.0, 71.0) for label in labels}
+    groups["base"] = group("base", 80.0, 81.0)
+    found = {}
+    for name, bleu in (("worse", (70.0, 71.1)), ("better", (85.0, 86.1)), ("lost", (1.0, 2.1))):
+        groups["(A) h = 32, d_k = 64"] = group("many", *bleu)
+        table, claim = separate_heads(groups, 50.0)
+        assert [row[0] for row in table.rows] == list(CHANGES)
+        found[name] = claim.verdict
+    assert found == {"worse": "holds", "better": "does not", "lost": "not decided"}
+
+
+def test_the_published_base_has_the_papers_training() -> None:
+    paper = Config().training
+    for scale in ("toy", "minutes", "hours", "paper"):
+        work = Work("unused", scale)
+        base, published = work.base, work.published_base
+        assert replace(published, training=base.training) == base  # the same model and text
+        regime = published.training
+        for name in (
+            "optimizer",
+            "muon_weight_decay",
+            "zero_outputs",
+            "decay",
+            "cool_steps",
+            "average",
+        ):
+            assert getattr(regime, name) == getattr(paper, name), name
+        if scale in ("minutes", "hours"):
+            assert abs(regime.checkpoint_every / regime.max_steps - 0.015) < 0.001
+    rows = Work("unused").list_bases().rows
+    assert "training.optimizer = muon" in str(rows[0][2])
+    assert "optimizer" not in str(rows[1][2])
 
 
 def test_the_vocabularies_found_give_the_printed_parameters() -> None:
@@ -268,7 +317,7 @@ def test_without_matplotlib_a_chart_has_no_picture(monkeypatch: pytest.MonkeyPat
         charts.intervals("drawn intervals", [("a", [1.0, 2.0])], "x"),
     )
     assert [figure.svg for figure in figures] == ["", ""]
-    page = report.html([Result(figures=figures)], "toy", Table("", (), ()))
+    page = report.html([Result(figures=figures)], "toy", Table("", (), ()), Table("", (), ()))
     assert "<img" not in page
     for figure in figures:
         assert re.search(rf"{figure.caption}.* headway\[pictures\]", page)

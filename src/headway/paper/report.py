@@ -58,12 +58,13 @@ _PAGE = """<!doctype html>
 """
 
 
-def html(results: Sequence[Result], scale: str, trainings: Table) -> str:
+def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) -> str:
     """Return the page; its content security policy allows no script and no connection.
 
     Args:
         results: Of the finished experiments.
         scale: Of all of them.
+        bases: How the models that are compared differ from the paper's.
         trainings: Every finished training, also those of experiments that are not finished.
     """
     seconds = sum(result.seconds for result in results)
@@ -78,7 +79,7 @@ def html(results: Sequence[Result], scale: str, trainings: Table) -> str:
         policy=POLICY,
         style=STYLE,
         paper=escape(PAPER),
-        overview=_overview(results),
+        overview=_overview(results) + _table(bases),
         sections="\n".join([*map(_section, results), _table(trainings) if trainings.rows else ""]),
         footer=escape(footer),
     )

@@ -23,9 +23,9 @@ EXPERIMENTS = (
 # take on one core by the forecast of `Work`. Trainings that several experiments share count for each.
 TRAININGS = {
     "arguments": (18, 15), "scaling": (18, 23), "feed_forward": (0, 0), "tying": (15, 12),
-    "positions": (15, 13), "table1": (18, 15), "schedule": (9, 8), "smoothing": (9, 8),
-    "table2": (6, 28), "table3": (60, 75), "table4": (6, 11), "classification": (12, 22),
-    "figures3to5": (1, 1), "rivals": (27, 51),
+    "positions": (15, 13), "table1": (18, 15), "schedule": (12, 8), "smoothing": (9, 8),
+    "table2": (9, 28), "table3": (66, 75), "table4": (6, 11), "classification": (12, 22),
+    "figures3to5": (3, 3), "rivals": (27, 51),
 }  # fmt: skip
 # Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
@@ -83,7 +83,9 @@ def write_report(work: Work) -> Path:
     found = [_read(work.directory / f"{name}.json") for name in EXPERIMENTS]
     results = [r for r in found if r is not None and r.settings.get("work") == _key(work)]
     path = work.directory / "report.html"
-    replace_file(path, report.html(results, work.scale, work.finished_trials()).encode())
+    replace_file(
+        path, report.html(results, work.scale, work.list_bases(), work.finished_trials()).encode()
+    )
     return path
 
 

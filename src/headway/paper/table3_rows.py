@@ -60,6 +60,12 @@ TABLE3 = (
     ),
 )  # fmt: skip
 
+# Not in the paper, whose rows (A) change the number of heads and their width together.
+CONTROLS = (
+    Row("A", "h = 1, d_k = 64", {"num_heads": 1, "d_k": 64, "d_v": 64}),
+    Row("A", "h = 32, d_k = 64", {"num_heads": 32, "d_k": 64, "d_v": 64}),
+)
+
 GROUPS = ("A", "B", "C", "D", "E", "big")
 
 

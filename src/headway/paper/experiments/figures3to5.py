@@ -23,7 +23,7 @@ from headway.paper.results import Cell, Claim, Figure, Result, Table, collect
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.scoring import Pairs
-from headway.paper.running.trial import Trial
+from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 from headway.pictures import AttentionMap, AttentionMaps, sentence_maps
@@ -77,7 +77,7 @@ class MeasuredSentence:
 
 
 def run(work: Work) -> Result:
-    """Train a model, choose its heads and draw them."""
+    """Train a model with each seed, choose their heads, measure them, and draw those of the first."""
     base = PlannedTrial("base", work.base)
     if work.is_settings_only:
         claim = Claim(
@@ -89,37 +89,46 @@ def run(work: Work) -> Result:
             claim,
             differs=f"{ONLY_SETTINGS} headway heads and headway picture draw any model.",
         )
-    [trial] = work.run_trials([PlannedTrial("figures 3 to 5", work.base, seed=work.seeds[0])])
-    translator, pairs = trial.translator(), unseen_pairs(work)
+    group = work.run_groups([base])[base.name]
+    translators = [trial.translator() for trial in group.trials]
+    pairs = unseen_pairs(work)
     rows: list[tuple[Cell, ...]] = []
     figures: list[Figure] = []
     claims: list[Claim] = []
     for topic in TOPICS:
         work.show(f"{topic.figure}: {topic.name}")
         chosen = fitting_pairs(pairs, topic)[: work.pick(toy=4, minutes=200)]
-        sentences = [measure(translator, source, target, topic) for source, target in chosen]
-        if len(sentences) < 2:
+        if len(chosen) < 2:
             why = "the test text has too few sentences that the rules know"
             claims.append(
                 Claim(topic.claim, topic.figure, "no sentences", "not decided", why, topic.figure)
             )
             continue
-        first_half, second_half = sentences[::2], sentences[1::2]
-        for layer, head in best_heads(first_half, topic.heads):
-            lifts = [float(s.lifts[layer, head]) for s in second_half]
-            name = f"layer {layer + 1}, head {head + 1}"
-            counts = len(first_half), len(second_half)
-            rows.append(
-                (topic.figure, topic.name, name, *counts, interval_text(lifts, 3, sign=True))
-            )
-            figures.append(draw(second_half, topic, layer, head))
-            claims.append(head_claim(work, trial, topic, name, lifts, counts))
+        means = []
+        for trial, translator in zip(group.trials, translators, strict=True):
+            sentences = [measure(translator, source, target, topic) for source, target in chosen]
+            first_half, second_half = sentences[::2], sentences[1::2]
+            found = []
+            for layer, head in best_heads(first_half, topic.heads):
+                lifts = [float(s.lifts[layer, head]) for s in second_half]
+                name = f"layer {layer + 1}, head {head + 1}"
+                rows.append(
+                    (
+                        topic.figure, topic.name, trial.seed, name, len(first_half), len(second_half),
+                        interval_text(lifts, 3, sign=True),
+                    )
+                )  # fmt: skip
+                found += lifts
+                if trial is group.trials[0]:
+                    figures.append(draw(second_half, topic, layer, head))
+            means.append(float(np.mean(found)))
+        claims.append(topic_claim(work, group, topic, means))
     table = Table(
         "Encoder heads chosen by measure",
-        ("figure", "what", "head", "chosen on", "measured on", "weight above chance"),
+        ("figure", "what", "seed", "head", "chosen on", "measured on", "weight above chance"),
         tuple(rows),
         "Weight on the word that the rule names, or on words of the query's own clause, less what"
-        " even weights would give; the intervals are over sentences.",
+        " even weights would give; these intervals are over sentences.",
     )
     return collect(
         table,
@@ -131,16 +140,14 @@ def run(work: Work) -> Result:
     )
 
 
-def head_claim(
-    work: Work, trial: Trial, topic: Topic, name: str, lifts: list[float], counts: tuple[int, int]
-) -> Claim:
-    """Return the claim on one head, decided by sentences on which the head was not chosen."""
+def topic_claim(work: Work, group: Group, topic: Topic, means: list[float]) -> Claim:
+    """Return the claim of a figure, decided by each model's best heads on sentences that did not choose them."""
     return Claim(
         topic.claim,
         "drawn, not measured",
-        f"{name}: {interval_text(lifts, 3, sign=True)} of its weight above chance",
-        if_learned(verdict(lifts, 1), work.least_bleu, [trial.scores["bleu"]]),
-        f"chosen on {counts[0]} sentences, measured on {counts[1]} others",
+        f"{interval_text(means, 3, sign=True)} of the weight above chance",
+        if_learned(verdict(means, 1), work.least_bleu, group.bleu),
+        f"the best {'head' if topic.heads == 1 else 'heads'} of each of {len(means)} models",
         topic.figure,
     )
 

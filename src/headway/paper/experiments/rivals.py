@@ -16,8 +16,8 @@ TITLE = "The systems that the paper names, beside the Transformer"
 SECTION = "1, 2 and 6.1"
 DIFFERS = (
     "The paper compares with published scores of large models. Here each system is small, reads the same"
-    " subwords and batches, and has the Transformer's optimizer, learning rate, label smoothing, number of"
-    " steps and beam search; its own paper has others. Equal steps are not equal time. The Extended Neural"
+    " subwords and batches, and is trained as the Transformer is in its paper, by Adam and equation 3, with"
+    " the same label smoothing, number of steps and beam search; its own paper has others. Equal steps are not equal time. The Extended Neural"
     " GPU has half of the width. Two systems do not translate: the structured self-attentive embedding"
     " classifies texts, and memory networks answer questions about generated stories and are trained as in"
     " their own paper."
@@ -66,13 +66,14 @@ def compare(work: Work, transformer: Group, name: str, rival: Group) -> Claim:
 
 
 def settings(work: Work) -> Config:
-    """Return the settings of all systems: the base's, with rows of one sentence each."""
+    """Return the settings of all systems: the published base's, with rows of one sentence each."""
     # Several micro-batches of like lengths make a step of mixed lengths.
-    tokens = work.base.training.batch_tokens
+    base = work.published_base
+    tokens = base.training.batch_tokens
     return replace(
-        work.base,
+        base,
         training=replace(
-            work.base.training,
+            base.training,
             packed=False,
             micro_batch_tokens=tokens // work.pick(toy=1, minutes=4),
             average=1,

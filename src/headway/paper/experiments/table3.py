@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 
 from headway.config import Config
 from headway.paper.charts import intervals
+from headway.paper.experiments.table3_heads import separate_heads
 from headway.paper.experiments.table3_parameters import compare_parameters
-from headway.paper.results import Claim, Result, Table, collect
+from headway.paper.results import Claim, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
-from headway.paper.table3_rows import GROUPS, TABLE3, Row, configure, rows_of
+from headway.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Row, configure, rows_of
 from headway.paper.verdicts import Verdict, if_learned, interval_text, verdict, verdict_equal
 
 TITLE = "Table 3: what each part of the model is worth"
@@ -27,7 +28,11 @@ def run(work: Work) -> Result:
         return work.settings_only(plan_trials(Config(), rows_of(work.rows or GROUPS)), *parameters)
     names = trained_groups(work)
     rows = rows_of(names)
-    groups = work.run_groups(plan_trials(work.base, rows))
+    with_controls = rows + [row for row in CONTROLS if row.group in names]
+    groups = work.run_groups(plan_trials(work.base, with_controls))
+    apart: tuple[Finding, ...] = ()
+    if len(with_controls) > len(rows):
+        apart = separate_heads(groups, work.least_bleu)
     return collect(
         *parameters,
         score_table(groups),
@@ -45,6 +50,7 @@ def run(work: Work) -> Result:
             paper={row.label: math.log(row.perplexity / TABLE3[0].perplexity) for row in rows[1:]},
         ),
         *statement_claims(groups, work.least_bleu),
+        *apart,
         differs=differs(work, names),
         settings={
             "seeds": list(work.seeds), "training pairs": len(work.corpus.train), "rows": names,

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from headway.config import Config, to_toml
+from headway.config.departures import list_departures
 from headway.errors import HeadwayError
 from headway.kernels.cores import available_cores
 from headway.paper.results import Finding, Result, Table, collect
 from headway.paper.running.bitext import Bitext
 from headway.paper.running.forecast import Forecast, training_effort
 from headway.paper.running.plan import PlannedTrial
-from headway.paper.running.scales import BASES, SECONDS
+from headway.paper.running.scales import BASES, PUBLISHED, SECONDS
 from headway.paper.running.trial import Group, Trial, read_trial
 from headway.paper.running.trial_run import run_trial
 from headway.paper.running.workers import run_together
@@ -65,6 +66,11 @@ class Work:
     def base(self) -> Config:
         """The settings that comparisons start from."""
         return BASES[self.scale]
+
+    @property
+    def published_base(self) -> Config:
+        """The base with the paper's optimizer and learning rate, which takes more steps."""
+        return PUBLISHED[self.scale]
 
     @property
     def is_settings_only(self) -> bool:
@@ -147,6 +153,27 @@ class Work:
         """Return whether each planned trial was run with every seed."""
         wanted = (replace(plan, seed=seed) for plan in planned for seed in self.seeds)
         return all(read_trial(self._trial_directory(plan)) is not None for plan in wanted)
+
+    def list_bases(self) -> Table:
+        """Return the settings in which the bases of the comparisons differ from the paper's."""
+        rows = []
+        for name, config in (
+            ("most", self.base),
+            ("trained as published: schedule, averaging, rivals", self.published_base),
+        ):
+            closest, sections = list_departures(config)
+            settings = (
+                f"{section}.{setting} = {value}"
+                for section, changed in sections.items()
+                for setting, value in changed.items()
+            )
+            rows.append((name, closest, "; ".join(settings) or "nothing"))
+        return Table(
+            "The models that comparisons start from",
+            ("experiments", "the paper's", "differs in"),
+            tuple(rows),
+            "Parsers and classifiers have settings of their own, which their sections list.",
+        )
 
     def finished_trials(self) -> Table:
         """Return the scores of every training that was finished in this directory."""
