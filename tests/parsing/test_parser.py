@@ -130,3 +130,7 @@ def test_the_commands_treebank_and_parse_work_together(tmp_path, capsys, monkeyp
     assert json.loads(out.splitlines()[0])["log_probability"] < 0
     assert "F1" in err
     assert "of 9 sentences" in err
+    assert "9 sentences, " in err  # progress
+    monkeypatch.setattr("headway.cli.verbs.parse.AT_ONCE", 4)
+    assert dispatch(["parse", str(path / "model"), *few, *gold]) == 0
+    assert capsys.readouterr().out == out

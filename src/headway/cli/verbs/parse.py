@@ -12,6 +12,7 @@ EXAMPLE = """\
 echo "He didn't see it." | headway parse runs/parser
 headway parse runs/parser --gold test.tree > parsed.tree  # prints the F1"""
 SETTINGS = ("search",)
+AT_ONCE = 200  # sentences of a treebank between two reports of progress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +36,7 @@ def run(args: argparse.Namespace) -> None:
     """Print one tree for each input line, and an empty line for a line without words."""
     from headway.cli.arguments import usage_error
     from headway.cli.process import set_threads
+    from headway.cli.progress import LineProgress
     from headway.cli.standard_input import read_input
     from headway.config import Config, merge_overrides
     from headway.errors import HeadwayError
@@ -56,8 +58,14 @@ def run(args: argparse.Namespace) -> None:
             split = str.split if args.words else tokenize_english
             _print(parser.parse([escape_brackets(split(line)) for line in lines]), args.json)
         return
-    parses = parser.parse([tree.words() for tree in gold])
-    _print(parses, args.json)
+    sentences = [tree.words() for tree in gold]
+    parses: list[Parse | None] = []
+    with LineProgress(len(sentences), 0, "sentences") as progress:
+        for start in range(0, len(sentences), AT_ONCE):
+            some = sentences[start : start + AT_ONCE]
+            parses += parser.parse(some)
+            _print(parses[start:], args.json)
+            progress.update(len(parses), sum(map(len, some)))
     # Punctuation does not count, and the treebank's tags decide which words are punctuation.
     tags = [[leaf.label for leaf in tree.leaves()] for tree in gold]
     trees = [parse.tree for parse in parses if parse is not None]
