@@ -382,6 +382,15 @@ def test_a_small_model_learns_to_copy(variant: str, steps: int) -> None:
     assert right > 0.9
 
 
+@pytest.mark.parametrize("mixer", ["convolution", "separable"])
+def test_outputs_of_convolutions_are_zero_too(mixer: str) -> None:
+    model = build(encoder_mixer=mixer)
+    zero_outputs(model)
+    layers = [part for part in model.modules() if isinstance(part, Convolution)]
+    assert layers
+    assert not any(layer.output.weight.any() for layer in layers)
+
+
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_with_outputs_of_zero_a_model_is_its_embeddings_and_yet_learns(norm: str) -> None:
     deep, flat = build(norm=norm), build(norm=norm, num_encoder_layers=0, num_decoder_layers=0)

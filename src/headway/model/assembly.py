@@ -90,13 +90,14 @@ def initialize_linear_maps(module: nn.Module) -> None:
 
 @torch.no_grad()
 def zero_outputs(module: nn.Module) -> None:
-    """Set the last matrix of each attention and each feed-forward network to zero.
+    """Set the last matrix of each attention, convolution and feed-forward network to zero.
 
-    Then the sub-layers add nothing at first, and the model begins with its embeddings alone. The paper does
-    not do this; it is usual for residual networks (Zhang et al., 2019, "Fixup Initialization").
+    Then the sub-layers add nothing at first, and the model begins with its embeddings alone; an LSTM or GRU has no
+    such matrix, and adds something. The paper does not do this; it is usual for residual networks (Zhang et
+    al., 2019, "Fixup Initialization").
     """
     for part in module.modules():
-        if isinstance(part, MultiHeadAttention):
+        if isinstance(part, MultiHeadAttention | Convolution):
             part.output.weight.zero_()
         elif isinstance(part, FeedForward):
             part.outer.weight.zero_()

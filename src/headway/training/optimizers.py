@@ -31,5 +31,13 @@ def make_optimizers(
 
 
 def is_hidden_matrix(name: str, parameter: Tensor) -> bool:
-    """Whether a parameter is the weight of a linear layer between embedding and logits."""
-    return parameter.dim() == 2 and name.startswith(("encoder.", "decoder."))
+    """Whether a parameter is the weight of a linear layer between embedding and logits.
+
+    Other tensors of two dimensions are no linear map, such as a filter for each channel, or several maps, such
+    as the gates of an LSTM.
+    """
+    return (
+        parameter.dim() == 2
+        and name.startswith(("encoder.", "decoder."))
+        and name.endswith(".weight")
+    )

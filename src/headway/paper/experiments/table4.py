@@ -16,7 +16,7 @@ from headway.paper.experiments.table4_treebank import make_treebank
 from headway.paper.published import TABLE4
 from headway.paper.results import Claim, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial, code_version
-from headway.paper.running.scales import NEWER, paper_settings
+from headway.paper.running.scales import LATER, paper_settings
 from headway.paper.running.trial import Group
 from headway.paper.running.work import ONLY_SETTINGS, Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
@@ -36,7 +36,7 @@ SMALL = Config(
         dropout=0.1, tying="none",
     ),
     training=replace(
-        NEWER, max_steps=500, batch_tokens=2000, micro_batch_tokens=2000, packed=True, warmup_steps=100,
+        LATER, max_steps=500, batch_tokens=2000, micro_batch_tokens=2000, packed=True, warmup_steps=100,
         rate_scale=1.0, cool_steps=330, average=1, precision="fp32", device="cpu", threads=1,
     ),
 )  # fmt: skip

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from headway.config import Config, to_toml
-from headway.config.departures import list_departures
 from headway.errors import HeadwayError
 from headway.kernels.cores import available_cores
 from headway.paper.results import Finding, Result, Table, collect
@@ -26,6 +25,8 @@ TEXT = "--train train.en train.de --valid valid.en valid.de"
 ONLY_SETTINGS = (
     "Nothing is trained at this scale: the settings are written, with the commands that train them."
 )
+# Settings that do not say what is learned.
+_SAME_MODEL = ("training.device", "training.threads", "training.micro_batch_tokens")
 T = TypeVar("T")
 
 
@@ -69,8 +70,22 @@ class Work:
 
     @property
     def published_base(self) -> Config:
-        """The base with the paper's optimizer and learning rate, which takes more steps."""
+        """The base with the paper's optimizer, learning rate and averaging."""
         return PUBLISHED[self.scale]
+
+    @property
+    def regime(self) -> str:
+        """How the base is trained, in a sentence."""
+        training = self.base.training
+        if training.optimizer == "adam":
+            return "The models are trained by Adam and equation 3, as in the paper."
+        return (
+            "The models are trained by later methods than the paper's: Muon instead of Adam for the matrices of"
+            f" the layers, with weight decay {training.muon_weight_decay:g}, matrices that start at zero, so"
+            " that most sub-layers add nothing at first, and a learning rate that stays at its peak and falls"
+            f" to zero in the last {training.cool_steps:,} steps. Its peak is equation 3's, so that a wider"
+            " model has a lower rate, and decays less in a step."
+        )
 
     @property
     def is_settings_only(self) -> bool:
@@ -155,25 +170,26 @@ class Work:
         return all(read_trial(self._trial_directory(plan)) is not None for plan in wanted)
 
     def list_bases(self) -> Table:
-        """Return the settings in which the bases of the comparisons differ from the paper's."""
-        rows = []
-        for name, config in (
-            ("most", self.base),
-            ("trained as published: schedule, averaging, rivals", self.published_base),
-        ):
-            closest, sections = list_departures(config)
-            settings = (
-                f"{section}.{setting} = {value}"
-                for section, changed in sections.items()
-                for setting, value in changed.items()
-            )
-            rows.append((name, closest, "; ".join(settings) or "nothing"))
-        return Table(
-            "The models that comparisons start from",
-            ("experiments", "the paper's", "differs in"),
-            tuple(rows),
-            "Parsers and classifiers have settings of their own, which their sections list.",
+        """Return the settings in which the models that are compared differ from the paper's base."""
+        configs = {"the paper's base": Config(), "the base here": self.base}
+        if self.published_base != self.base:
+            configs["the base here, trained as in the paper"] = self.published_base
+        settings = {
+            name: {
+                f"{section}.{setting}": value
+                for section in ("model", "training")
+                for setting, value in config.to_dict()[section].items()
+            }
+            for name, config in configs.items()
+        }
+        paper, *ours = settings.values()
+        rows = tuple(
+            (setting, str(value), *(str(each[setting]) for each in ours))
+            for setting, value in paper.items()
+            if setting not in _SAME_MODEL and any(each[setting] != value for each in ours)
         )
+        note = "Classifiers and parsers have settings of their own, which their sections list."
+        return Table("The models that are compared", ("setting", *settings), rows, note)
 
     def finished_trials(self) -> Table:
         """Return the scores of every training that was finished in this directory."""
