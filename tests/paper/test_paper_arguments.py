@@ -215,6 +215,9 @@ def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
         "Figure 3", "Figure 4", "Figure 5", "Figure 5",
     ]  # fmt: skip
     assert all(ElementTree.fromstring(figure.svg).tag.endswith("svg") for figure in result.figures)
+    lifts = {row[2]: row[-1] for row in result.tables[0].rows if row[0] == "Figure 3"}
+    assert set(lifts) == {1, 2}
+    assert lifts[1] != lifts[2]  # each seed has a model of its own
 
 
 @pytest.mark.slow

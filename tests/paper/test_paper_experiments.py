@@ -1,6 +1,7 @@
 """Experiments end to end at toy scale, how results are kept, the report and the command."""
 
 import base64
+import importlib
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,10 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.cli.main import dispatch
+from headway.config import Config
 from headway.errors import HeadwayError
 from headway.paper import reproduction
 from headway.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
 from headway.paper.results import Claim, Result, Table
+from headway.paper.running.bitext import Bitext
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, TABLE3
@@ -62,6 +65,38 @@ def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path:
         assert config.model.d_model in (256, 512, 1024)
 
 
+@pytest.mark.parametrize("name", ["schedule", "table2", "rivals", "smoothing"])
+def test_what_is_about_the_papers_training_is_trained_so(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stop(Exception):
+        pass
+
+    configs: list[Config] = []
+
+    def run_groups(work: Work, planned: list[PlannedTrial]) -> None:
+        configs.extend(plan.config for plan in planned)
+        raise Stop
+
+    def train_groups(
+        work: Work, function: object, names: object, config: Config, task: object
+    ) -> None:
+        configs.append(config)
+        raise Stop
+
+    monkeypatch.setattr(Work, "run_groups", run_groups)
+    monkeypatch.setattr("headway.paper.experiments.rivals.train_groups", train_groups)
+    pairs = (("a b", "c d"),)
+    work = Work(tmp_path, "hours", corpus=Bitext("text", pairs, pairs, pairs, ("en", "de")))
+    with pytest.raises(Stop):
+        importlib.import_module(f"headway.paper.experiments.{name}").run(work)
+    optimizers = [config.training.optimizer for config in configs]
+    assert optimizers == {
+        "schedule": ["adam"] * 5, "table2": ["muon", "muon", "adam"], "rivals": ["adam"],
+        "smoothing": ["muon"] * 3,
+    }[name]  # fmt: skip
+
+
 def fake(work: Work) -> Result:
     table = Table("A <table>", ("x", "y"), (("<b>", 1234567), (None, 0.00012)))
     claims = (Claim("c & d", "1", "2", "holds"), Claim("e", "1", "2", "not decided"))
@@ -97,6 +132,12 @@ def test_finished_results_are_reused_and_shown(
     assert reproduce("fake", Work(tmp_path, "toy", show=shown.append)) == first
     assert len(calls) == 1
     assert shown[-1] == "fake: done before"
+    with pytest.MonkeyPatch.context() as patch:  # another version of the code
+        patch.setattr(reproduction, "code_version", lambda *modules: "another")
+        reproduce("fake", Work(tmp_path, "toy", show=shown.append))
+        assert shown[-3].startswith("fake: done again")
+        assert len(calls) == 2
+        calls.pop()
     reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)))
     reproduce("fake", Work(tmp_path, "toy", seeds=(2, 3)), again=True)
     assert len(calls) == 3

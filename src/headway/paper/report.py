@@ -71,9 +71,12 @@ def html(results: Sequence[Result], scale: str, bases: Table, trainings: Table) 
     footer = (
         f"Headway {__version__}, torch {torch.__version__}, Python {platform.python_version()},"
         f" {platform.machine()}, scale “{scale}”, {seconds / 60:.0f} minutes in all."
-        " Intervals are 95 % intervals of the mean over the seeds, by Student's t. A trend “holds” or"
-        " “does not” only if the interval of the paired differences excludes zero; “shown” is an identity"
-        " or a count."
+        " Intervals are 95 % intervals of the mean by Student's t, over the seeds unless a table says otherwise:"
+        " they cover initial weights, order and dropout, not the choice of text. A trend “holds” or “does"
+        " not” only if its interval excludes zero, or, for a claim of no difference, lies within or outside"
+        " a margin. Each is judged by itself: of twenty trends without any effect, one is decided by chance."
+        " “Shown” is an identity or a count. Claims on time, memory and operations have one measurement and"
+        " a limit."
     )
     return _PAGE.format(
         policy=POLICY,

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from headway.errors import HeadwayError
-from headway.paper import report
+from headway.paper import experiments, report
 from headway.paper.results import Result, place_text
+from headway.paper.running.plan import code_version
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import GROUPS
 from headway.training.checkpoint import replace_file
@@ -23,9 +24,13 @@ EXPERIMENTS = (
 # take on one core by the forecast of `Work`. Trainings that several experiments share count for each.
 TRAININGS = {
     "arguments": (18, 15), "scaling": (18, 23), "feed_forward": (0, 0), "tying": (15, 12),
-    "positions": (15, 13), "table1": (18, 15), "schedule": (12, 8), "smoothing": (9, 8),
+    "positions": (15, 13), "table1": (18, 15), "schedule": (15, 8), "smoothing": (9, 8),
     "table2": (9, 28), "table3": (66, 75), "table4": (6, 11), "classification": (12, 22),
     "figures3to5": (3, 3), "rivals": (27, 51),
+}  # fmt: skip
+# Those whose translators are trained as `Work.regime` says.
+FROM_BASE = {
+    "arguments", "scaling", "tying", "positions", "table1", "smoothing", "table2", "table3", "figures3to5",
 }  # fmt: skip
 # Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
@@ -54,10 +59,12 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
     """Run an experiment, or return the result of an earlier run with the same work."""
     path = work.directory / f"{name}.json"
     if not again and (earlier := _read(path)) is not None:
-        if earlier.settings.get("work") == _key(work) and _covers(earlier, work):
+        if earlier.settings.get("work") == _key(name, work) and _covers(earlier, work):
             work.show(f"{name}: done before")
             return earlier
-        work.show(f"{name}: done again, because the scale, the seeds, the text or the rows differ")
+        work.show(
+            f"{name}: done again, because the scale, the seeds, the text, the rows or Headway's code differ"
+        )
     experiment = _load(name)
     work.show(f"{name}: {experiment.TITLE}")
     work.directory.mkdir(parents=True, exist_ok=True)
@@ -71,7 +78,8 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
         section=experiment.SECTION,
         claims=tuple(replace(c, section=c.section or experiment.SECTION) for c in found.claims),
         seconds=seconds,
-        settings={**found.settings, "work": _key(work)},
+        differs=f"{found.differs} {work.regime}" if name in FROM_BASE else found.differs,
+        settings={**found.settings, "work": _key(name, work)},
     )
     replace_file(path, result.to_json().encode())
     work.show(f"{name}: {seconds:.0f} s")
@@ -81,7 +89,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
 def write_report(work: Work) -> Path:
     """Write ``report.html`` of all results and trainings so far at this scale; returns its path."""
     found = [_read(work.directory / f"{name}.json") for name in EXPERIMENTS]
-    results = [r for r in found if r is not None and r.settings.get("work") == _key(work)]
+    results = [r for r in found if r is not None and r.settings.get("work") == _key(r.name, work)]
     path = work.directory / "report.html"
     replace_file(
         path, report.html(results, work.scale, work.list_bases(), work.finished_trials()).encode()
@@ -101,9 +109,12 @@ def _read(path: Path) -> Result | None:
         return None  # missing, or of another version: the experiment is done again
 
 
-def _key(work: Work) -> str:
+def _key(name: str, work: Work) -> str:
+    """Return what the result of an experiment depends on."""
     text = hashlib.sha256(work.text_fingerprint.encode()).hexdigest()[:8]
-    return f"{work.scale}, seeds {', '.join(map(str, work.seeds))}, text {text}"
+    folder = Path(__file__).parent / "experiments"
+    code = code_version(*(f"{experiments.__name__}.{f.stem}" for f in folder.glob(f"{name}*.py")))
+    return f"{work.scale}, seeds {', '.join(map(str, work.seeds))}, text {text}, code {code[:8]}"
 
 
 def _covers(result: Result, work: Work) -> bool:

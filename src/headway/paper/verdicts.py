@@ -9,6 +9,8 @@ import numpy as np
 # A trend "holds" or "does not" by measured differences, or is "not decided". An identity or a count is
 # "shown", because no interval belongs to it.
 Verdict = Literal["holds", "does not", "not decided", "shown"]
+MARGIN = 0.5  # BLEU: a smaller difference is none; the paper calls 0.1 "nearly identical"
+MARGIN_NATS = 0.05  # the same of the logarithm of a perplexity
 VERDICTS: tuple[Verdict, ...] = ("holds", "does not", "not decided", "shown")
 
 

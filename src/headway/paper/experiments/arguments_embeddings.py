@@ -33,7 +33,7 @@ def plan_trials(work: Work) -> list[PlannedTrial]:
 def compare_sizes(work: Work) -> tuple[Table, Claim]:
     """Measure what is added, before and after training, with and without sqrt(d_model)."""
     rows: list[tuple[Cell, ...]] = []
-    ratios = []
+    ratios, trained_ratios = [], []
     groups = work.run_groups(plan_trials(work))
     for plan in plan_trials(work):
         group = groups[plan.name]
@@ -45,9 +45,11 @@ def compare_sizes(work: Work) -> tuple[Table, Claim]:
             *(component_sizes(trial.translator().model) for trial in group.trials), strict=True
         )
         rows.append((plan.name, "before training", *(f"{value:.3f}" for value in first), ""))
-        cells = (interval_text(sizes, 3) for sizes in trained)
+        sizes_by_part = list(trained)
+        cells = (interval_text(sizes, 3) for sizes in sizes_by_part)
         rows.append((plan.name, "trained", *cells, interval_text(group.bleu)))
         ratios.append(first[1] / first[2])
+        trained_ratios.append(sum(sizes_by_part[1]) / sum(sizes_by_part[2]))
     table = Table(
         "Root mean square of a component",
         ("embeddings are fed", "when", "stored", "fed", "position", "BLEU"),
@@ -60,8 +62,8 @@ def compare_sizes(work: Work) -> tuple[Table, Claim]:
         "no reason given",
         f"fed embedding over position before training: {ratios[0]:.2f} with, {ratios[1]:.2f} without",
         shown(0.5 < ratios[0] < 2 and ratios[1] < ratios[0] / 2),
-        "with the factor both are of one size; without it positions outweigh the words until training"
-        " has enlarged the matrix",
+        "with the factor both are of one size; without it positions outweigh the words (after training:"
+        f" {trained_ratios[0]:.2f} with, {trained_ratios[1]:.2f} without)",
         "3.4",
     )
     return table, claim

@@ -168,7 +168,7 @@ def compare_translators(work: Work) -> tuple[Table, Claim]:
     claim = Claim(
         "A single head has a lower effective resolution.",
         "no number",
-        f"its entropy is {interval_text(gaps, sign=True)} nats above the sharpest of {many}",
+        f"its entropy less that of the sharpest of {many}: {interval_text(gaps, sign=True)} nats",
         if_learned(verdict(gaps, 1), work.least_bleu, groups[str(many)].bleu),
         "paired by seed; one of many heads is the sharpest by chance too, which is not subtracted",
         "2",

@@ -8,7 +8,6 @@ from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, verdict
 
-NO_LOSS = 0.05  # nats a subword
 SECTION = "3.1 and 3.2.3"
 
 
@@ -22,7 +21,7 @@ def remove_mask(model: Transformer) -> None:
 def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
     """Train with and without the mask; in translation later positions never exist.
 
-    Dropout and label smoothing are off, because with them no loss falls to nothing.
+    Dropout and label smoothing are off, because with them no loss falls to zero.
     """
     base = replace(
         work.base,
@@ -43,16 +42,17 @@ def compare_masks(work: Work) -> tuple[Table, Claim, Claim]:
         ),
         f"Without dropout and label smoothing. {work.seeds_note}",
     )
-    margins = [NO_LOSS - loss for loss in unmasked.final_loss]
+    pairs = zip(masked.final_loss, unmasked.final_loss, strict=True)
+    falls = [with_mask - without for with_mask, without in pairs]
     return (
         table,
         Claim(
-            "Without the mask the decoder sees the right token: the training loss falls to nothing.",
+            "Without the mask the decoder sees the right token, and the training loss is lower.",
             "follows from the design",
-            f"{interval_text(unmasked.final_loss, 3)} nats; with the mask"
-            f" {interval_text(masked.final_loss, 3)}",
-            if_learned(verdict(margins, 1), work.least_bleu, masked.bleu),
-            f"holds if the interval lies below {NO_LOSS} nats a subword",
+            f"{interval_text(unmasked.final_loss, 3)} nats a subword, {interval_text(falls, 3)} less than with"
+            " the mask",
+            if_learned(verdict(falls, 1), work.least_bleu, masked.bleu),
+            "paired by seed; the model with the mask knows most of its training text by heart too",
             SECTION,
         ),
         Claim(

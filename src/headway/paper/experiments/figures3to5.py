@@ -120,7 +120,7 @@ def run(work: Work) -> Result:
                 )  # fmt: skip
                 found += lifts
                 if trial is group.trials[0]:
-                    figures.append(draw(second_half, topic, layer, head))
+                    figures.append(draw(second_half, topic, layer, head, trial.seed))
             means.append(float(np.mean(found)))
         claims.append(topic_claim(work, group, topic, means))
     table = Table(
@@ -136,7 +136,8 @@ def run(work: Work) -> Result:
         *claims,
         differs="The model is small and its sentences are made by rules, which also determine which"
         " words belong together; the paper shows one sentence of its large model for each figure,"
-        " chosen by eye.",
+        " chosen by eye. A head is compared with even weights; one that looks at the same place in every"
+        " sentence may be above them too.",
     )
 
 
@@ -205,11 +206,13 @@ def best_heads(sentences: Sequence[MeasuredSentence], count: int) -> list[tuple[
     return [(int(i) // mean.shape[1], int(i) % mean.shape[1]) for i in order]
 
 
-def draw(sentences: Sequence[MeasuredSentence], topic: Topic, layer: int, head: int) -> Figure:
+def draw(
+    sentences: Sequence[MeasuredSentence], topic: Topic, layer: int, head: int, seed: int
+) -> Figure:
     """Draw a head on the sentence where it is furthest above chance."""
     best = max(sentences, key=lambda s: float(s.lifts[layer, head]))
     picture = head_view(
         best.maps, "encoder", layer=layer, heads=[head], query=best.query, orientation="paper"
     )
-    caption = f"{topic.figure}, {topic.name}: layer {layer + 1}, head {head + 1}"
+    caption = f"{topic.figure}, {topic.name}: layer {layer + 1}, head {head + 1} of seed {seed}"
     return Figure(caption, picture.svg() if has_matplotlib() else "")

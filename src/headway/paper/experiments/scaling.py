@@ -18,13 +18,19 @@ from headway.paper.results import Claim, Finding, Result, Table, collect
 from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
-from headway.paper.verdicts import holds, if_learned, interval_text, verdict, verdict_equal
+from headway.paper.verdicts import (
+    MARGIN_NATS,
+    holds,
+    if_learned,
+    interval_text,
+    verdict,
+    verdict_equal,
+)
 
 TITLE = "Scaled, unscaled and additive attention as d_k grows"
 SECTION = "3.2.1"
 KEYS = 32
 LEAST_BATCH = 200  # tokens: room for each sentence
-MARGIN = 0.05  # nats a token: smaller differences are similar
 # Settings of a model that say how a query is compared with a key.
 COMPATIBILITIES: dict[str, dict[str, object]] = {
     "dot, scaled": {"compatibility": "dot", "scale_attention": True},
@@ -217,14 +223,14 @@ def compare_translators(work: Work, widths: Sequence[int]) -> list[Finding]:
             "no number",
             f"d_k = {small}, additive less unscaled: {interval_text(few, sign=True)} nats a token",
             if_learned(
-                verdict_equal(few, MARGIN),
+                verdict_equal(few, MARGIN_NATS),
                 work.least_bleu,
                 *(
                     groups[f"{kind}, d_k = {small}"].bleu
                     for kind in ("additive", "dot, not scaled")
                 ),
             ),
-            f"paired by seed; similar: the interval within {MARGIN}",
+            f"paired by seed; similar: the interval within {MARGIN_NATS}",
         ),
     ]
     for name, text in (

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from headway.config import Config
 from headway.paper.charts import curves
@@ -16,7 +16,7 @@ from headway.training.schedule import learning_rate
 
 TITLE = "The learning rate and its warm-up"
 SECTION = "5.3"
-FACTORS = (0.0, 2.0)  # other lengths, as multiples of the base's; 0: a single step
+TWICE = 2  # a longer warm-up, as a multiple of the base's
 
 
 class WarmUp(NamedTuple):
@@ -24,23 +24,24 @@ class WarmUp(NamedTuple):
 
     Attributes:
         steps: Its length.
-        has_own_peak: Whether the highest rate is what equation 3 gives for this length, and not the base's.
+        decay: How the rate goes on: by equation 3 ("inverse-sqrt"), or at the base's peak ("none").
     """
 
     steps: int
-    has_own_peak: bool = False
+    decay: Literal["inverse-sqrt", "none"] = "inverse-sqrt"
 
     def __str__(self) -> str:
-        peak = "its own peak" if self.has_own_peak else "the base's peak"
-        return f"{self.steps:,} steps, {peak}"
+        length = f"{self.steps:,} {'step' if self.steps == 1 else 'steps'}"
+        after = "equation 3" if self.decay == "inverse-sqrt" else "then the base's peak"
+        return f"{length}, {after}"
 
     def of(self, base: Config) -> Config:
         """Return the base with this warm-up."""
         training = base.training
         scale = training.rate_scale
-        if not self.has_own_peak:  # equation 3's peak is as the inverse square root of the warm-up
+        if self.decay == "none":  # equation 3's peak is as the inverse square root of the warm-up
             scale *= math.sqrt(self.steps / training.warmup_steps)
-        changed = replace(training, warmup_steps=self.steps, rate_scale=scale)
+        changed = replace(training, warmup_steps=self.steps, rate_scale=scale, decay=self.decay)
         return replace(base, training=changed)
 
 
@@ -48,9 +49,8 @@ def run(work: Work) -> Result:
     """Check and draw equation 3 for the paper's models, and train with several warm-ups."""
     base = work.published_base
     usual = WarmUp(base.training.warmup_steps)
-    others = [WarmUp(max(1, round(factor * usual.steps))) for factor in FACTORS]
-    none = WarmUp(1, has_own_peak=True)
-    warm_ups = (usual, *others, none)
+    none, level, abrupt = WarmUp(1), WarmUp(usual.steps, "none"), WarmUp(1, "none")
+    warm_ups = (usual, WarmUp(TWICE * usual.steps), none, level, abrupt)
     planned = [PlannedTrial(f"warm-up of {each}", each.of(base)) for each in warm_ups]
     if work.is_settings_only:
         return work.settings_only(planned, draw_rates(), *check_rates())
@@ -60,14 +60,17 @@ def run(work: Work) -> Result:
         draw_rates(),
         draw_losses(groups),
         *check_rates(),
-        *(
-            warmup_claim(each, groups[usual], groups[each], work.least_bleu)
-            for each in (WarmUp(1), none)
-        ),
+        warmup_claim(usual, none, groups, work.least_bleu),
+        warmup_claim(level, abrupt, groups, work.least_bleu),
         differs=f"The base's warm-up is {usual.steps:,} of {base.training.max_steps:,} steps here, the"
-        " paper's 4,000 of 100,000, and it reports no other. These models are trained by Adam and equation"
-        " 3, those of the other experiments by Muon and another rate. By equation 3, a shorter warm-up has a higher"
-        " peak and the same rates after it; with the base's peak, all rates after it are lower.",
+        " paper's 4,000 of 100,000, and it reports no other. By equation 3, a shorter warm-up has a higher"
+        f" peak: that of a single step is {math.sqrt(usual.steps):.0f} times the base's. So two trainings go on"
+        " at the base's peak instead, and differ in nothing but the warm-up. All are trained by Adam"
+        + (
+            "."
+            if base.training.rate_scale == 1
+            else f", with {base.training.rate_scale:g} times the rate."
+        ),
         settings={"seeds": list(work.seeds), "text": work.corpus.name},
     )
 
@@ -121,14 +124,16 @@ def check_rates() -> list[Claim]:
     ]  # fmt: skip
 
 
-def warmup_claim(warm_up: WarmUp, usual: Group, without: Group, least_bleu: float) -> Claim:
-    """Return the claim that the base's warm-up is better than one of a single step."""
-    gains = usual.less(without)
+def warmup_claim(
+    longer: WarmUp, none: WarmUp, groups: Mapping[WarmUp, Group], least_bleu: float
+) -> Claim:
+    """Return the claim that a warm-up is better than one of a single step."""
+    gains = groups[longer].less(groups[none])
     return Claim(
-        f"A warm-up is needed: the base's is better than {warm_up}",
+        f"A warm-up is needed: {longer} is better than {none}",
         "",
         f"{interval_text(gains, 1, sign=True)} BLEU",
-        if_learned(verdict(gains, 1), least_bleu, usual.bleu, without.bleu),
+        if_learned(verdict(gains, 1), least_bleu, groups[longer].bleu, groups[none].bleu),
         f"{len(gains)} seeds, paired",
     )
 
@@ -142,14 +147,14 @@ def score_table(groups: Mapping[WarmUp, Group], base: Config) -> Table:
         peak = learning_rate(steps, d_model=width, warmup_steps=steps, scale=scale)
         rows.append(
             (
-                warm_up.steps,
+                str(warm_up),
                 peak,
                 interval_text(group.bleu, 1),
                 interval_text(group.perplexity),
                 interval_text(group.final_loss, 3),
             )
         )
-    columns = ("steps of warm-up", "highest rate", "BLEU", "perplexity",
+    columns = ("warm-up", "highest rate", "BLEU", "perplexity",
                "training loss at the end, nats")  # fmt: skip
     return Table("Warm-up varied: mean and 95 % interval over the seeds", columns, tuple(rows))
 

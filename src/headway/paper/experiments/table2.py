@@ -35,7 +35,7 @@ TITLE = "Table 2: training cost and BLEU"
 SECTION = "6.1"
 LENGTH = 27  # subwords of a sentence, about WMT's mean
 SEARCH = SearchConfig(beam=4, alpha=0.6)
-PUBLISHED = "base, by Adam and equation 3"
+PUBLISHED = "base, trained as in the paper"
 SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-base", "en-fr-big"))
 
 
@@ -62,10 +62,10 @@ def run(work: Work) -> Result:
         differs=f"Trained on {work.corpus.name}, {len(work.corpus.train):,} pairs, and scored on"
         f" {len(work.corpus.test):,} unseen pairs, not on newstest2014: these scores cannot be compared"
         " with the paper's. Scoring is the paper's: beam 4, alpha 0.6, cased, Unicode punctuation replaced,"
-        " Moses tokens, hyphens split, unsmoothed. Base and big are trained by later methods, whose rate"
-        " falls to zero, so that their last checkpoint is scored; the last"
+        " Moses tokens, hyphens split, unsmoothed. Base and big are scored by their last checkpoint, because"
+        " the rate of later methods falls to zero. The last"
         f" {work.published_base.training.average} checkpoints are averaged of a base that is trained as in"
-        " the paper, and are as far apart as the paper's in shares of the training. Sentencepiece"
+        " the paper; they are about as far apart as the paper's, in shares of the training. Sentencepiece"
         " replaces word-pieces (English-French). The paper's method multiplies the seconds of training"
         " by the sustained speed of the hardware; here that speed is measured on one matrix product,"
         " and seconds are of one core.",
