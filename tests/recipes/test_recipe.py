@@ -108,6 +108,19 @@ def test_a_forward_model_is_trained_as_long_as_the_last_one_if_it_is_the_last_on
         assert [options(s).overrides["training.max-steps"] for s in trained] == names
 
 
+def test_the_last_training_goes_on_from_the_best_forward_model_if_the_scale_says_so():
+    scale = replace(
+        SCALE, final={"training.rate-scale": "2"}, tuning={"training.rate-scale": "0.3"}
+    )
+    for chosen, init, rate in ((scale, str(OUT / "runs/forward-2"), "0.3"), (SCALE, None, None)):
+        stages = follow(maker(chosen), {"forward-2": 21.0})
+        final = options(stages["final"])
+        assert (final.init, final.overrides.get("training.rate-scale")) == (init, rate)
+        assert options(stages["forward-1"]).init is None
+    alone = follow(maker(scale, Choices()), {})["forward-1"]
+    assert options(alone).overrides["training.rate-scale"] == "2"
+
+
 def test_settings_of_the_user_hold_in_every_training_and_are_not_swept():
     stages = follow(maker(model__dropout="0.17", training__seed="7"), {})
     trainings = [s for s in stages.values() if s.run]

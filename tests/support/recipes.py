@@ -20,6 +20,7 @@ SCALE = Scale(
     sweep_share=0.3,
     forward_models=1,
     real_weight=2,
+    tuning={"training.rate-scale": "0.5"},
     alphas=(0.6,),
     beams=(2,),
     student={"model.num-decoder-layers": "1", "search.precision": "int8"},

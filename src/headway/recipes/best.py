@@ -88,7 +88,8 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
         union = yield from _translate(make, given, translators, best.run, backward)
         result = yield make.train(
             "final", "translations", "one model of real and translated text", union.output,
-            {**scale.common, **swept, **scale.final}, work=union,
+            {**scale.common, **swept, **(scale.tuning or scale.final)}, work=union,
+            init=best.run if scale.tuning else None,
         )  # fmt: skip
         best = max(best, Trained(make.run("final"), result), key=lambda model: model.result.bleu)
 

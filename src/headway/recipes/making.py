@@ -70,6 +70,7 @@ class StageMaker:
         seed: int = 1,
         is_backward: bool = False,
         work: Work | None = None,
+        init: Path | None = None,
     ) -> Stage:
         """Return the stage that trains a model and scores it on the validation text.
 
@@ -83,6 +84,7 @@ class StageMaker:
             seed: From 1; models that differ only in it have other initial weights and another order.
             is_backward: Whether the model translates the target language.
             work: Makes the text.
+            init: The model that the training goes on from; None: from random weights.
         """
         chosen = {"text.drop-duplicates": "false", **own, **self.overrides}
         if seed > 1:
@@ -100,7 +102,7 @@ class StageMaker:
         command = Command(
             arguments=[
                 "train", str(self.run(name)), *_pair_option("--train", text), *_pair_option("--valid", valid),
-                "--languages", *languages,
+                "--languages", *languages, *(["--init", str(init)] if init else []),
                 "--preset", self.scale.preset, *list_options(chosen),
             ]
         )  # fmt: skip

@@ -41,6 +41,8 @@ class Scale:
         mono_weight: The most monolingual lines of a language, for each real pair.
         final: Settings of the last training; they win over those of the sweep. It is the one on real and
             translated text, or, without translations, the forward model.
+        tuning: The same of a last training that goes on from the best forward model; none: the one on real
+            and translated text begins anew.
         alphas: Length penalties to try besides that of the preset.
         beams: Beams to try besides that of the preset, with the best length penalty.
         student: Settings of the student, which has no others.
@@ -60,6 +62,7 @@ class Scale:
     real_weight: int = 1
     mono_weight: float = 2.0
     final: Settings = field(default_factory=dict)
+    tuning: Settings = field(default_factory=dict)
     alphas: tuple[float, ...] = (0.6, 1.0, 1.4)
     beams: tuple[int, ...] = (8, 16)
     student: Settings = field(default_factory=dict)
@@ -114,6 +117,7 @@ SCALES = (
         forward=_steps(5000, 3300),
         real_weight=3,
         final=_steps(8000, 5300),
+        tuning={"training.rate-scale": "0.45", **_steps(5000, 3300)},
         student={**_STUDENT, **_steps(8000, 5300)},
     ),
     Scale(
