@@ -36,7 +36,7 @@ SMALL = Config(
         dropout=0.1, tying="none",
     ),
     training=replace(
-        LATER, max_steps=500, batch_tokens=2000, micro_batch_tokens=2000, packed=True, warmup_steps=100,
+        LATER, muon_weight_decay=0.3, max_steps=500, batch_tokens=2000, micro_batch_tokens=2000, packed=True, warmup_steps=100,
         rate_scale=1.0, cool_steps=330, average=1, precision="fp32", device="cpu", threads=1,
     ),
 )  # fmt: skip

@@ -76,15 +76,12 @@ class Work:
     @property
     def regime(self) -> str:
         """How the base is trained, in a sentence."""
-        training = self.base.training
-        if training.optimizer == "adam":
-            return "The models are trained by Adam and equation 3, as in the paper."
+        cool_steps = self.base.training.cool_steps
         return (
             "The models are trained by later methods than the paper's: Muon instead of Adam for the matrices of"
-            f" the layers, with weight decay {training.muon_weight_decay:g}, matrices that start at zero, so"
-            " that most sub-layers add nothing at first, and a learning rate that stays at its peak and falls"
-            f" to zero in the last {training.cool_steps:,} steps. Its peak is equation 3's, so that a wider"
-            " model has a lower rate, and decays less in a step."
+            " the layers, matrices that start at zero, so that most sub-layers add nothing at first, and a"
+            f" learning rate that stays at its peak and falls to zero in the last {cool_steps:,} steps. Its"
+            " peak is equation 3's, so that a wider model has a lower rate."
         )
 
     @property
