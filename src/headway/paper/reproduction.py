@@ -23,10 +23,10 @@ EXPERIMENTS = (
 # The trainings of an experiment at the scale "minutes" with three seeds, and about how many minutes they
 # take on one core by the forecast of `Work`. Trainings that several experiments share count for each.
 TRAININGS = {
-    "arguments": (18, 15), "scaling": (18, 23), "feed_forward": (0, 0), "tying": (15, 12),
-    "positions": (15, 13), "table1": (18, 15), "schedule": (15, 8), "smoothing": (9, 8),
-    "table2": (9, 28), "table3": (66, 75), "table4": (6, 11), "classification": (12, 22),
-    "figures3to5": (3, 3), "rivals": (27, 51),
+    "arguments": (18, 12), "scaling": (18, 19), "feed_forward": (0, 0), "tying": (15, 10),
+    "positions": (15, 10), "table1": (18, 12), "schedule": (15, 18), "smoothing": (9, 6),
+    "table2": (9, 26), "table3": (66, 65), "table4": (6, 5), "classification": (12, 16),
+    "figures3to5": (3, 2), "rivals": (27, 90),
 }  # fmt: skip
 # Those whose translators are trained as `Work.regime` says.
 FROM_BASE = {
