@@ -38,6 +38,7 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
     assert result.name == name
     assert result.tables
     assert result.differs
+    assert ("Muon" in result.differs) == (name in reproduction.FROM_BASE)
     assert all(claim.section for claim in result.claims)
     assert Result.from_json((folder / f"{name}.json").read_text(encoding="utf-8")) == result
     for figure in result.figures:
@@ -57,6 +58,7 @@ def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path:
     files = sorted((tmp_path / "settings").glob("*.toml"))
     commands = result.tables[-1].rows
     assert len(files) == len(commands)
+    assert "Muon" not in result.differs  # nothing is trained
     for _, command in commands:
         path = re.search(r"--config (\S+)", str(command))
         assert path

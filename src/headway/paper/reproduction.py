@@ -28,7 +28,7 @@ TRAININGS = {
     "table2": (9, 26), "table3": (66, 65), "table4": (6, 5), "classification": (12, 16),
     "figures3to5": (3, 2), "rivals": (27, 90),
 }  # fmt: skip
-# Those whose translators are trained as `Work.regime` says.
+# Experiments that change the base one setting at a time; `Work.regime` says how the base is trained.
 FROM_BASE = {
     "arguments", "scaling", "tying", "positions", "table1", "smoothing", "table2", "table3", "figures3to5",
 }  # fmt: skip
@@ -78,7 +78,7 @@ def reproduce(name: str, work: Work, *, again: bool = False) -> Result:
         section=experiment.SECTION,
         claims=tuple(replace(c, section=c.section or experiment.SECTION) for c in found.claims),
         seconds=seconds,
-        differs=f"{found.differs} {work.regime}" if name in FROM_BASE else found.differs,
+        differs=_describe_differences(name, found, work),
         settings={**found.settings, "work": _key(name, work)},
     )
     replace_file(path, result.to_json().encode())
@@ -95,6 +95,12 @@ def write_report(work: Work) -> Path:
         path, report.html(results, work.scale, work.list_bases(), work.finished_trials()).encode()
     )
     return path
+
+
+def _describe_differences(name: str, found: Result, work: Work) -> str:
+    """Return how an experiment departs from the paper, and how its models are trained, if any are."""
+    trains = name in FROM_BASE and not work.is_settings_only
+    return f"{found.differs} {work.regime}" if trains else found.differs
 
 
 def _load(name: str) -> Experiment:

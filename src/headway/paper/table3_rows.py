@@ -60,7 +60,8 @@ TABLE3 = (
     ),
 )  # fmt: skip
 
-# Not in the paper, whose rows (A) change the number of heads and their width together.
+# The paper's rows (A) make heads narrower as there are more of them, so that nobody can say which of the two
+# matters. These two rows, which the paper does not have, change the number of heads and leave their width.
 CONTROLS = (
     Row("A", "h = 1, d_k = 64", {"num_heads": 1, "d_k": 64, "d_v": 64}),
     Row("A", "h = 32, d_k = 64", {"num_heads": 32, "d_k": 64, "d_v": 64}),

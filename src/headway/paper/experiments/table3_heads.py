@@ -19,10 +19,10 @@ CHANGES = {
 
 
 def separate_heads(groups: Mapping[str, Group], least_bleu: float) -> list[Finding]:
-    """Return the effect of more heads and that of narrower ones.
+    """Compare models with more heads, with wider heads, and with more heads of one width.
 
     Args:
-        groups: The trainings by the label of their row; those of `CHANGES` and "base" are there.
+        groups: The trainings by the label of their row: the base, rows (A) and the controls; (B) if trained.
         least_bleu: Below it, a model has hardly learned.
     """
     base = groups["base"]
