@@ -17,7 +17,7 @@ from support.document_promises import changed, damaged, unchanged
 from support.documents import make_file, marked
 from support.office_damage import HOSTILE, ILL_FORMED
 from support.office_files import OFFICE_MAKERS
-from support.office_packages import write_office_package, write_zip
+from support.office_packages import SPREADSHEET, write_office_package, write_zip
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 BOLD = "<w:rPr><w:b/></w:rPr>"
@@ -194,13 +194,11 @@ def test_a_field_over_paragraphs_stays_around_them() -> None:
     assert re.findall("begin|<w:instr|<w:t>.|end", out) == ["begin", "<w:instr", "<w:t>A", "<w:t>B", "end"]  # fmt: skip
 
 
-def test_names_of_columns_numbers_formulas_and_sheets_stay() -> None:
+def test_numbers_formulas_and_names_of_sheets_stay() -> None:
     data = make_file(".xlsx", 1)
     document = open_document(data, "x.xlsx")
     out = document.write([marked(paragraph) for paragraph in document.paragraphs])
-    strings = read(out, "xl/sharedStrings.xml")
-    assert "<t>Name</t>" in strings  # of a table, whose columns have these names
-    assert "rPh" not in strings  # how the old text is pronounced
+    assert "rPh" not in read(out, "xl/sharedStrings.xml")  # how the old text is pronounced
     sheets = [read(each, "xl/worksheets/sheet1.xml") for each in (data, out)]
     cells = [re.findall('<f>.*?</f>(?:<v>.*?</v>)?|(?<!str">)<v>.*?</v>', each) for each in sheets]
     assert cells[0] == cells[1] != []
@@ -213,7 +211,7 @@ def test_names_of_columns_numbers_formulas_and_sheets_stay() -> None:
 
 
 def make_sheet(content: str) -> bytes:
-    kind = "vnd.openxmlformats-officedocument.spreadsheetml"
+    kind = SPREADSHEET
     names = 'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     parts = [
         ("xl/workbook.xml", f"{kind}.sheet.main", f"<x:workbook {names}/>"),
@@ -279,6 +277,80 @@ def test_a_number_behind_the_size_of_a_font_does_not_become_part_of_the_size() -
     content = "<x:headerFooter><x:evenFooter>x &amp;14b</x:evenFooter></x:headerFooter>"
     out = translated_sheet(content, lambda p: Translated("X 2B", WordLinks.identity(p.text)))
     assert out == content.replace("x &amp;14b", "X &amp;14 2B")
+
+
+def make_table(names: list[str], formula: str = "", more: str = "") -> bytes:
+    """Return a spreadsheet with a table, whose header stands in shared strings."""
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    strings = "".join(f"<si><t>{name}</t></si>" for name in names)
+    columns = "".join(f'<tableColumn id="{n}" name="{name}"/>' for n, name in enumerate(names, 1))
+    sheet = f'<sheetData><row r="2"><c r="A2"><f>{formula}</f><v>3</v></c></row></sheetData>'
+    parts = [
+        ("xl/workbook.xml", f"{SPREADSHEET}.sheet.main", f"<workbook {space}/>"),
+        ("xl/worksheets/sheet1.xml", f"{SPREADSHEET}.worksheet", f"<worksheet {space}>{sheet}</worksheet>"),
+        ("xl/sharedStrings.xml", f"{SPREADSHEET}.sharedStrings", f"<sst {space}>{strings}</sst>"),
+        ("xl/tables/table1.xml", f"{SPREADSHEET}.table", f"<table {space}><tableColumns>{columns}</tableColumns></table>"),
+        *([("xl/more.xml", more, "<more/>")] if more else []),
+    ]  # fmt: skip
+    return write_office_package("xl/workbook.xml", parts, {})
+
+
+@pytest.mark.parametrize(
+    ("names", "formula", "more", "expected"),
+    [
+        (["Name", "Price"], "SUM(A1:A2)", "", ["NAME", "PRICE"]),
+        (["Name", "Price"], "SUM(T[Price])", "", ["NAME", "Price"]),
+        (["Name", "Price"], "T[@Name]", "", ["Name", "PRICE"]),
+        (["Name", "Price"], "T[[#This Row],[Name]:[Price]]", "", ["Name", "Price"]),
+        (["A &amp; B", "Price"], "T[@[A &amp; B]]", "", ["A &amp; B", "PRICE"]),
+        # Two columns of a table must not have one name.
+        (["big", "great", "price"], "", "", ["LARGE", "LARGE 2", "PRICE"]),
+        (["big", "Large"], "T[Large]", "", ["LARGE 2", "Large"]),
+        (["big", "LARGE"], "", "", ["LARGE 2", "LARGE"]),
+        # A column needs a name.
+        (["nothing", "Price"], "", "", ["nothing", "PRICE"]),
+        # Programs of a file may use any name, and a query writes all of them again.
+        (["Name", "Price"], "", f"{SPREADSHEET}.queryTable", ["Name", "Price"]),
+        # A cell and a table write a line break differently.
+        (["Name", "Price_x000a_each"], "", "", ["NAME", "Price_x000a_each"]),
+    ],
+)  # fmt: skip
+def test_the_header_of_a_table_is_translated_with_its_columns_if_no_formula_names_it(
+    names: list[str], formula: str, more: str, expected: list[str]
+) -> None:
+    words = {"big": "LARGE", "great": "LARGE", "nothing": ""}
+    document = open_document(make_table(names, formula, more), "x.xlsx")
+    texts = [words.get(each.text, each.text.upper()) for each in document.paragraphs]
+    out = document.write([Translated(text) for text in texts])
+    assert re.findall("<t>(.*?)</t>", read(out, "xl/sharedStrings.xml")) == expected
+    assert re.findall(' name="(.*?)"', read(out, "xl/tables/table1.xml")) == expected
+
+
+def test_a_table_whose_header_has_no_translation_keeps_its_bytes() -> None:
+    data = make_table(["Name", "name "])
+    document = open_document(data, "x.xlsx")
+    assert document.write([Translated(each.text) for each in document.paragraphs]) == data
+
+
+def test_files_in_a_file_are_translated_unless_they_are_damaged() -> None:
+    body = [("word/document.xml", "vnd.openxmlformats-officedocument.wordprocessingml.document.main", f'<w:document xmlns:w="{WORD}"/>')]  # fmt: skip
+    inner = {"word/embeddings/a.xlsx": make_table(["Name"]), "word/embeddings/b.xlsx": b"PK damaged"}  # fmt: skip
+    data = write_office_package("word/document.xml", body, {}, inner)
+    document = open_document(data, "x.docx")
+    out = zipfile.ZipFile(io.BytesIO(document.write([upper(p) for p in document.paragraphs])))
+    assert "<t>NAME</t>" in read(out.read("word/embeddings/a.xlsx"), "xl/sharedStrings.xml")
+    assert out.read("word/embeddings/b.xlsx") == b"PK damaged"
+
+
+def test_files_in_a_file_share_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = [("word/document.xml", "vnd.openxmlformats-officedocument.wordprocessingml.document.main", f'<w:document xmlns:w="{WORD}"/>')]  # fmt: skip
+    inner = {f"word/embeddings/{number}.xlsx": make_table(["Name"] * 50) for number in range(9)}
+    data = write_office_package("word/document.xml", body, {}, inner)
+    monkeypatch.setattr("headway.documents.office.package.Package.__init__.__defaults__", (500, None))  # fmt: skip
+    document = open_document(data, "x.docx")
+    assert 0 < len(document.paragraphs) < 9 * 2 * 50
+    written = document.write([upper(paragraph) for paragraph in document.paragraphs])
+    assert len(open_document(written, "x.docx").paragraphs) == len(document.paragraphs)
 
 
 def test_templates_and_files_with_macros_are_read_as_documents() -> None:

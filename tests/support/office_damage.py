@@ -40,6 +40,9 @@ def compare_packages(data: bytes, written: bytes) -> str:
         if before == after:
             if one.CRC != other.CRC or one.compress_size != other.compress_size:
                 return f"{one.filename}: was packed again"
+        elif one.filename.endswith(".xlsx"):
+            if difference := compare_packages(before, after):
+                return f"{one.filename}: {difference}"
         elif not one.filename.endswith(_XML):
             return f"{one.filename}: other bytes"
         elif difference := _compare_elements(before, after):

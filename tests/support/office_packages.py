@@ -7,6 +7,7 @@ import random
 import zipfile
 from collections.abc import Mapping, Sequence
 
+SPREADSHEET = "vnd.openxmlformats-officedocument.spreadsheetml"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
@@ -41,6 +42,7 @@ def write_office_package(
     main: str,
     parts: Sequence[tuple[str, str, str]],
     relations: Mapping[str, Sequence[tuple[str, str]]],
+    inner: Mapping[str, bytes] | None = None,
 ) -> bytes:
     """Return a package of Office Open XML.
 
@@ -48,17 +50,19 @@ def write_office_package(
         main: The name of the main part.
         parts: The name, the end of the type of content, and the content of each part.
         relations: By the names of parts, the types and the targets of what they refer to; the first is rId1.
+        inner: Spreadsheets in the package, by their names.
     """
     types = "".join(
         f'<Override PartName="/{name}" ContentType="application/{kind}+xml"/>' for name, kind, _ in parts
     )  # fmt: skip
     members: list[tuple[str, str | bytes]] = [
         ("[Content_Types].xml", f'{XML}<Types xmlns="{PACKAGE}/content-types"><Default Extension="png" ContentType="image/png"/>'
+         f'<Default Extension="xlsx" ContentType="application/{SPREADSHEET}.sheet"/>'
          f'<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>{types}</Types>'),
         ("_rels/.rels", _write_relations([(f"{OFFICE}/relationships/officeDocument", main),
          (f"{PACKAGE}/relationships/metadata/core-properties", "docProps/core.xml")])),
     ]  # fmt: skip
-    members += [(name, content) for name, _, content in parts]
+    members += [*((name, content) for name, _, content in parts), *(inner or {}).items()]
     for name, targets in relations.items():
         folder, _, file = name.rpartition("/")
         written = [(f"{OFFICE}/relationships/{kind}", target) for kind, target in targets]

@@ -92,7 +92,7 @@ def make_pptx(chooser: random.Random) -> bytes:
         "<c:barDir val='col'/><c:ser><c:idx val='0'/><c:order val='0'/><c:cat><c:strRef><c:f>Sheet1!$A$1</c:f>"
         f"<c:strCache><c:ptCount val='2'/>{cache}</c:strCache></c:strRef></c:cat><c:val><c:numRef><c:f>Sheet1!$B$1</c:f>"
         "<c:numCache><c:ptCount val='1'/><c:pt idx='0'><c:v>42</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser>"
-        "<c:axId val='1'/><c:axId val='2'/></c:barChart></c:plotArea></c:chart>"
+        "<c:axId val='1'/><c:axId val='2'/></c:barChart></c:plotArea></c:chart><c:externalData r:id='rId1'/>"
     )
     map_ = 'bg1="lt1" tx1="dk1" bg2="lt2" tx2="dk2" ' + " ".join(
         f'{n}="{n}"' for n in ("accent1", "accent2", "accent3", "accent4", "accent5", "accent6", "hlink", "folHlink")
@@ -125,10 +125,12 @@ def make_pptx(chooser: random.Random) -> bytes:
                                   ("chart", "../charts/chart1.xml"), ("notesSlide", "../notesSlides/notesSlide1.xml"),
                                   ("comments", "../comments/comment1.xml")],
         "ppt/notesSlides/notesSlide1.xml": [("slide", "../slides/slide1.xml")],
+        "ppt/charts/chart1.xml": [("package", "../embeddings/chart1.xlsx")],
     }  # fmt: skip
     written = [(name, each, XML + content) for name, each, content in parts]
+    inner = {"ppt/embeddings/chart1.xlsx": make_xlsx(chooser)}
     return write_office_package(
-        "ppt/presentation.xml", [*written, core_properties(chooser)], relations
+        "ppt/presentation.xml", [*written, core_properties(chooser)], relations, inner
     )
 
 
@@ -150,13 +152,15 @@ def make_xlsx(chooser: random.Random) -> bytes:
         ])()  # fmt: skip
 
     headers = ["Name", "Price"]
+    # A header that a formula names stays.
+    formula = chooser.choice(['A{0}&amp;"x"', "T[[#This Row],[Price]]"])
     strings = [
         *(f"<t>{header}</t>" for header in headers),
         *(string() for _ in range(chooser.randint(1, 6))),
     ]
     rows = "".join(
         f'<row r="{number + 2}"><c r="A{number + 2}" t="s"><v>{number + 2}</v></c><c r="B{number + 2}"><v>{number}.5</v></c>'
-        f'<c r="C{number + 2}" t="str"><f>A{number + 2}&amp;"x"</f><v>a cached text</v></c></row>'
+        f'<c r="C{number + 2}" t="str"><f>{formula.format(number + 2)}</f><v>a cached text</v></c></row>'
         for number in range(len(strings) - 2)
     )
     last = len(strings) + 1

@@ -55,7 +55,7 @@ def _shorten(properties: str) -> str:
     return "" if _EMPTY.match(properties) else properties
 
 
-def _read_cell(text: str) -> str:
+def read_cell(text: str) -> str:
     """Return the text of a cell, in which ``_x000D_`` is a carriage return."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
 
@@ -96,7 +96,7 @@ CELL = Runs(
     RunDialect(
         normalize=_shorten,
         dropped=frozenset({"phoneticPr", "rPh"}),
-        read=_read_cell,
+        read=read_cell,
         write=_write_cell,
     )
 )

@@ -1,14 +1,24 @@
 """Office files: .docx, .pptx, .xlsx, .odt, .odp and .ods, their templates, and files with macros."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
+from headway.documents.office.column_names import NO_NAMES, ColumnNames, find_column_names
 from headway.documents.office.languages import Language
 from headway.documents.office.odf import find_odf_parts
-from headway.documents.office.ooxml import find_fixed_texts, find_ooxml_parts
+from headway.documents.office.ooxml import find_ooxml_parts, read_types
 from headway.documents.office.package import Package
 from headway.documents.office.xml_part import XmlPart
 from headway.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.errors import HeadwayError
+
+# Ends of types of files in a file, such as the numbers behind a chart, and the suffix of such files.
+_INNER = {
+    "officedocument.wordprocessingml.document": ".docx",
+    "officedocument.presentationml.presentation": ".pptx",
+    "officedocument.spreadsheetml.sheet": ".xlsx",
+}
 
 
 class PackagedDocument:
@@ -17,10 +27,16 @@ class PackagedDocument:
     Args:
         package: The file.
         parts: The parts with text, after their names.
+        names: Texts that must be equal wherever they stand.
     """
 
-    def __init__(self, package: Package, parts: Sequence[tuple[str, Document]]) -> None:
-        self._package = package
+    def __init__(
+        self,
+        package: Package,
+        parts: Sequence[tuple[str, Document]],
+        names: ColumnNames = NO_NAMES,
+    ) -> None:
+        self._package, self._names = package, names
         self._parts = [(name, part, part.paragraphs) for name, part in parts]
 
     @property
@@ -31,6 +47,7 @@ class PackagedDocument:
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its texts replaced; parts without changes keep their packed bytes."""
         changes: dict[str, bytes] = {}
+        translations = self._names.agree(self.paragraphs, translations)
         at = 0
         for name, part, paragraphs in self._parts:
             written = part.write(translations[at : at + len(paragraphs)])
@@ -52,12 +69,36 @@ def read_office_file(data: bytes, options: DocumentOptions, kind: str) -> Packag
     Raises:
         HeadwayError: If the file is damaged, of another kind, or too large.
     """
-    package = Package(data)
+    return _read_package(Package(data), options, kind)
+
+
+def _read_package(
+    package: Package, options: DocumentOptions, kind: str, *, is_inner: bool = False
+) -> PackagedDocument:
     language = Language(options.source, options.target)
-    find = find_odf_parts if kind.startswith(".od") else find_ooxml_parts
-    fixed = find_fixed_texts(package) if kind == ".xlsx" else frozenset()
-    parts = [
-        (name, XmlPart(package, name, grammar, language, fixed))
-        for name, grammar in find(package, kind)
+    if kind.startswith(".od"):
+        parts = [
+            (name, XmlPart(package, name, grammar, language))
+            for name, grammar in find_odf_parts(package, kind)
+        ]
+        return PackagedDocument(package, parts)
+    names = find_column_names(package) if kind == ".xlsx" else NO_NAMES
+    documents: list[tuple[str, Document]] = [
+        (name, XmlPart(package, name, grammar, language, names.fixed))
+        for name, grammar in find_ooxml_parts(package, kind)
     ]
-    return PackagedDocument(package, parts)
+    if not is_inner:
+        documents += _read_inner_files(package, options)
+    return PackagedDocument(package, documents, names)
+
+
+def _read_inner_files(
+    package: Package, options: DocumentOptions
+) -> Iterator[tuple[str, PackagedDocument]]:
+    """Yield the office files in an office file that can be read, after their names; the others stay."""
+    for name, content in read_types(package).items():
+        kind = next((suffix for end, suffix in _INNER.items() if content.endswith(end)), "")
+        if not kind or name not in package:
+            continue
+        with suppress(HeadwayError):
+            yield name, _read_package(package.open(name), options, kind, is_inner=True)

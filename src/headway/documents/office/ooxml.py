@@ -108,6 +108,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "officedocument.drawing": _SLIDE,
     "spreadsheetml.sharedStrings": Grammar({"si": CELL}),
     "spreadsheetml.worksheet": _SHEET,
+    "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": CELL}),
     "ms-excel.threadedcomments": Grammar(plain=frozenset({"threadedComment/text"})),
     "package.core-properties": Grammar(plain=_TITLES),
@@ -124,7 +125,7 @@ def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar
     Raises:
         HeadwayError: If the package is no file of this kind.
     """
-    types = _read_types(package)
+    types = read_types(package)
     if not any(each.removesuffix("+xml").endswith(_MAIN[kind]) for each in types.values()):
         raise HeadwayError(f"is no {kind} file, although its name says so")
     for name in package.names:
@@ -136,23 +137,12 @@ def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar
                 yield name, grammar
 
 
-def find_fixed_texts(package: Package) -> frozenset[str]:
-    """Return the texts that a spreadsheet also uses as names: headers of tables and fields of pivot tables.
+def read_types(package: Package) -> dict[str, str]:
+    """Return the type of the content of each member, "" if it has none.
 
-    A program calls a file damaged in which the cell and the name differ.
+    Raises:
+        HeadwayError: If the package does not say so.
     """
-    found: set[str] = set()
-    for name, kind in _read_types(package).items():
-        is_table = kind.endswith(("spreadsheetml.table+xml", "pivotCacheDefinition+xml"))
-        if not is_table or name not in package:
-            continue
-        tags = package.read_tags(name, "tableColumn", "cacheField")
-        found.update(tag.attributes.get("name", "") for tag in tags)
-    return frozenset(found)
-
-
-def _read_types(package: Package) -> dict[str, str]:
-    """Return the type of the content of each member that has one."""
     if _TYPES not in package:
         raise HeadwayError(f"is no office file: it has no member {_TYPES}")
     defaults: dict[str, str] = {}

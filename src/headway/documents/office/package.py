@@ -33,17 +33,21 @@ class Package:
     Args:
         data: The file.
         most_tags: How many tags may be in all members together that are read as XML.
+        outer: The package that this one is a member of; what is read of both counts for one limit.
 
     Raises:
         HeadwayError: If it is no such package, or has what no office file needs: encrypted members, names that
             lead out of the package, names twice, absurd sizes.
     """
 
-    def __init__(self, data: bytes, most_tags: int = MOST_TAGS) -> None:
+    def __init__(
+        self, data: bytes, most_tags: int = MOST_TAGS, outer: "Package | None" = None
+    ) -> None:
         _check_directory(data)
         self._data, self._most_tags = data, most_tags
-        self._sizes: dict[str, int] = {}  # of the members that were read
-        self._tags: dict[str, int] = {}
+        # Counts of the members that were read; one that was refused has none.
+        self._sizes: dict[zipfile.ZipInfo, int] = outer._sizes if outer else {}
+        self._tags: dict[zipfile.ZipInfo, int] = outer._tags if outer else {}
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             self._members = {info.filename: info for info in self._zip.infolist()}
@@ -66,11 +70,12 @@ class Package:
             HeadwayError: If it is damaged or too large.
         """
         info = self._members[name]
-        self._sizes[name] = info.file_size
-        if info.file_size > LARGEST_PART or sum(self._sizes.values()) > LARGEST_TEXT:
+        size = info.file_size
+        if size > LARGEST_PART or _sum_with(self._sizes, info, size) > LARGEST_TEXT:
             raise HeadwayError(
-                f"{name[:80]!r} in it has {info.file_size:,} bytes: split the file into smaller ones"
+                f"{name[:80]!r} in it has {size:,} bytes: split the file into smaller ones"
             )
+        self._sizes[info] = size
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise HeadwayError(
                 f"{name[:80]!r} in it is packed in a way that office files do not use"
@@ -84,6 +89,14 @@ class Package:
             raise HeadwayError(f"is damaged: {name[:80]!r} in it has another size than it says")
         return content
 
+    def open(self, name: str) -> "Package":
+        """Return a member that is a package itself.
+
+        Raises:
+            HeadwayError: If it is none, or damaged.
+        """
+        return Package(self.read(name), self._most_tags, self)
+
     def read_xml(self, name: str) -> str:
         """Return the text of a member in UTF-8 or UTF-16, with its byte order mark.
 
@@ -95,8 +108,9 @@ class Package:
             text = data.decode(find_encoding(data))
         except UnicodeDecodeError:
             raise HeadwayError(f"is damaged: {name[:80]!r} in it is not in UTF-8 or UTF-16") from None  # fmt: skip
-        self._tags[name] = text.count("<")
-        check_count(sum(self._tags.values()), "tags", self._most_tags)
+        info, count = self._members[name], text.count("<")
+        check_count(_sum_with(self._tags, info, count), "tags", self._most_tags)
+        self._tags[info] = count
         return text
 
     def read_tags(self, name: str, *elements: str) -> list[XmlToken]:
@@ -189,6 +203,11 @@ def name_member(name: str) -> Iterator[None]:
         yield
     except HeadwayError as error:
         raise HeadwayError(f"{name[:80]!r} in it {error}") from None
+
+
+def _sum_with(counts: Mapping[zipfile.ZipInfo, int], info: zipfile.ZipInfo, count: int) -> int:
+    """Return the sum of counts if a member has this one."""
+    return sum(counts.values()) - counts.get(info, 0) + count
 
 
 def _copy_info(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
