@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -65,6 +66,30 @@ def test_a_recipe_that_is_killed_again_and_again_ends_with_the_same_bits(
     for name in MODELS:
         assert (out / name).read_bytes() == (finished / name).read_bytes(), name
     assert not list(out.rglob(".tmp-*"))
+
+
+@pytest.mark.parametrize("name", ["backward", "final", "student"])
+def test_a_recipe_that_is_killed_in_a_training_goes_on_there(finished, corpus, tmp_path, name):
+    """Killed when the training has a checkpoint, and when it is finished but not yet recorded."""
+    out = Path(shutil.copytree(finished, tmp_path / "out"))
+    for stage in (out / "stages").iterdir():
+        done = (finished / "stages" / stage.name).stat().st_mtime_ns
+        if done >= (finished / "stages" / f"{name}.json").stat().st_mtime_ns:
+            stage.unlink()
+    assert dispatch(["best", str(out)]) == 0  # the training is finished
+    for stage in (finished / "stages").iterdir():
+        assert (out / "stages" / stage.name).exists()
+    shutil.rmtree(out / "runs" / name)
+    (out / "stages" / f"{name}.json").unlink()
+    process = fork(main, ["best", str(out)])
+    while not [*(out / "runs" / name).glob("checkpoints/step-*")]:
+        time.sleep(0.002)
+    process.kill()
+    process.join()
+    assert not (out / "stages" / f"{name}.json").exists()
+    assert dispatch(["best", str(out)]) == 0
+    model = Path("runs") / name / "model.safetensors"
+    assert (out / model).read_bytes() == (finished / model).read_bytes()
 
 
 def test_the_figures_of_the_report_are_those_of_evaluate(finished, corpus, capsys):

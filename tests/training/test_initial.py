@@ -121,11 +121,32 @@ def test_prepared_data_must_have_the_vocabulary_of_the_model(model, other_text, 
     )
 
 
-def test_a_run_that_has_started_does_not_accept_an_initial_model(model, tmp_path):
-    """An existing run can only be resumed."""
-    path = Path(shutil.copytree(model, tmp_path / "run"))
-    with pytest.raises(HeadwayError, match="has started already"):
-        dispatch(["train", str(path), "--init", str(model)])
+@pytest.mark.parametrize("preset", [[], ["--preset", "tiny"]])
+def test_the_command_that_started_a_run_from_a_model_goes_on_with_it(
+    model, other_text, tmp_path, preset
+):
+    """With a preset too, whose model section is not that of the run."""
+    path = tmp_path / "run"
+    line = [*fine_tune(path, other_text, model), *preset]
+    run = opened(path, line)
+    run.begin()
+    run.directory.unlock()
+    again = opened(path, line)
+    again.directory.unlock()
+    assert again.config == run.config
+
+
+def test_a_run_is_not_resumed_with_another_initial_model(model, other_text, tmp_path):
+    other = Path(shutil.copytree(model, tmp_path / "other"))
+    weights = (other / "model.safetensors").read_bytes()
+    (other / "model.safetensors").write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
+    run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, model))
+    run.begin()
+    run.directory.unlock()
+    with pytest.raises(HeadwayError, match=f"--init {other} has other weights than {model}"):
+        dispatch(fine_tune(tmp_path / "run", other_text, other))
+    with pytest.raises(HeadwayError, match=f"it did not start from --init {other}"):
+        dispatch(["train", str(model), "--init", str(other)])
 
 
 def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_text, tmp_path):

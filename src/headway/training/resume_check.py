@@ -11,7 +11,7 @@ from headway.file_format import NewerFileError, check_writer
 from headway.inference.directory import CONFIG, read_config
 from headway.text.groups import Validation, list_files
 from headway.text.prepared import PreparedData
-from headway.training.record import DataRecord, RunRecord, hash_files, hash_lines
+from headway.training.record import DataRecord, InitialModel, RunRecord, hash_files, hash_lines
 
 # These settings take no part in what a step computes, so a resumed run may change them.
 MAY_CHANGE = (
@@ -115,6 +115,17 @@ def list_other_validation(record: RunRecord, valid: Validation, groups: int = 1)
             f"{record.data.validation_pairs} validation pairs were held out, not {valid * groups}"
         ]
     return []
+
+
+def list_other_initial(record: RunRecord, init: str | Path | None) -> list[str]:
+    """Return a phrase if a run did not start from the model that is given now; None: nothing to compare."""
+    if not init:
+        return []
+    if record.init is None:
+        return [f"it did not start from --init {init}"]
+    if InitialModel.describe(init).sha256 == record.init.sha256:
+        return []
+    return [f"--init {init} has other weights than {record.init.path}, from which it started"]
 
 
 def identify_run(record: RunRecord) -> str:

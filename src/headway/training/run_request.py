@@ -33,7 +33,7 @@ class RunRequest:
         data: A directory that `headway prepare` wrote, in place of ``train`` and ``valid``.
         languages: Codes of source and target; None: from the names of the files.
         form: The encoding of files that are not UTF-8, and the columns of tables.
-        init: The directory of a model whose weights and vocabulary the run starts from.
+        init: The directory of a model whose weights and vocabulary the run starts from, or started from.
         vocabulary: A sentencepiece model for the text, or one for each language; none: learn one.
         other_languages: Whether the text may be of other languages than the model of ``init``.
         preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
@@ -85,10 +85,6 @@ def check_request(directory: RunDirectory, request: RunRequest) -> None:
     if request.vocabulary and (request.data or request.init):
         option = "--data" if request.data else "--init"
         raise UsageError(f"--vocabulary: {option} has a vocabulary already: omit one of them")
-    if directory.started and request.init:
-        raise HeadwayError(
-            f"--init {request.init}: {directory.path} has started already: give another RUN"
-        )
     text_settings = [name for name in request.overrides if name.startswith("text.")]
     if request.data and text_settings:
         raise UsageError(
@@ -151,9 +147,12 @@ def new_settings(
 
 
 def changed_settings(request: RunRequest, stored: Config) -> Config:
-    """Return a run's settings with the request's changes; a preset replaces every stored setting."""
+    """Return a run's settings with the request's changes; a preset replaces every stored setting.
+
+    With ``--init`` it replaces those that it replaced when the run started: not the text and model sections.
+    """
     if request.preset:
-        return new_settings(request)
+        return new_settings(request, stored if request.init else None)
     try:
         if request.config_file:
             values = config.read_toml(request.config_file)

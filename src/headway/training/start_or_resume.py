@@ -37,6 +37,7 @@ from headway.training.resume_check import (
     check_data,
     list_changes,
     list_other_files,
+    list_other_initial,
     list_other_validation,
     read_settings,
 )
@@ -157,6 +158,7 @@ def _resume(directory: RunDirectory, request: RunRequest) -> OpenedRun:
     differences += list_other_files(record.files.get("train", {}), list_files(request.train))
     groups = len(request.train) if isinstance(request.train, Mapping) else 1
     differences += list_other_validation(record, request.valid, groups)
+    differences += list_other_initial(record, request.init)
     place = request.data or record.data.directory or directory.data
     if request.vocabulary:
         stored_tokenizer = Tokenizer.load(place)
