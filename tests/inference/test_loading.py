@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from headway.config import ModelConfig
+from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.inference.directory import load_model
@@ -70,3 +70,24 @@ def test_a_translation_does_not_import_the_compiler_of_torch(model_directory: Pa
 def test_weights_that_cannot_be_opened_give_the_reason(tmp_path: Path) -> None:
     with pytest.raises(HeadwayError, match="Is a directory"):
         read_network(tmp_path, ModelConfig())
+
+
+@pytest.mark.parametrize(
+    ("precision", "device", "chosen"),
+    [("int8", "auto", "cpu"), ("fp32", "auto", "auto"), ("fp32", "cpu", "cpu")],
+)
+def test_a_model_in_int8_is_loaded_on_the_processor(
+    model_directory: Path, monkeypatch: pytest.MonkeyPatch, precision: str, device: str, chosen: str
+) -> None:
+    """No GPU has int8 products here, so that "auto" must not choose one."""
+    asked = []
+
+    def resolve(name: str) -> torch.device:
+        asked.append(name)
+        return torch.device("cpu")
+
+    monkeypatch.setattr("headway.inference.translator.resolve_device", resolve)
+    model = load_model(model_directory)
+    search = SearchConfig(precision=precision)
+    Translator(model.transformer, model.tokenizer, search, device)
+    assert asked == [chosen]

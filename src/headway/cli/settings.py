@@ -64,10 +64,12 @@ def open_translator(args: argparse.Namespace) -> "Translator":
     from headway.inference import Translator
     from headway.inference.choosing import load_backward_model
 
-    translator = choose_direction(Translator.load(args.models, args.device), args)
+    is_for_cpu = args.device == "auto" and args.overrides.get("search.precision") == "int8"
+    device = "cpu" if is_for_cpu else args.device
+    translator = choose_direction(Translator.load(args.models, device), args)
     if args.backward:
         languages = translator.languages
-        translator.backward = load_backward_model(args.backward, languages, args.device)
+        translator.backward = load_backward_model(args.backward, languages, str(translator.device))
     return translator
 
 

@@ -66,11 +66,12 @@ class Translator:
         backward: TokenSearch | None = None,
         pairs: Sequence[Languages] = (),
     ) -> None:
-        self.device = resolve_device(device)
+        self.default_search = search or SearchConfig()
+        is_for_cpu = device == "auto" and self.default_search.precision == "int8"
+        self.device = resolve_device("cpu" if is_for_cpu else device)
         self.models = [each.to(self.device).eval() for each in (model, *others)]
         self.model = self.models[0]
         self.tokenizer = tokenizer
-        self.default_search = search or SearchConfig()
         self.languages = languages
         self.pairs = tuple(pairs)
         self.directory = directory
@@ -98,7 +99,7 @@ class Translator:
         Args:
             path: A directory, or ``[hf:]ORGANIZATION/NAME[@REVISION]``. Several are an ensemble, which
                 has the settings, the shortlist and the model card of the first.
-            device: auto, cpu, cuda or cuda:N.
+            device: auto, cpu, cuda or cuda:N. Auto is the processor for a model whose precision is int8.
             backward: A model of the other direction, with which translations are chosen.
 
         Raises:
