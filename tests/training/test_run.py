@@ -20,7 +20,7 @@ from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.run_directory import RunDirectory
 from headway.training.validation import Progress
-from support.runs import assert_equal_runs, command, metrics, opened
+from support.runs import assert_equal_runs, command, metrics, opened, write_corpus
 
 
 def test_a_run_directory_is_a_whole_model(uninterrupted_run, capsys):
@@ -52,6 +52,20 @@ def test_metrics_hold_every_step_and_validation_but_no_times(uninterrupted_run):
         "event", "step", "loss", "nll", "tokens", "gradient_norm", "rate", "skipped"
     }  # fmt: skip
     assert RunDirectory(uninterrupted_run).steps() == [12, 15, 17]
+
+
+def test_a_run_ends_although_no_validation_line_is_translated_as_one(tmp_path, capsys):
+    """A line in several parts teaches nothing about the quality, so that there may be no line left."""
+    corpus = write_corpus(tmp_path, train=60, valid=5)
+    for name in ("valid.en", "valid.de"):
+        lines = (tmp_path / name).read_text().splitlines()
+        (tmp_path / name).write_text("".join(f"{' '.join([line] * 9)}\n" for line in lines))
+    line = [*command(tmp_path / "run", corpus), "--search.max-tokens", "4"]
+    line.remove("--quiet")
+    assert dispatch(line) == 0
+    assert "no quality.json" in capsys.readouterr().err
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["finished"]
+    assert not (tmp_path / "run" / "quality.json").exists()
 
 
 def test_the_best_model_is_installed(uninterrupted_run):

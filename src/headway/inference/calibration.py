@@ -19,6 +19,11 @@ class Calibration:
         self._features: list[Features] = []
         self._scores: list[float] = []
 
+    @property
+    def lines(self) -> int:
+        """How many lines count so far."""
+        return len(self._scores)
+
     def add(
         self, translator: Translator, sources: Sequence[str], references: Sequence[str]
     ) -> None:

@@ -1,28 +1,32 @@
 """What a run learns at its end about the quality of its model's translations."""
 
-from collections.abc import Generator
+from collections.abc import Iterator
 
 from headway.inference import Translator
 from headway.inference.calibration import Calibration
+from headway.inference.directory import read_config
+from headway.inference.quality import FILE
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.run_directory import RunDirectory
+from headway.training.state import Event, Notice
 from headway.training.validation import Progress, list_texts
 
 MAX_SENTENCES = 1000  # of the validation text
 BATCH = 64
 
 
-def write_quality(directory: RunDirectory, data: PreparedData, device: str) -> Generator[Progress]:
+def write_quality(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]:
     """Calibrate the quality of the installed model's translations on the validation text.
 
     All ranks do the same work, because all of them yield the same events; the first writes the result.
 
     Yields:
-        Progress, before each batch of sentences.
+        Progress, before each batch of sentences; a notice if no line of the validation text counts.
     """
     parallel.wait_for_first()  # it has written the model
-    translator = Translator.load(directory.path, device)
+    is_for_cpu = read_config(directory.path).config.search.precision == "int8"
+    translator = Translator.load(directory.path, "cpu" if is_for_cpu else device)
     texts = [*list_texts(data, MAX_SENTENCES // len(data.groups))]
     whole, done = sum(len(text.sources) for text in texts), 0
     calibration = Calibration()
@@ -33,6 +37,11 @@ def write_quality(directory: RunDirectory, data: PreparedData, device: str) -> G
             batch = slice(start, start + BATCH)
             calibration.add(own, sources[batch], references[batch])
             done += len(sources[batch])
+    if not calibration.lines:
+        yield Notice(
+            text=f"no {FILE}: each line of the validation text is translated in several parts"
+        )
+        return
     if parallel.rank():
         return
     model = calibration.fit()
