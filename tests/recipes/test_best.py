@@ -12,8 +12,10 @@ import pytest
 import headway.recipes.settings
 from headway.cli import recipe
 from headway.cli.main import dispatch, main
+from headway.errors import HeadwayError
 from headway.inference import Translator
 from headway.recipes import report
+from headway.recipes.installing import InstallModel
 from headway.recipes.plan import Plan
 from headway.recipes.stage import Result, Stage
 from support.processes import fork
@@ -178,6 +180,38 @@ def test_changed_text_is_refused(finished, corpus, capsys):
         file.write_bytes(before)
     assert end.value.code == 2
     assert "has changed since" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--hours", "--teacher", "--training.max-steps"])
+def test_options_without_text_are_refused_in_a_planned_directory(option, finished, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["best", str(finished), option, "7"])
+    assert end.value.code == 2
+    assert f"{option}: {finished} is planned already" in capsys.readouterr().err
+
+
+def test_changed_text_is_not_imported(corpus, tmp_path, capsys):
+    """Without options too: an interrupted recipe reads the text when it goes on."""
+    text = [shutil.copy(file, tmp_path) for file in corpus if not file.startswith("--")]
+    words = ["--train", *text[:2], "--valid", *text[2:]]
+    out = tmp_path / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "_do", lambda *_: 1)
+        assert dispatch(["best", str(out), *words, *OPTIONS]) == 1
+    Path(text[0]).write_text("Something else.\n")
+    with pytest.raises(SystemExit) as end:
+        main(["best", str(out)])
+    assert end.value.code == 2
+    assert f"{text[0]}: has changed since" in capsys.readouterr().err
+
+
+def test_an_interrupted_installation_leaves_no_model(finished, tmp_path, monkeypatch):
+    out = Path(shutil.copytree(finished, tmp_path / "out"))
+    monkeypatch.setattr("headway.inference.directory.write_weights", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        InstallModel(out / "runs" / "forward-1", out, {}).run()
+    with pytest.raises(HeadwayError):
+        Translator.load(out)
 
 
 def test_a_dry_run_prints_the_plan_and_writes_nothing(corpus, tmp_path, capsys):

@@ -52,6 +52,9 @@ def test_the_facts_are_what_the_import_writes(tmp_path):
     assert facts.dropped == {"a side is empty": 1, "control characters": 1, "occurs before": 1}
     assert (facts.kept, facts.validation) == (len(lines(train.source)), 7) == (len(SOURCES) - 7, 7)
     assert len(lines(valid.target)) == 7
+    # About: the held-out pairs are a few of all.
+    characters = sum(map(len, lines(train.source)))
+    assert 0.9 * characters < facts.source_characters < 1.1 * characters
 
 
 def test_held_out_pairs_share_no_side_with_the_training_text(tmp_path):
@@ -106,6 +109,18 @@ def test_a_teacher_of_another_length_is_refused(difference, tmp_path):
         look_at(given(tmp_path, teacher=teacher))
 
 
+def test_held_out_pairs_that_leave_no_training_pair_are_refused(tmp_path):
+    pairs = [(f"{source} {n}", f"target {n % 2}") for n, source in enumerate(SOURCES)]
+    train = [
+        write(tmp_path / "a.en", [source for source, _ in pairs]),
+        write(tmp_path / "a.de", [target for _, target in pairs]),
+    ]
+    with pytest.raises(
+        HeadwayError, match="--valid 9: each training pair has a side of a held-out"
+    ):
+        imported(tmp_path, GivenText(train=train, valid=9, languages=("en", "de")))
+
+
 def test_too_many_held_out_pairs_are_refused(tmp_path):
     with pytest.raises(HeadwayError, match="--valid 40: must be from 1 to half"):
         look_at(given(tmp_path, valid=40))
@@ -116,7 +131,10 @@ def test_monolingual_lines_are_taken_once_and_from_the_whole_text(share, tmp_pat
     all_lines = [f"line {n}" for n in range(4001)]
     file = write(tmp_path / "mono.en", [*all_lines, "", "a\x01b", *all_lines[:100]])
     output = tmp_path / "text" / "mono.en"
-    ImportLines(given=given(tmp_path), files=[file], share=share, output=output).run()
+    valid = tmp_path / "valid.en"
+    valid.write_text("Line  7\nnothing\n")  # case and white space do not matter
+    ImportLines(given=given(tmp_path), files=[file], share=share, valid=valid, output=output).run()
+    all_lines.remove("line 7")
     taken = lines(output)
     assert len(taken) == len(set(taken))
     if share > 1:

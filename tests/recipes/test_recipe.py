@@ -9,6 +9,7 @@ import pytest
 import headway.recipes.settings
 from headway.cli.arguments import parse
 from headway.cli.verbs import evaluate, train, translate
+from headway.config import load
 from headway.recipes.best import best_model
 from headway.recipes.forecast import estimate_seconds, fit_parts, list_stages
 from headway.recipes.given import GivenText, TextFacts
@@ -221,7 +222,7 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     fits = [fit_parts(begin, SCALE, 1e11, share * hours(Choices())) for share in steps]
     assert all(hours(fit.choices) <= fit.hours for fit in fits)
     assert [hours(fit.choices) for fit in fits] == sorted(hours(fit.choices) for fit in fits)
-    assert fits[0].choices.shortening < 0.2 < fits[1].choices.shortening < 0.5
+    assert fits[0].choices.share < 0.2 < fits[1].choices.share < 0.5
     assert fits[2].choices == Choices()
     assert fits[2].omitted[0][0] == "training on translations"
     # Without hours: all, but not more than the limit.
@@ -230,8 +231,52 @@ def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
     assert slow.hours == headway.recipes.settings.MOST_HOURS
 
 
+def test_more_hours_than_enough_make_the_trainings_longer_where_that_helps():
+    def begin(scale: Scale):
+        return lambda choices: best_model(maker(scale, choices), GIVEN)
+
+    for longest, hours, share in ((1.0, 1e6, 1.0), (3.0, 1e6, 3.0), (3.0, None, 1.0)):
+        scale = replace(SCALE, longest=longest)
+        fit = fit_parts(begin(scale), scale, 1e11, hours)
+        assert fit.choices == replace(ALL, forward_models=2, share=share)
+    [whole] = [fit_parts(begin(SCALE), SCALE, 1e11, None).hours]
+    scale = replace(SCALE, longest=9.0)
+    longer = fit_parts(begin(scale), scale, 1e11, 2 * whole)
+    assert 1.5 < longer.choices.share < 2.5
+    steps = options(follow(maker(scale, longer.choices), {})["final"]).overrides[
+        "training.max-steps"
+    ]
+    assert int(steps) == round(3200 * longer.choices.share)
+
+
+def test_a_number_of_steps_changes_the_whole_schedule():
+    scale = replace(SCALE, forward={"training.max-steps": "5000", "training.cool-steps": "3300"})
+    overrides = options(follow(maker(scale, training__max_steps="1000"), {})["forward-1"]).overrides
+    names = ("max-steps", "warmup-steps", "cool-steps", "validate-every")
+    assert [overrides[f"training.{name}"] for name in names] == ["1000", "40", "660", "80"]
+    given = maker(scale, training__max_steps="1000", training__cool_steps="0")
+    assert options(follow(given, {})["forward-1"]).overrides["training.cool-steps"] == "0"
+
+
+def test_repeated_text_is_not_dropped_in_the_trainings_whatever_the_user_says_of_duplicates():
+    stages = follow(maker(text__drop_duplicates="true"), {})
+    assert {options(s).overrides["text.drop-duplicates"] for s in stages.values() if s.run} == {
+        "false"
+    }
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_each_training_can_have_as_many_ranks_as_the_first(scale):
+    def micro_batches(stage: Stage) -> int:
+        training = load(scale.preset, (), options(stage).overrides).training
+        return training.batch_tokens // training.micro_batch_tokens
+
+    trainings = [stage for stage in follow(maker(scale), {}).values() if stage.run]
+    assert len({micro_batches(stage) for stage in trainings}) == 1
+
+
 def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
-    stages = follow(maker(choices=replace(ALL, shortening=0.5)), {})
+    stages = follow(maker(choices=replace(ALL, share=0.5)), {})
     # Of quick: 3,200 steps, 200 of warm-up, 2,100 of cooling.
     settings = options(stages["forward-1"]).overrides
     names = ("max-steps", "warmup-steps", "cool-steps", "validate-every", "checkpoint-every")
@@ -240,9 +285,8 @@ def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
 
 
 def test_the_scale_depends_on_the_number_of_pairs():
-    assert [SCALES.index(choose_scale(n)) for n in (10, 10_000, 10_001, 29_000, 250_000, 10**9)] == [
-        0, 0, 1, 1, 2, 3,
-    ]  # fmt: skip
+    counts = (10, 300, 301, 10_000, 10_001, 29_000, 250_000, 10**9)
+    assert [SCALES.index(choose_scale(n)) for n in counts] == [0, 0, 1, 1, 2, 2, 3, 4]
 
 
 def test_other_commands_than_those_of_the_ledger_are_refused(tmp_path):
@@ -251,6 +295,17 @@ def test_other_commands_than_those_of_the_ledger_are_refused(tmp_path):
     assert Ledger(tmp_path).find(stage) == Result(seconds=1.5)
     with pytest.raises(ValueError, match="other commands"):
         Ledger(tmp_path).find(replace(stage, work=_Work("two")))
+
+
+def test_the_ledger_does_not_depend_on_the_path_of_the_directory(tmp_path):
+    records = []
+    for name in ("best", "the best", "b"):
+        make = replace(maker(), out=tmp_path / name)
+        (tmp_path / name).mkdir()
+        stages = follow(make, {})
+        records.append([stages[n].describe(make.out) for n in ("sweep-1", "final", "install")])
+    assert records[0] == records[1] == records[2]
+    assert str(tmp_path) not in str(records)
 
 
 def test_the_seconds_of_a_stopped_stage_count(tmp_path):

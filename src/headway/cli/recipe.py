@@ -102,6 +102,14 @@ def describe_plan(out: Path, plan: "Plan") -> str:
     width = max(len(stage.name) for stage in stages)
     for stage, seconds in zip(stages, times, strict=True):
         lines.append(f"  {stage.name:<{width}}  {format_duration(seconds):>11}  {stage.purpose}")
+    hours = sum(times) / 3600
+    if hours > 1.02 * plan.hours:
+        lines += [
+            "",
+            f"more than the {plan.hours:.2g} hours: shorter trainings would learn nothing",
+        ]
+    elif plan.options.hours and not plan.omitted and hours < 0.8 * plan.hours:
+        lines += ["", f"{plan.hours - hours:.2g} of the {plan.hours:.2g} hours are not needed"]
     if omitted := plan.describe_omitted():
         lines += ["", f"left out, because there are {plan.hours:.2g} hours:"]
         lines += [f"  {line}" for line in omitted]
@@ -122,6 +130,7 @@ def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
     code = 0
     for stage in unfinished_stages(recipe, ledger, finished):
         say(f"\n[{len(finished) + 1}/{count}] {stage.name}: {stage.purpose}")
+        plan.check_files(out, stage.reads)
         started = time.monotonic()
         code = _do(stage, processors)
         seconds = time.monotonic() - started

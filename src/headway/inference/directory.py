@@ -15,7 +15,7 @@ from headway import __version__, config, hub
 from headway.config import Config
 from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
-from headway.files import replace_text
+from headway.files import remove, replace_text
 from headway.inference.weights import read_network, write_weights
 from headway.model import Network, Transformer
 from headway.text.class_labels import load_tokenizer
@@ -25,6 +25,7 @@ from headway.text.tokenizer import Tokenizer, check_symbols
 FORMAT = 1
 CONFIG = "config.json"
 CARD = "README.md"
+WEIGHTS = "model.safetensors"
 MAX_CONFIG_BYTES = 1 << 20
 
 
@@ -84,7 +85,7 @@ def save_model(
     card: str,
     pairs: Sequence[Languages] = (),
 ) -> None:
-    """Write a model directory; each file is written atomically.
+    """Write a model directory; each file is written atomically, and the weights last: without them it is no model.
 
     Args:
         directory: Created if it does not exist.
@@ -97,11 +98,13 @@ def save_model(
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
+    # With the new vocabulary, the weights of an older model would translate to nonsense.
+    remove(directory / WEIGHTS)
     tokenizer.save(directory)
     write_config(directory, settings, languages, pairs=pairs)
     replace_text(directory / CARD, card)
     weights = {n: t.detach().float().cpu().contiguous() for n, t in model.state_dict().items()}
-    write_weights(directory / "model.safetensors", weights)
+    write_weights(directory / WEIGHTS, weights)
 
 
 def write_config(
@@ -166,7 +169,7 @@ def load_any_model(path: str | Path) -> Model:
                 " with headway.exchange.downloading.download_and_import in Python"
             ) from None
         hub.download_files(word, path, hub.WEIGHTS)
-    weights = path / "model.safetensors"
+    weights = path / WEIGHTS
     if not weights.is_file():
         hint = (
             ": the run has not reached its first validation" if (path / "run.json").exists() else ""

@@ -59,7 +59,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     yield make.work(
         "text", "text", "clean the text",
         ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
-        seconds=make.facts.read / PAIRS_IMPORTED,
+        seconds=make.facts.read / PAIRS_IMPORTED, reads=given.text_files(),
     )  # fmt: skip
     swept = yield from _sweep(make, real)
 
@@ -182,7 +182,8 @@ def _translate(
             "mono-source", "translations", "translations of monolingual sources", translators[0],
             text.source, text.target, min(facts.mono_source, int(most)), backward=backward,
             work=ImportLines(given=given, files=given.mono_source, share=most / max(1, facts.mono_source),
-                             output=text.source),
+                             valid=make.text("valid").source, output=text.source),
+            reads=given.mono_source,
         )  # fmt: skip
         parts.append((text, 1))
     if given.mono_target:
@@ -191,7 +192,8 @@ def _translate(
             "mono-target", "translations", "translations of monolingual targets", [backward],
             text.target, text.source, min(facts.mono_target, int(most)), backward=forward,
             work=ImportLines(given=given, files=given.mono_target, share=most / max(1, facts.mono_target),
-                             output=text.target),
+                             valid=make.text("valid").target, output=text.target),
+            reads=given.mono_target,
         )  # fmt: skip
         parts.append((text, 1))
     return JoinPairs(parts=[(real, scale.real_weight), *parts], output=make.text("all"))

@@ -81,29 +81,44 @@ def fit_parts(
     def count_hours(choices: Choices) -> float:
         return sum(estimate_seconds(s, speed) for s in list_stages(begin(choices))) / 3600
 
-    additions = [a for a in ADDITIONS if a.forward_models <= scale.forward_models]
+    additions = {
+        name: change
+        for name, change in ADDITIONS.items()
+        if change.get("forward_models", 0) <= scale.forward_models
+    }
     whole = Choices()
-    for addition in additions:
-        whole = addition.apply(whole)
+    for change in additions.values():
+        whole = replace(whole, **change)
     budget = min(count_hours(whole), numbers.MOST_HOURS) if hours is None else hours
-    choices = Choices()
-    if count_hours(choices) > budget:
-        choices = replace(choices, shortening=_find_share(budget, count_hours))
-    omitted = []
-    for addition in additions:
-        longer = addition.apply(choices)
+    choices, omitted = Choices(), []
+    for name, change in additions.items():
+        longer = replace(choices, **change)
         needed = count_hours(longer)
         if needed <= budget:
             choices = longer
         else:
-            omitted.append((addition.name, needed))
+            omitted.append((name, needed))
+    if choices in (Choices(), whole):
+        choices = replace(choices, share=_find_share(choices, scale.longest, budget, count_hours))
     return Fit(choices=choices, hours=budget, omitted=omitted)
 
 
-def _find_share(budget: float, count_hours: Callable[[Choices], float]) -> float:
-    """Return the largest share of its steps, in whole percents, with which a single training fits."""
-    # Part of the time does not depend on the steps, so the share is at most that of the time.
-    most = int(100 * budget / count_hours(Choices()))
-    shares = (percent / 100 for percent in range(min(99, most), 0, -1))
-    fitting = (share for share in shares if count_hours(Choices(shortening=share)) <= budget)
-    return max(numbers.SHORTEST, next(fitting, 0.0))
+def _find_share(
+    choices: Choices, longest: float, budget: float, count_hours: Callable[[Choices], float]
+) -> float:
+    """Return the largest share of its steps, in whole percents, that each training can take.
+
+    Args:
+        choices: The parts.
+        longest: The largest share to return.
+        budget: Hours.
+        count_hours: Returns the hours of a recipe.
+    """
+    low, high = round(100 * numbers.SHORTEST), round(100 * longest)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count_hours(replace(choices, share=middle / 100)) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return low / 100

@@ -64,9 +64,13 @@ class GivenText:
 
     def files(self) -> list[str]:
         """Return the names of all files."""
+        return [*self.text_files(), *self.mono_source, *self.mono_target]
+
+    def text_files(self) -> list[str]:
+        """Return the names of the files with pairs, and of the teacher's."""
         valid = () if isinstance(self.valid, int) else self.valid
         teacher = [self.teacher] if self.teacher else []
-        return [*self.train, *valid, *teacher, *self.mono_source, *self.mono_target]
+        return [*self.train, *valid, *teacher]
 
     def read_validation(self) -> Iterator[Pair]:
         """Read the validation files; there are none if the pairs are held out."""
@@ -197,10 +201,11 @@ def look_at(text: GivenText) -> TextFacts:
     if not (kept and validation):
         what = "training" if validation else "validation"
         raise HeadwayError(f"{text.files()[0]}: no {what} pairs are left after cleaning")
-    share = kept / len(digests)
+    held_out = validation if isinstance(text.valid, int) else 0
+    share = (kept - held_out) / len(digests)
     return TextFacts(
         read=read,
-        kept=kept - (validation if isinstance(text.valid, int) else 0),
+        kept=kept - held_out,
         dropped=dropped,
         source_characters=int(lengths[0] * share),
         target_characters=int(lengths[1] * share),

@@ -35,7 +35,7 @@ class Ledger:
         values = self._read(stage)
         if not values.get("is_finished"):
             return None
-        if values.get("commands") != self._commands(stage):
+        if values.get("commands") != stage.describe(self._out):
             raise HeadwayError(
                 f"{self._path(stage)}: stage {stage.name} was finished by other commands than this"
                 " version of Headway would give: go on with that version, or give another OUT"
@@ -59,7 +59,7 @@ class Ledger:
             "is_finished": is_finished,
             "seconds": round(self._read(stage).get("seconds", 0.0) + seconds, 3),
             "scores": scores,
-            "commands": self._commands(stage),
+            "commands": stage.describe(self._out),
         }
         self._folder.mkdir(exist_ok=True)
         replace_text(self._path(stage), json.dumps(values, indent=2, ensure_ascii=False) + "\n")
@@ -80,9 +80,6 @@ class Ledger:
 
     def _path(self, stage: Stage) -> Path:
         return self._folder / f"{stage.name}.json"
-
-    def _commands(self, stage: Stage) -> list[str]:
-        return [line.replace(f"{self._out}/", "OUT/") for line in stage.describe()]
 
 
 def unfinished_stages(

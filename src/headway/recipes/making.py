@@ -54,9 +54,17 @@ class StageMaker:
         """The search of a new model, which is that of the preset."""
         return self._common().search
 
-    def work(self, name: str, part: str, purpose: str, work: Work, seconds: float = 0.0) -> Stage:
-        """Return a stage without a command, which takes about so many seconds."""
-        return Stage(name=name, part=part, purpose=purpose, work=work, seconds=seconds)
+    def work(
+        self,
+        name: str,
+        part: str,
+        purpose: str,
+        work: Work,
+        seconds: float = 0.0,
+        reads: Sequence[str] = (),
+    ) -> Stage:
+        """Return a stage without a command, which takes about so many seconds and reads files of the user."""
+        return Stage(name=name, part=part, purpose=purpose, work=work, seconds=seconds, reads=reads)
 
     def train(
         self,
@@ -86,15 +94,21 @@ class StageMaker:
             work: Makes the text.
             init: The model that the training goes on from; None: from random weights.
         """
-        chosen = {"text.drop-duplicates": "false", **own, **self.overrides}
+        chosen = {**own, **self.overrides}
+        if steps := self.overrides.get("training.max-steps"):
+            usual = _resolve(self.scale.preset, own)
+            schedule = change_length(usual, int(steps) / usual.training.max_steps)
+            chosen = {**own, **schedule, **self.overrides}
         if seed > 1:
             first = int(self.overrides.get("training.seed", "1"))
             chosen["training.seed"] = str(first + SEEDS_APART * (seed - 1))
+        share *= self.choices.share
+        if share != 1:
+            chosen |= change_length(_resolve(self.scale.preset, chosen), share)
+        chosen["text.drop-duplicates"] = (
+            "false"  # the import has dropped them, and some are wanted now
+        )
         resolved = _resolve(self.scale.preset, chosen)
-        share *= self.choices.shortening
-        if share < 1:
-            chosen |= shorten(resolved, share)
-            resolved = _resolve(self.scale.preset, chosen)
         valid = self.text("valid")
         languages = self.languages
         if is_backward:
@@ -171,6 +185,7 @@ class StageMaker:
         *,
         backward: Path | None = None,
         work: Work | None = None,
+        reads: Sequence[str] = (),
     ) -> Stage:
         """Return the stage that translates a text.
 
@@ -185,6 +200,7 @@ class StageMaker:
             search: Search settings; None: those of the model.
             backward: A model of the other direction, which helps to choose among candidates.
             work: Makes the text.
+            reads: Files of the user that the work reads.
         """
         judge = ["--backward", str(backward)] if backward else []
         chosen = {**(search or {}), **(numbers.CANDIDATES if backward else {})}
@@ -195,11 +211,12 @@ class StageMaker:
             ]
         )  # fmt: skip
         # The backward model reads the candidates, which costs less than the search for them.
-        beam = int(chosen.get("search.candidates", SearchConfig().beam))
+        beam = max(int(chosen.get(f"search.{name}", 0)) for name in ("candidates", "beam"))
+        beam = beam or SearchConfig().beam
         flop = (len(models) + bool(backward)) * self._search_flop(self._common(), lines, beam)
         return Stage(
-            name=name, part=part, purpose=purpose, work=work, commands=[command], flop=flop
-        )
+            name=name, part=part, purpose=purpose, work=work, reads=reads, commands=[command], flop=flop
+        )  # fmt: skip
 
     def _common(self) -> Config:
         """Return the settings of a forward model."""
@@ -246,8 +263,8 @@ def with_vocabulary(settings: Config) -> ModelConfig:
     return replace(settings.model, source_vocab_size=size, target_vocab_size=size)
 
 
-def shorten(settings: Config, share: float) -> dict[str, str]:
-    """Return the settings that shorten a training to a share of its steps, warm-up and cooling included."""
+def change_length(settings: Config, share: float) -> dict[str, str]:
+    """Return the settings of a training of a share of its steps, warm-up and cooling included."""
     training = settings.training
     return {
         f"training.{name.replace('_', '-')}": str(max(1, round(share * getattr(training, name))))

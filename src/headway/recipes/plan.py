@@ -1,7 +1,7 @@
 """The plan of a recipe: everything that its decisions depend on, besides the results of its stages."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -93,10 +93,8 @@ class Plan:
     def describe_omitted(self) -> list[str]:
         """Return a line for what the hours are too few for."""
         lines = [f"{name}: with it, {hours:.2g} hours" for name, hours in self.omitted]
-        if self.choices.shortening < 1:
-            lines.append(
-                f"{100 * (1 - self.choices.shortening):.0f} % of the steps of each training"
-            )
+        if self.choices.share < 1:
+            lines.append(f"{100 * (1 - self.choices.share):.0f} % of the steps of each training")
         return lines
 
     @classmethod
@@ -143,18 +141,22 @@ class Plan:
                     f" {_words(other[name])}: give the same options (or none but OUT), or another OUT"
                 )
 
-    def check_files(self, out: Path) -> None:
-        """Check that the user's files are those that were planned with.
+    def check_files(self, out: Path, names: Iterable[str] | None = None) -> None:
+        """Check that files of the user are those that were planned with.
+
+        Args:
+            out: The directory of the recipe.
+            names: Those to check; None: all.
 
         Raises:
             UsageError: If one has changed; the message names it.
         """
-        for name, digest in self.sha256.items():
+        for name in self.sha256 if names is None else names:
             if not Path(name).is_file():
                 raise UsageError(
                     f"{name}: is gone since {out} was planned: restore it, or give another OUT"
                 )
-            if hash_file(Path(name)) != digest:
+            if hash_file(Path(name)) != self.sha256[name]:
                 raise UsageError(
                     f"{name}: has changed since {out} was planned: restore it, or give another OUT"
                 )

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 6  # raised by each change that gives an old plan other stages
+VERSION = 7  # raised by each change that gives an old plan other stages
 MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
 SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
@@ -48,6 +49,7 @@ class Scale:
         student: Settings of the student, which has no others.
         student_real_weight: How often the student sees the real pairs beside the translations of the teacher.
         student_beams: Beams of the student, the fastest first; the first good enough is taken.
+        longest: How many times as many steps each training takes at most, if the hours are more than enough.
     """
 
     most_pairs: float
@@ -68,6 +70,7 @@ class Scale:
     student: Settings = field(default_factory=dict)
     student_real_weight: int = 1
     student_beams: tuple[int, ...] = (1, 2, 4)
+    longest: float = 1.0
 
 
 # Settings of a student: int8, and one layer in the decoder, which is where a search spends its time. It
@@ -97,17 +100,27 @@ _WIDE = {
 # 192 learns more in the same time than 128, from 29,000 pairs (docs/performance.md).
 _MIDDLE = {"model.d-model": "192", "model.d-ff": "768", "model.num-heads": "6"}
 
+# A large vocabulary cannot be learned from little text.
+_SMALL = Scale(
+    most_pairs=10_000,
+    preset="quick",
+    common={"text.vocab-size": "2000"},
+    sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}, {"text.vocab-size": "1000"}),
+    forward_models=3,
+    real_weight=3,
+    student={**_STUDENT, "text.vocab-size": "2000", **_steps(4000, 2700)},
+)
+_SMALLEST = replace(
+    _SMALL,
+    most_pairs=300,
+    common={"text.vocab-size": "500"},
+    sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}),
+    student={**_SMALL.student, "text.vocab-size": "500"},
+)
+
 SCALES = (
-    # A large vocabulary cannot be learned from little text.
-    Scale(
-        most_pairs=10_000,
-        preset="quick",
-        common={"text.vocab-size": "2000"},
-        sweep=({"model.dropout": "0.3"}, {"model.dropout": "0.2"}, {"text.vocab-size": "1000"}),
-        forward_models=3,
-        real_weight=3,
-        student={**_STUDENT, "text.vocab-size": "2000", **_steps(4000, 2700)},
-    ),
+    _SMALLEST,
+    _SMALL,
     Scale(
         most_pairs=100_000,
         preset="quick",
@@ -127,7 +140,8 @@ SCALES = (
         sweep=({"model.dropout": "0.1"}, {"model.dropout": "0.2"}, {"text.vocab-size": "16000"}),
         forward_models=2,
         real_weight=2,
-        student={**_STUDENT, **_steps(16_000, 11_000)},
+        longest=2.0,
+        student={**_STUDENT, "training.batch-tokens": "5000", **_steps(8000, 5500)},
     ),
     Scale(
         most_pairs=float("inf"),
@@ -136,7 +150,8 @@ SCALES = (
         sweep=({"model.dropout": "0.1"}, {"model.dropout": "0"}),
         forward_models=1,
         real_weight=1,
-        student={**_STUDENT, **_steps(24_000, 16_000)},
+        longest=4.0,
+        student={**_STUDENT, "training.batch-tokens": "5000", **_steps(12_000, 8000)},
     ),
 )
 
@@ -156,54 +171,27 @@ class Choices:
     """Which parts of the recipe a plan has.
 
     Attributes:
-        shortening: Share of its steps that each training takes; below 1 only if the hours are few.
-        sweep: Whether sizes, dropout and vocabulary are compared by short trainings.
+        share: Share of its steps that each training takes; below 1 only if the hours are few, and above 1 only
+            if they are more than enough.
+        sweep: Whether dropout and vocabulary are compared by short trainings.
         forward_models: How many models of the wanted direction are trained.
         more_text: Whether translations are made and a model is trained on them.
         student: Whether a small fast model learns from the final one.
     """
 
-    shortening: float = 1.0
+    share: float = 1.0
     sweep: bool = False
     forward_models: int = 1
     more_text: bool = False
     student: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Addition:
-    """A part that a plan has if the hours are enough.
-
-    Attributes:
-        name: In a few words.
-        sweep: Whether it is the sweep.
-        more_text: Whether it is the training on translations.
-        student: Whether it is the student.
-        forward_models: How many forward models there are with it; 0: as many as without it.
-    """
-
-    name: str
-    sweep: bool = False
-    more_text: bool = False
-    student: bool = False
-    forward_models: int = 0
-
-    def apply(self, choices: Choices) -> Choices:
-        """Return the choices with this part."""
-        return replace(
-            choices,
-            sweep=choices.sweep or self.sweep,
-            more_text=choices.more_text or self.more_text,
-            student=choices.student or self.student,
-            forward_models=max(choices.forward_models, self.forward_models),
-        )
-
-
-# In the order of what they are expected to be worth for their time.
-ADDITIONS = (
-    Addition(name="training on translations", more_text=True),
-    Addition(name="a small fast student", student=True),
-    Addition(name="the sweep", sweep=True),
-    Addition(name="a second forward model", forward_models=2),
-    Addition(name="a third forward model", forward_models=3),
-)
+# Parts that a plan has if the hours are enough: what each changes in the choices. They are in the order of what
+# they are expected to be worth for their time.
+ADDITIONS: Mapping[str, Mapping[str, Any]] = {
+    "training on translations": {"more_text": True},
+    "a small fast student": {"student": True},
+    "the sweep": {"sweep": True},
+    "a second forward model": {"forward_models": 2},
+    "a third forward model": {"forward_models": 3},
+}

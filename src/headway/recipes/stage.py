@@ -19,10 +19,17 @@ class Command:
     arguments: Sequence[str]
     output: Path | None = None
 
-    def describe(self) -> str:
-        """Return the command as a shell takes it."""
-        redirection = f" > {shlex.quote(str(self.output))}" if self.output else ""
-        return f"headway {shlex.join(self.arguments)}{redirection}"
+    def describe(self, out: Path | None = None) -> str:
+        """Return the command as a shell takes it.
+
+        Args:
+            out: A directory that is written as OUT; None: none is.
+        """
+        words, output = list(self.arguments), str(self.output or "")
+        if out:
+            *words, output = (_rename(word, out) for word in (*words, output))
+        redirection = f" > {shlex.quote(output)}" if output else ""
+        return f"headway {shlex.join(words)}{redirection}"
 
 
 class Work(Protocol):
@@ -44,6 +51,7 @@ class Stage:
         part: The part of the recipe that the stage belongs to, such as "sweep".
         purpose: What the stage is for, in a few words.
         work: Done before the commands.
+        reads: Files of the user that the work reads.
         commands: Given in this order; each goes on where it was if it is given again.
         scores: The file with what ``headway evaluate --json`` printed; None: the stage has no model.
         run: The run directory of the model; it has the perplexity.
@@ -57,6 +65,7 @@ class Stage:
     part: str
     purpose: str
     work: Work | None = None
+    reads: Sequence[str] = ()
     commands: Sequence[Command] = ()
     scores: Path | None = None
     run: Path | None = None
@@ -64,10 +73,12 @@ class Stage:
     flop: float = 0.0
     seconds: float = 0.0
 
-    def describe(self) -> list[str]:
-        """Return the work and the commands, a line each."""
+    def describe(self, out: Path | None = None) -> list[str]:
+        """Return the work and the commands, a line each, with a directory written as OUT."""
         work = [self.work.describe()] if self.work else []
-        return [*work, *(command.describe() for command in self.commands)]
+        if out:
+            work = [line.replace(f"{out}/", "OUT/") for line in work]
+        return [*work, *(command.describe(out) for command in self.commands)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,3 +113,8 @@ class Result:
         """BLEU of the model."""
         assert self.scores is not None, "the stage has no model"
         return self.scores.bleu
+
+
+def _rename(word: str, out: Path) -> str:
+    """Return a word of a command with OUT in place of a directory."""
+    return f"OUT{word[len(str(out)) :]}" if f"{word}/".startswith(f"{out}/") else word

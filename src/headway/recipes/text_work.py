@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from headway.errors import HeadwayError
 from headway.files import add_path_to_errors, write_atomically
 from headway.recipes.given import GivenText, mark_first, number_of, read_plain
 from headway.text.digests import digest_loosely
@@ -69,11 +70,18 @@ class ImportText:
         outputs = [self.train.source, self.train.target]
         if self.given.teacher:
             outputs.append(self.teacher)
+        count = 0
         with write_files(*outputs) as files:
             for number, texts in enumerate(self._read_fit()):
                 if is_kept[number] and sides.isdisjoint(digest_loosely(texts[0], texts[1])[1:]):
+                    count += 1
                     for file, line in zip(files, texts, strict=False):
                         _write(file, line)
+        if not count:
+            raise HeadwayError(
+                f"--valid {self.given.valid}: each training pair has a side of a held-out one, so that none is"
+                " left: hold out fewer, or give files"
+            )
 
     def describe(self) -> str:
         """Return in words what is done."""
@@ -108,24 +116,30 @@ class ImportText:
 class ImportLines:
     """Write monolingual lines, without duplicates: all, or a part that is spread over the text.
 
+    Lines of the validation text are left out: a model that has seen them cannot be judged by them.
+
     Attributes:
         given: The user's files, which have the cleaning rules.
         files: Those of the language.
         share: The share of the lines to take.
+        valid: The validation text of the language.
         output: The file to write.
     """
 
     given: GivenText
     files: Sequence[str]
     share: float
+    valid: Path
     output: Path
 
     def run(self) -> None:
         """Write the file."""
+        lines = self.valid.read_text(encoding="utf-8").split("\n")
+        held_out = {_digest_line(line) for line in lines}
         is_first = mark_first(array("Q", (number_of(line) for line in self._read_part())))
         with write_files(self.output) as (file,):
             for line, is_kept in zip(self._read_part(), is_first, strict=True):
-                if is_kept:
+                if is_kept and _digest_line(line) not in held_out:
                     _write(file, line)
 
     def describe(self) -> str:
@@ -181,6 +195,10 @@ def write_files(*paths: Path) -> Iterator[list[BinaryIO]]:
             temporary = stack.enter_context(write_atomically(path))
             files.append(stack.enter_context(temporary.open("wb", buffering=1 << 20)))
         yield files
+
+
+def _digest_line(line: str) -> bytes:
+    return digest_loosely(line, "")[1]
 
 
 def _write(file: BinaryIO, line: str) -> None:

@@ -14,6 +14,8 @@ EXAMPLE = """\
 headway best runs/best --train a.en a.de --valid 1000 --hours 8 --dry-run
 headway best runs/best    # goes on where it stopped"""
 SETTINGS = ("text", "model", "training")
+# What a plan depends on, besides --train, --valid and the settings.
+PLANNED = ("mono_source", "mono_target", "teacher", "hours", "languages", "encoding", "columns")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     if args.hours is not None and not args.hours > 0:
         usage_error(f"--hours {args.hours:g}: must be more than 0")
     out = Path(args.out)
+    if not out.name:  # "." or "/": the ledger needs a name for it
+        out = out.resolve()
     processors = Processors(args.ranks, args.threads)
     plan = find_plan(args, out, processors)
     if args.dry_run:
@@ -79,7 +83,15 @@ def find_plan(args: argparse.Namespace, out: Path, processors: "Processors") -> 
     if not args.train:
         if plan is None:
             usage_error(f"{out}: no plan there yet: give --train and --valid")
-        return plan
+        if others := [name for name in PLANNED if getattr(args, name) not in (None, ())]:
+            option = f"--{others[0].replace('_', '-')}"
+        elif args.overrides:
+            option = f"--{next(iter(args.overrides)).replace('_', '-')}"
+        else:
+            return plan
+        usage_error(
+            f"{option}: {out} is planned already: give none but OUT, or all options of the first command"
+        )
     options = read_options(args)
     if plan is None:
         check_new(out)
