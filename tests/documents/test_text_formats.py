@@ -1,6 +1,7 @@
 """What is special in each text format, and the encodings of files."""
 
 import codecs
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -145,6 +146,19 @@ def test_what_does_not_go_on_is_not_joined() -> None:
     capital = SRT.replace("and ends", "And ends")
     for source in (later, capital):
         assert len(open_document(source.encode(), "x.srt").paragraphs) == 4
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("suffix", [".srt", ".vtt"])
+def test_a_cue_of_several_lines_is_one_text_whatever_ends_its_lines(suffix: str, end: str) -> None:
+    cues = "1\n00:01:02,000 --> 00:01:03,000\none line\nand more.\n\n2\n00:01:04,000 --> 00:01:05,000\nThe end.\n"
+    source = ("WEBVTT\n\n" if suffix == ".vtt" else "") + cues
+    document = open_document(source.replace("\n", end).encode(), f"x{suffix}")
+    assert [p.text for p in document.paragraphs] == ["one line and more.", "The end."]
+    written = document.write([Translated(p.text.upper()) for p in document.paragraphs]).decode()
+    assert written == re.sub(r"(?m)^[a-zT].*", lambda found: found[0].upper(), source).replace(
+        "\n", end
+    )
 
 
 def test_character_references_are_those_of_webvtt() -> None:

@@ -2,6 +2,7 @@
 
 import html
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from headway.documents.blocks import Block, Part, flatten, make_block
@@ -72,10 +73,12 @@ def _wrap(text: str, count: int) -> str:
     out = list(text)
     at = 0
     for number in range(1, count):
-        left = [place for place in breaks if at < place < len(text) - 1]
-        if not left:
+        low, high = bisect_right(breaks, at), bisect_left(breaks, len(text) - 1)
+        if low >= high:
             break
         ideal = at + (len(text) - at) / (count - number + 1)
-        at = min(left, key=lambda place: abs(place - ideal))
+        after = bisect_left(breaks, ideal, low, high)
+        nearest = breaks[max(low, after - 1) : min(high, after + 1)]
+        at = min(nearest, key=lambda place: abs(place - ideal))
         out[at] = "\n"
     return "".join(out)

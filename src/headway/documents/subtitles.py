@@ -14,11 +14,12 @@ from headway.errors import HeadwayError
 from headway.text.languages import is_translatable
 
 _TIMING = re.compile(
-    r"^[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[ \t]*-->[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[^\r\n]*",
+    r"(?:^|(?<=\r))[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[ \t]*-->[ \t]*(?:(\d+):)?(\d+):(\d+)[.,](\d+)[^\r\n]*",
     re.MULTILINE,
 )
-_END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^>]*>)*\Z|[♪)\]]\s*\Z")
+_END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[♪)\]]\s*\Z")
 _DASH = re.compile(r"[-–—][ \t]*(?=\S)")
+_TAIL = 300  # characters in which the end of a sentence is looked for
 _LONGEST_PAUSE = 3.0  # seconds between two cues of a sentence
 _MOST_CUES = 6  # of a sentence
 
@@ -110,7 +111,7 @@ def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int
     start = min(following, start + len(line_end))
     body = text[start:following]
     if is_vtt:  # an empty line ends a cue
-        end = re.search(r"(?:\A|\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)", body)
+        end = re.search(r"(?:\A|\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)", body)
         body = body[: end.start()] if end else body
         if end is None and following < len(text):
             body = re.sub(r"(?:\A|\r?\n)[^\r\n]*\r?\n?\Z", "", body)
@@ -122,7 +123,9 @@ def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int
 def _split_speakers(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return where the passages of a cue are; a dash at the start of every line marks a speaker."""
     starts = [start + found.end() for found in re.finditer(r"(?:\A|\n)[ \t]*", text[start:end])]
-    if len(starts) < 2 or not all(re.match(r"(?:<[^>]*>)*[-–—]", text[at:end]) for at in starts):
+    if len(starts) < 2 or not all(
+        re.match(r"(?:<[^<>\r\n]*>)*[-–—]", text[at:end]) for at in starts
+    ):
         return [(start, end)]
     ends = [*(text.rindex("\n", start, at) for at in starts[1:]), end]
     return [(at, at + len(text[at:last].rstrip())) for at, last in zip(starts, ends, strict=True)]
@@ -152,7 +155,7 @@ def _continues(sentence: Sequence[_Cue], cue: _Cue) -> bool:
         and len(sentence) < _MOST_CUES
         and cue.begins - last.begins >= 0
         and cue.begins - last.ends <= _LONGEST_PAUSE
-        and not _END.search(last.block.text)
+        and not _END.search(last.block.text[-_TAIL:])
         and not cue.block.text.startswith(("[", "(", "♪"))
         and (text[:1].islower() or last.block.text.rstrip().endswith((",", "-", "–", "—")))
     )
