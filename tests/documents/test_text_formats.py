@@ -271,5 +271,13 @@ def test_an_encoding_that_lacks_a_character() -> None:
     catalog = 'msgid ""\nmsgstr "charset=iso-8859-1\\n"\n\nmsgid "a"\nmsgstr ""\n'
     with pytest.raises(HeadwayError, match="convert the catalog"):
         open_document(catalog.encode(), "x.po").write([Translated("ł")])
+    # Browsers read ISO 8859-1 as cp1252, which has quotation marks; programs of catalogs and XML do not.
+    latin = "<meta charset=ISO-8859-1><p>\x93a\x94</p>".encode("latin-1")
+    assert [p.text for p in open_document(latin, "x.html").paragraphs] == ["“a”"]
+    with pytest.raises(HeadwayError, match="convert the catalog"):
+        open_document(catalog.encode(), "x.po").write([Translated("„é“")])
+    xliff = '<?xml version="1.0" encoding="ISO-8859-1"?><xliff version="1.2"><file><body><trans-unit id="1"><source>a</source></trans-unit></body></file></xliff>'
+    written = open_document(xliff.encode(), "x.xlf").write([Translated("„é“")])
+    assert ElementTree.fromstring(written)[0][0][0][1].text == "„é“"
     with pytest.raises(HeadwayError, match="names the encoding 'x-y'"):
         open_document(b"<meta charset=x-y>", "x.html")

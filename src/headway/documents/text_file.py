@@ -98,15 +98,15 @@ def check_count(count: int, name: str, most: int = MOST_PARTS) -> None:
 
 
 def _decode_declared(data: bytes, name: str) -> TextFile:
-    """Read a file in the encoding that it names; ISO 8859-1 means cp1252, as in browsers."""
+    """Read a file in the encoding that it names, or cp1252 in ISO 8859-1 if it has what only that one has."""
     try:
         is_ascii = "<=".encode(name) == b"<="  # otherwise the file could not name it
         encoding = codecs.lookup(name).name if is_ascii else "utf-8"
     except (LookupError, UnicodeError, ValueError):
         raise HeadwayError(f"names the encoding {name[:40]!r}, which is not known") from None
-    if encoding in ("iso8859-1", "cp1252"):
+    if encoding == "cp1252":
         try:
-            return _decode(data, "cp1252")
+            return _decode(data, encoding)
         except HeadwayError:
             encoding = "iso8859-1"
     return _decode(data, encoding)

@@ -15,6 +15,7 @@ _ENCODING = re.compile(
     rb"""<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""",
     re.IGNORECASE,
 )
+_LATIN = re.compile("iso[-_]?8859[-_]1|latin-?1|(us-)?ascii", re.IGNORECASE)
 
 
 class HtmlDocument:
@@ -28,6 +29,8 @@ class HtmlDocument:
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
         declared = _ENCODING.search(data[:_HEAD])
         name = (declared[1] or declared[2]).decode() if declared else ""
+        if _LATIN.fullmatch(name):
+            name = "cp1252"  # as browsers read it
         self._file = read_text_file(data, options.source, name)
         check_count(self._file.text.count("<"), "tags", MOST_TAGS)
         self._language = options.target
