@@ -16,10 +16,16 @@ import torch
 from headway.checks import self_check
 from headway.cli.main import dispatch
 from headway.cli.standard_input import read_arriving_lines
-from headway.config import SearchConfig
+from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
-from headway.inference.alignment import link_words, sum_by_words, word_numbers
+from headway.inference.alignment import (
+    alignment_layers,
+    core_numbers,
+    link_words,
+    sum_by_words,
+    word_numbers,
+)
 from headway.inference.native_engine import NativeEngine
 from headway.inference.splitting import join_translations, split_line
 from headway.inference.token_stream import stream_tokens
@@ -192,6 +198,22 @@ def test_words_are_linked_by_the_largest_weights() -> None:
     assert link_words(sum_by_words(weights, [0, 1, 1, 2], [0, 0, 1])) == [(1, 0), (0, 1)]
     assert link_words(sum_by_words(weights, [], [0, 0, 1])) == []
     assert link_words(sum_by_words(weights, [0, 1, 1, 2], [])) == []
+
+
+def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
+    pieces = ["(", "A", " dog", ".", ")", " -", " we", "'", "ll", "!"]
+    numbers = core_numbers(lambda ids: "".join(pieces[i] for i in ids), range(len(pieces)))
+    assert numbers == [-1, 0, 1, -1, -1, 2, 3, -1, 3, -1]
+    # Most attention rests on the final mark.
+    weights = torch.tensor([[0.3, 0.2, 0.5], [0.2, 0.3, 0.5], [0.1, 0.2, 0.7]])
+    source = core_numbers(lambda ids: "".join([" Hunde", " bellen", "."][i] for i in ids), range(3))
+    assert link_words(sum_by_words(weights, source, [0, 1, -1])) == [(0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1, [0]), (3, [0, 1, 2]), (6, [4]), (12, [10])])
+def test_few_layers_align_together(count, expected):
+    names = alignment_layers(ModelConfig(num_decoder_layers=count))
+    assert names == [f"decoder.layers.{number}.cross" for number in expected]
 
 
 def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
