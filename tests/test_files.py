@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.errors import HeadwayError
 from headway.files import (
     add_path_to_errors,
     remove,
@@ -153,3 +154,10 @@ def test_an_error_names_the_file_that_the_user_gave(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="No space") as caught, add_path_to_errors(path):
             raise OSError(errno.ENOSPC, "No space left on device", named and str(named))
         assert caught.value.filename == str(expected)
+
+
+def test_a_device_or_a_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(HeadwayError, match="pipe: is no file"), write_atomically(tmp_path / "pipe"):
+        raise AssertionError
+    assert (tmp_path / "pipe").is_fifo()

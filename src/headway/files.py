@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from headway.errors import HeadwayError
+
 TEMPORARY = ".tmp-"
 
 
@@ -33,7 +35,12 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
     A file, or an empty directory, of that name is replaced. If the body raises an exception, the
     unfinished file is deleted.
+
+    Raises:
+        HeadwayError: If the name is that of a device or a pipe, which a file must not replace.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise HeadwayError(f"{path}: is no file but a device or a pipe: give the name of a file")
     temporary = temporary_path(path)
     _remove_abandoned(path)
     try:

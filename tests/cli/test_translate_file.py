@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -284,15 +285,41 @@ def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
 ) -> None:
     monkeypatch.setattr(translator.Translator, "load", None)
     (tmp_path / "directory").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
     for out, problem in [
         (tmp_path / "directory", "directory: is a directory: give the name of a file"),
         (tmp_path / "none" / "out.txt", "none is no directory: make it first"),
         (source, "must be another file than --input"),
+        (tmp_path / "pipe", "pipe: is a device or a pipe"),
+        (tmp_path / "link", f"link: is a link: give the file that it leads to, {tmp_path}/file"),
     ]:
         with pytest.raises(UsageError, match=f"--output .*{problem}"):
             dispatch(
                 ["translate", str(model_directory), "--input", str(source), "--output", str(out)]
             )
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--output", "{source}"], "must be another file than --source"),
+        (["--output", "{reference}"], "must be another file than --reference"),
+        (["--per-line", "--output", "x"], "--output: has no effect with --per-line"),
+        (["--per-line", "--search.beam", "2"], "--search.beam: has no effect with --per-line"),
+        (["--per-line", "--calibrate"], "--calibrate: has no effect with --per-line"),
+        (["--calibrate", "--json"], "--json: has no effect with --calibrate"),
+    ],
+)
+def test_evaluate_overwrites_no_text_and_ignores_no_option(
+    model_directory: Path, source: Path, tmp_path: Path, words: list[str], problem: str
+) -> None:
+    reference = Path(shutil.copy(source, tmp_path / "reference.txt"))
+    texts = {"source": source, "reference": reference}
+    options = ["--source", str(source), "--reference", str(reference)]
+    with pytest.raises(UsageError, match=problem):
+        dispatch(["evaluate", str(model_directory), *options, *(w.format(**texts) for w in words)])
+    assert reference.read_bytes() == source.read_bytes() != b""
 
 
 def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(

@@ -1,6 +1,7 @@
 """What ``headway translate --input FILE --output FILE`` has to do."""
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,18 +40,39 @@ def check_options(args: argparse.Namespace) -> None:
     """Check the options of files, before a model is loaded and hours are spent.
 
     Raises:
-        UsageError: If ``--output`` is a directory or the file of ``--input``, or has no directory, or if
-            ``--workers`` is below 1.
+        UsageError: If ``--output`` is no file that may be replaced, or if ``--workers`` is below 1.
     """
     out = Path(args.output)
+    check_other_file(out, {"--input": args.input})
     if out.is_dir():
         raise UsageError(f"--output {out}: is a directory: give the name of a file")
     if not out.parent.is_dir():
         raise UsageError(f"--output {out}: {out.parent} is no directory: make it first")
-    if out.exists() and out.samefile(args.input):
-        raise UsageError(f"--output {out}: must be another file than --input")
+    if out.is_symlink():
+        raise UsageError(
+            f"--output {out}: is a link: give the file that it leads to, {out.resolve()}"
+        )
+    if out.exists() and not out.is_file():
+        raise UsageError(
+            f"--output {out}: is a device or a pipe: omit it, and the translation goes to standard output"
+        )
     if args.workers is not None and args.workers < 1:
         raise UsageError(f"--workers {args.workers}: must be 1 or more")
+
+
+def check_other_file(out: Path, inputs: Mapping[str, str]) -> None:
+    """Check that a file that is going to be written is none of those that are read.
+
+    Args:
+        out: The file of ``--output``.
+        inputs: The files by their options.
+
+    Raises:
+        UsageError: If it is one.
+    """
+    for option, name in inputs.items():
+        if out.exists() and Path(name).exists() and out.samefile(name):
+            raise UsageError(f"--output {out}: must be another file than {option}")
 
 
 def plan_file(args: argparse.Namespace, threads: int, device: "torch.device") -> FilePlan:

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from headway.cli.file_plan import check_other_file
 from headway.cli.options import add_backward, add_direction, add_machine, add_models
 from headway.cli.parallel_files import read_parallel_files
 from headway.cli.progress import LineProgress
+from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import SearchConfig
@@ -57,6 +59,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.process import report_native_code, set_threads
     from headway.cli.settings import open_translator, override_search
 
+    check_options(args)
     if args.comet:
         from headway.evaluation import find_comet
 
@@ -97,6 +100,25 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps(sheet.to_dict(), indent=2, ensure_ascii=False))
     else:
         print(f"{' + '.join(args.models)}: {describe(search, args.backward)}\n{sheet.to_text()}")
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Check that the options fit together, and that no text is overwritten.
+
+    Raises:
+        UsageError: If an option would have no effect, or ``--output`` is a text that is read.
+    """
+    mode = "--per-line" if args.per_line else "--calibrate"
+    if args.per_line or args.calibrate:
+        names = ("output", "json", "comet", "backward", *(["calibrate"] if args.per_line else []))
+        unused = [f"--{name}" for name in names if getattr(args, name)]
+        unused += [f"--{name}" for name in args.overrides]
+        if unused:
+            raise UsageError(f"{unused[0]}: has no effect with {mode}: omit one of them")
+    if args.output:
+        check_other_file(
+            Path(args.output), {"--source": args.source, "--reference": args.reference}
+        )
 
 
 def calibrate_model(translator: "Translator", sources: list[str], references: list[str]) -> None:
