@@ -8,7 +8,7 @@ Kind = Literal["name", "tag", "literal"]
 # Symbols that are the same in most languages; letters that are also words are left out.
 UNITS = (
     "km/h|m/s|[kMGT]bit/s|[kMGT]bps|[cdkmµμn]?m[²³]?|[kmµμ]?g|[cdhm]?l|mL|ml|[mµμn]?s|min|[kMGT]?Hz|[kMG]?W|kWh|MWh|"
-    "[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°C|°F|[kKMGTP]i?B|dpi|px|pt|%|‰|€|£"
+    "[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°C|°F|[kKMGTP]i?B|dpi|px|pt|%%?|‰|€|£"
 )
 # Of names of files that are no words.
 SUFFIXES = (
@@ -26,11 +26,18 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"\bwww\.[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
         r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
         ICU,
+        r"\{\{\{[^{}\n]*\}\}\}",
         r"\{\{[^{}\n]*\}\}",
-        r"[$#%]?\{[^{}\s][^{}\n]*\}",
+        r"[$#%]?\{(?:[^{}\s][^{}\n]*)?\}",
+        r"<%[^<>%\n]*%>",
+        r"\[\[[^\[\]\n]+\]\]",
+        r"(?a:\$\([A-Za-z_][\w.]*\))",
         r"(?<![\d%])%\(\w+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",
-        r"(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcsp@](?![A-Za-z])",
+        r"(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcsp@](?![A-Za-z])(?:%%)?",
         r"(?<![\w%])%[A-Za-z_]\w*%",
+        r"(?<![\w%])%L?\d{1,2}(?![\w%])",  # of Qt
+        r"(?<!\d)%%",
+        r"(?a:(?<!\w)__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?!\w))",
         r"(?a:\$[A-Za-z_]\w*)",
         r"(?<![\w/.~])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",
         r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
@@ -52,7 +59,7 @@ _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
-_HINT = re.compile(r"[`@{%$/\\<\d_#]|www\.|\w\.[a-z]|\w{80}")
+_HINT = re.compile(r"[`@{%$/\\<\d_#\[]|www\.|\w\.[a-z]|\w{80}")
 
 
 class KeptText(NamedTuple):
