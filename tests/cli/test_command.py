@@ -367,3 +367,21 @@ def test_a_signal_ends_an_export_without_a_trace(model_directory: Path, tmp_path
         assert len(list(tmp_path.iterdir())) == (number == signal.SIGKILL)
     assert dispatch(["export", str(model_directory), str(out), "--to", "ctranslate2"]) == 0
     assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["translate", "m", "--glossary", ""], "--glossary"),
+        (["translate", "m", "--backward="], "--backward"),
+        (["translate", "m", "--input", "", "--output", "x"], "--input"),
+        (["train", "", "--train", "a"], "RUN"),
+        (["train", "r", "--train", "a", ""], "--train"),
+    ],
+)
+def test_an_empty_name_is_a_mistake(words, option, capsys):
+    """As of a variable of the shell that is not set."""
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    assert f"{option}: the name is empty" in capsys.readouterr().err

@@ -4,8 +4,9 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from headway.cli.error_messages import print_error
 from headway.cli.verbs import VERBS
@@ -20,6 +21,7 @@ def parse(verb: str, module: ModuleType, arguments: Sequence[str]) -> argparse.N
     parser = make_parser(verb, module)
     parser.words, overrides = split_settings(arguments, parser.sections)
     namespace = parser.parse_args(parser.words)
+    _check_names(parser, namespace)
     if parser.sections:
         namespace.overrides = overrides
         _check_settings(getattr(namespace, "preset", None), overrides)
@@ -44,6 +46,18 @@ def make_parser(verb: str, module: ModuleType) -> "Parser":
     module.configure(parser)
     parser.sections = settings
     return parser
+
+
+def _check_names(parser: "Parser", namespace: argparse.Namespace) -> None:
+    """Report a name of a file that is empty, as that of a variable of the shell that is not set."""
+    for action in parser._actions:
+        names: list[Any] = [getattr(namespace, action.dest, None)]
+        while names and isinstance(
+            names[0], list
+        ):  # of an option with several names, or given several times
+            names = list(chain.from_iterable(names))
+        if action.metavar in FILES and "" in names:
+            parser.error(f"{'/'.join(action.option_strings) or action.metavar}: the name is empty")
 
 
 def _check_settings(preset: str | None, overrides: dict[str, str]) -> None:
@@ -73,6 +87,8 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().add_usage(usage, needed, [], prefix)
 
 
+# What the help writes for the name of a file or of a directory.
+FILES = ("DIR", "FILE", "MODEL", "OUT", "PATH", "RUN")
 # Messages of argparse.
 CHOICE = r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)"
 NO_INTEGER = r"argument (\S+): invalid int value: '(.*)'"
