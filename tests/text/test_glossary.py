@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -48,6 +49,22 @@ def test_case_patterns_and_expressions() -> None:
     ]  # fmt: skip
     [kept] = [match for match in glossary.find("by ACME") if match.is_kept]
     assert kept.renderings == ("ACME",)
+
+
+@pytest.mark.parametrize("word", ["café", "été", "Ångström", "ngữ"])
+def test_accents_may_be_written_as_characters_of_their_own(word: str) -> None:
+    for form in ("NFC", "NFD"):
+        glossary = Glossary.of({normalize(form, word): "x", "cafe": "y"})
+        for other in ("NFC", "NFD"):
+            text = normalize(other, f"The {word} is one.")
+            assert found(glossary, text) == [normalize(other, word)]
+
+
+def test_spaces_of_a_term_stand_for_any_white_space() -> None:
+    for source in ("young boy", "young  boy", "young\u00a0boy"):
+        glossary = Glossary([Term(source, ("Bub",))])
+        for text in ("A young boy runs.", "A young   boy", "A young\u202fboy"):
+            assert len(found(glossary, text)) == 1
 
 
 def test_a_term_at_the_beginning_of_a_sentence_may_have_a_capital() -> None:
@@ -101,6 +118,12 @@ def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
         ("a.tsv", b"a\tb\tc\td\n", "a.tsv:1: 4 columns"),
         ("a.tsv", b"a\tb\tkep\n", "a.tsv:1: 'kep' is not a flag \\(did you mean 'keep'"),
         ("a.tsv", b"a(\tb\tregex\n", "a.tsv:1: 'a\\(' is not a regular expression"),
+        ("a.tsv", b"a{99999999999}\tb\tregex\n", "a.tsv:1: .*is not a regular expression"),
+        (
+            "a.tsv",
+            b"(" * 5000 + b"a" + b")" * 5000 + b"\tb\tregex\n",
+            "a.tsv:1: .*is not a regular expr",
+        ),
         ("a.tsv", b"a*\tb\tregex\n", "a.tsv:1: 'a\\*' matches a text without characters"),
         ("a.tsv", b"a\tb\nc\xff\td\n", "a.tsv:2: not UTF-8"),
         ("a.csv", b'a,b\n"c,d\n', "a.csv:2: not a row of a table"),

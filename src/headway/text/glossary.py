@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+from unicodedata import normalize
 
 from headway.errors import HeadwayError
 from headway.text.words import is_inside_word
@@ -64,7 +65,7 @@ class Term:
             raise HeadwayError(f"'{self.source}': a word may have two * at most")
         try:
             matches_nothing = self.pattern.match("") is not None
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise HeadwayError(f"'{self.source}' is not a regular expression: {error}") from None
         if matches_nothing:
             raise HeadwayError(f"'{self.source}' matches a text without characters")
@@ -75,15 +76,28 @@ class Term:
         flags = re.NOFLAG if self.is_case_sensitive else re.IGNORECASE
         if self.is_regex:
             return re.compile(self.source, flags)
-        parts = [
-            r"\s+".join(map(re.escape, part.split(" "))) for part in self.source.strip().split("*")
-        ]
-        return re.compile(r"\w*".join(parts), flags)
+        forms = []
+        for form in self._forms:
+            parts = [
+                r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in form.split("*")
+            ]
+            forms.append(r"\w*".join(parts))
+        return re.compile("|".join(forms), flags)
 
     @property
     def beginning(self) -> str:
         """The first two characters of every match, or fewer if they differ; in lower case."""
-        return "" if self.is_regex else re.split(r"[*\s]", self.source.strip())[0][:2].lower()
+        if self.is_regex:
+            return ""
+        starts = [re.split(r"[*\s]", form)[0][:2].lower() for form in self._forms]
+        sizes = (size for size in (2, 1, 0) if len({start[:size] for start in starts}) == 1)
+        return starts[0][: next(sizes)]
+
+    @property
+    def _forms(self) -> list[str]:
+        """The term as it may be written: letters with their accents as one character each, or as several."""
+        source = self.source.strip()
+        return list(dict.fromkeys((source, normalize("NFC", source), normalize("NFD", source))))
 
     def match(self, text: str, start: int) -> TermMatch | None:
         """Return the term if it stands in a text as whole words from ``start`` on."""
