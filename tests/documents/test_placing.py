@@ -2,7 +2,10 @@
 
 import time
 
+import pytest
+
 from headway.documents.dividing import divide
+from headway.documents.opening import open_document
 from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.documents.placing import Placed, place
 from headway.text.word_links import WordLinks, word_spans
@@ -163,3 +166,32 @@ def test_without_links_the_parts_have_the_proportions_of_their_texts() -> None:
     assert [part.text for part in parts] == ["AAA BBB CCCCC DDDD", "EEEE"]
     parts = divide(["one", "two three four five"], Translated("AAA BBB CCCCC DDDD EEEE"))
     assert [part.text for part in parts] == ["AAA", "BBB CCCCC DDDD EEEE"]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("x.html", "<p>the <b>fire</b> <a href=u>truck</a> stops</p>", "<p>der <a href=u><b>Feuerwehrwagen</b></a> hält</p>"),
+        ("x.md", "the **fire** [truck](u) stops\n", "der [**Feuerwehrwagen**](u) hält\n"),
+        # Links do not stand in each other.
+        ("x.html", "<p>the <a href=v>fire</a> <a href=u>truck</a> stops</p>", "<p>der <a href=v>Feuerwehrwagen</a> <a href=u></a>hält</p>"),
+    ],
+)  # fmt: skip
+def test_elements_of_two_words_that_become_one_stand_around_it(
+    name: str, source: str, expected: str
+) -> None:
+    document = open_document(source.encode(), name)
+    [paragraph] = document.paragraphs
+    target = "der Feuerwehrwagen hält"
+    links = WordLinks(
+        word_spans(paragraph.text), word_spans(target), [(0, 0), (1, 1), (2, 1), (3, 2)]
+    )
+    assert document.write([Translated(target, links)]).decode() == expected
+
+
+def test_many_elements_take_linear_time() -> None:
+    document = open_document(f"<p>{'a <b>word</b> ' * 20_000}</p>".encode(), "x.html")
+    [paragraph] = document.paragraphs
+    started = time.process_time()
+    document.write([Translated(paragraph.text.upper(), WordLinks.identity(paragraph.text))])
+    assert time.process_time() - started < 10  # 2 here; with the square of the elements, minutes

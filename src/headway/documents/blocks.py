@@ -71,7 +71,7 @@ def make_block(parts: Sequence[Part]) -> Block:
         elif number in partner and part.kind == "open":
             closing = parts[partner[number]]
             mark = Mark(part.text or part.source, closing.text or closing.source)
-            path.append(Element(len(text), 0, mark))
+            path.append(Element(len(text), 0, mark, kind=part.name))
             inner.append(path[-1])
         elif number in partner:
             path.pop().end = len(text)

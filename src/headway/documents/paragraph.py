@@ -19,6 +19,7 @@ class Element(Generic[Content]):
         content: What the format needs to write the element again.
         inner: The elements inside.
         is_kept: Whether the text inside stays as it is, such as code.
+        kind: Elements of different kinds may stand around the same words; "": this one stands in no other.
     """
 
     start: int
@@ -26,6 +27,7 @@ class Element(Generic[Content]):
     content: Content
     inner: list["Element[Content]"] = field(default_factory=list)
     is_kept: bool = False
+    kind: str = ""
 
 
 def walk(elements: Sequence[Element[Content]]) -> Iterator[Element[Content]]:

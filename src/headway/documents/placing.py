@@ -96,12 +96,18 @@ class _Placing(Generic[Content]):
             words: The target words of this part.
             span: The characters of this part in the translation.
         """
+        if not elements:
+            return [self.target[slice(*span)]] if span[0] < span[1] else []
         out: list[str | Placed[Content]] = []
         at, word = span[0], words[0]
-        if elements:  # inside an element only the links between its own words count
-            pairs = [(s, t) for s, t in _between(pairs, own) if words[0] <= t < words[1]]
+        # Inside an element only the links between its own words count.
+        pairs = [(s, t) for s, t in _between(pairs, own) if words[0] <= t < words[1]]
         found = self._find_words(elements, pairs, own, words)
         for number, (first, last, element) in enumerate(found, 1):
+            if number > 1 and _can_share(found[number - 2], found[number - 1]):
+                # Both are around the same words, so that neither is empty.
+                out.append(Placed(element, [out.pop()]))
+                continue
             first = max(first, word)
             last = max(first, last)
             a, b = self._find_characters(element, first, last, (at, span[1]))
@@ -238,6 +244,17 @@ class _Placing(Generic[Content]):
         """Return where the translation has the text of an element that is kept, if it has it."""
         is_kept = element.is_kept and element.start < element.end
         return self._kept.get(element.start) if is_kept else None
+
+
+def _can_share(
+    before: tuple[int, int, Element[Content]], own: tuple[int, int, Element[Content]]
+) -> bool:
+    """Return whether an element can stand around the element before it, which has all of its words."""
+    (first, last, other), (own_first, own_last, element) = before, own
+    is_inside = first <= own_first < own_last <= last
+    has_text = element.start < element.end and other.start < other.end
+    is_free = not (element.is_kept or other.is_kept or element.inner)
+    return is_inside and has_text and is_free and "" != element.kind != other.kind != ""
 
 
 def _count_marks(text: str) -> int:

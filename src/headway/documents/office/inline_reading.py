@@ -125,7 +125,9 @@ class _Builder:
                 out += after_group
                 after_group, current = [], own
                 is_main = own is None or (main is not None and own.key == main.key)
-                group = None if is_main else Element(len(self.text), 0, Inline(style=own))
+                group = (
+                    None if is_main else Element(len(self.text), 0, Inline(style=own), kind="style")
+                )
                 out += [] if group is None else [group]
             self.text += part.text
             if group is not None:
@@ -160,4 +162,4 @@ class _Builder:
             return Element(start, len(self.text), Inline(pieces), is_kept=True), end + 1
         inner, style = self.build(at + 1, end, style)
         content = Inline(part.pieces, self.parts[end].pieces, style)
-        return Element(start, len(self.text), content, inner), end + 1
+        return Element(start, len(self.text), content, inner, kind="markup"), end + 1
