@@ -162,7 +162,7 @@ def test_elements_follow_their_words() -> None:
     squared = run("4 m") + run("2", '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>') + run(" a")
 
     def keep_unit(paragraph: Paragraph[object]) -> Translated:
-        return Translated("4 m2 ein", WordLinks.identity(paragraph.text))
+        return Translated("4 m ein", WordLinks.identity(paragraph.text))
 
     expected = squared.replace(" a<", " ein<")
     assert translated_word(f"<w:p>{squared}</w:p>", keep_unit) == f"<w:p>{expected}</w:p>"
@@ -192,6 +192,27 @@ def test_a_field_over_paragraphs_stays_around_them() -> None:
     source = f"<w:p>{begin}{code}{run('a')}</w:p><w:p>{run('b')}{end}</w:p>"
     out = translated_word(source)
     assert re.findall("begin|<w:instr|<w:t>.|end", out) == ["begin", "<w:instr", "<w:t>A", "<w:t>B", "end"]  # fmt: skip
+
+
+def test_a_raised_number_behind_a_word_is_no_part_of_it() -> None:
+    raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>1</w:t></w:r>'
+    source = f"<w:p>{run('a red shirt')}{raised}{run(' is')}</w:p>"
+    document = open_document(make_word(source), "x.docx")
+    assert [p.text for p in document.paragraphs] == ["a red shirt is"]
+    assert translated_word(source) == source.replace("a red shirt", "A RED SHIRT").replace(
+        " is", " IS"
+    )
+    # Its word goes to the beginning, and the mark goes with it.
+    assert re.findall("<w:t.*?>(.*?)</w:t>", translated_word(source, reverse)) == [
+        "IS SHIRT",
+        "1",
+        " RED A",
+    ]
+    squared = raised.replace("1", "th")
+    assert (
+        "th"
+        in open_document(make_word(source.replace(raised, squared)), "x.docx").paragraphs[0].text
+    )
 
 
 def test_numbers_formulas_and_names_of_sheets_stay() -> None:

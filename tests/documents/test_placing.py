@@ -189,6 +189,28 @@ def test_elements_of_two_words_that_become_one_stand_around_it(
     assert document.write([Translated(target, links)]).decode() == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "text", "expected"),
+    [
+        ("x.html", "<p>A blue shirt<sup>1</sup> is on<sup><a href=#n>[2]</a></sup>.</p>", "A blue shirt is on.",
+         "<p>A BLUE SHIRT<sup>1</sup> IS ON<sup><a href=#n>[2]</a></sup>.</p>"),
+        ("x.html", "<p>It runs.<a epub:type=noteref href=#n>1</a> It", "It runs. It", "<p>IT RUNS.<a epub:type=noteref href=#n>1</a> IT"),
+        ("x.md", "A shirt<sup>1</sup> is\n", "A shirt is", "A SHIRT<sup>1</sup> IS\n"),
+        # Text, not a mark: at the beginning, alone, with letters, or within a word.
+        ("x.html", "<p><sup>1</sup> a note <sup>2</sup> b", "1 a note 2 b", "<p><sup>1</sup> A NOTE <sup>2</sup> B"),
+        ("x.html", "<p>the 5<sup>th</sup> a<sup>2</sup>b", "the 5th a2b", "<p>THE <sup>5TH</sup> <sup>A2B</sup>"),
+    ],
+)  # fmt: skip
+def test_the_mark_of_a_note_is_no_part_of_the_word_before_it(
+    name: str, source: str, text: str, expected: str
+) -> None:
+    document = open_document(source.encode(), name)
+    [paragraph] = document.paragraphs
+    assert paragraph.text == text
+    links = WordLinks.identity(text)
+    assert document.write([Translated(text.upper(), links)]).decode() == expected
+
+
 def test_many_elements_take_linear_time() -> None:
     document = open_document(f"<p>{'a <b>word</b> ' * 20_000}</p>".encode(), "x.html")
     [paragraph] = document.paragraphs

@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 from headway.documents.paragraph import Element, Paragraph
 from headway.documents.placing import Placed
 
+_LONGEST_MARK = 12  # characters of the mark of a note: "[12, 13]"
+_MOST_MARKUP = 16  # tags between a mark and the text behind it
 MAX_DEPTH = 64  # nested inline elements; deeper tags stay where they are
 
 
@@ -35,6 +37,7 @@ class Block(Paragraph[Mark]):
 
 
 Kind = Literal["text", "code", "open", "close", "point"]
+_TEXTS = ("text", "code")
 
 
 class Part(NamedTuple):
@@ -55,6 +58,7 @@ class Part(NamedTuple):
 
 def make_block(parts: Sequence[Part]) -> Block:
     """Return the paragraph of text and markup; a tag without a partner stays where it is."""
+    parts = _join_note_marks(parts)
     partner = _find_partners(parts)
     text = ""
     block = Block("", source="".join(part.source for part in parts))
@@ -86,6 +90,49 @@ def make_node(parts: Sequence[Part]) -> str | Block:
     if any(part.kind == "text" and part.source.strip() for part in parts):
         return make_block(parts)
     return "".join(part.source for part in parts)
+
+
+def _join_note_marks(parts: Sequence[Part]) -> list[Part]:
+    """Return the parts with each mark of a note, such as ``<sup>1</sup>`` behind a word, as one point.
+
+    As text it would be a part of the word, and the word's translation would take its place.
+    """
+    partner = _find_partners(parts)
+    out: list[Part] = []
+    before, at = " ", 0
+    while at < len(parts):
+        part = parts[at]
+        end = partner.get(at, at) + 1
+        if part.kind == "open" and at in partner and is_note_mark(part.name, part.source):
+            inside = "".join(each.text for each in parts[at + 1 : end - 1] if each.kind in _TEXTS)
+            following = parts[end : end + _MOST_MARKUP]
+            after = next((each.text[:1] for each in following if each.kind in _TEXTS), " ")
+            if is_behind_a_word(before, inside, after):
+                out.append(Part("point", "".join(each.source for each in parts[at:end])))
+                at = end
+                continue
+        out.append(part)
+        if part.kind in _TEXTS:
+            before = part.text[-1:] or before
+        at += 1
+    return out
+
+
+def is_note_mark(name: str, source: str) -> bool:
+    """Return whether an element may be the mark of a note, by its name and its opening tag."""
+    return name.strip("<>") == "sup" or "noteref" in source
+
+
+def is_behind_a_word(before: str, inside: str, after: str) -> bool:
+    """Return whether a text without letters is set apart from the word that it touches.
+
+    Args:
+        before: The character before it.
+        inside: The text.
+        after: The character behind it.
+    """
+    is_short = 0 < len(inside) <= _LONGEST_MARK and not any(map(str.isalpha, inside))
+    return is_short and not before.isspace() and not after.isalnum()
 
 
 def _find_partners(parts: Sequence[Part]) -> dict[int, int]:

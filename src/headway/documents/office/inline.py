@@ -3,6 +3,7 @@
 Markup is known by its place in the part (the XML file). Neighboring runs with the same properties are one.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
@@ -30,6 +31,12 @@ class Style(NamedTuple):
     def is_shifted(self) -> bool:
         """Whether the text is a superscript or a subscript, which is a part of a word on purpose."""
         return "vertAlign" in self.key or "baseline=" in self.key
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether the text is a superscript."""
+        is_word = "vertAlign" in self.key and "superscript" in self.key
+        return is_word or re.search(r'baseline="[1-9]', self.key) is not None
 
 
 class Piece(NamedTuple):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from headway.documents.blocks import MAX_DEPTH
+from headway.documents.blocks import MAX_DEPTH, is_behind_a_word
 from headway.documents.office.inline import Inline, InlineParagraph, Part, Piece, Style
 from headway.documents.paragraph import Element
 
@@ -120,6 +120,12 @@ class _Builder:
                 (out if group is None else after_group).append(element)
                 continue
             own = part.pieces[0].style
+            if own is not None and own.is_raised and self._is_note_mark(at):
+                start = len(self.text)
+                point = Element(start, start, Inline(part.pieces))
+                (out if group is None else after_group).append(point)
+                at += 1
+                continue
             is_change = own is not None and current is not None and own.key != current.key
             if is_change and part.text != " ":  # the style of a space is an accident
                 out += after_group
@@ -135,6 +141,12 @@ class _Builder:
                 group.end, after_group = len(self.text), []
             at += 1
         return out + after_group, main
+
+    def _is_note_mark(self, at: int) -> bool:
+        """Return whether a text is the mark of a note behind a word, which is no part of the word."""
+        following = self.parts[at + 1 : at + 2]
+        after = following[0].text[:1] if following and following[0].kind == "text" else " "
+        return is_behind_a_word(self.text[-1:] or " ", self.parts[at].text, after)
 
     def _find_main_style(self, first: int, last: int) -> Style | None:
         sizes: Counter[str] = Counter()
