@@ -153,3 +153,17 @@ def test_every_text_of_a_file_is_translated(suffix: str) -> None:
     )
     assert "{n, plural, one {# DOG OF {NAME}} other {# DOGS OF {NAME}}}" in written.decode()
     assert "A CAT" in written.decode()
+
+
+def test_a_message_with_inline_elements_stays() -> None:
+    """As Angular writes them: the element is a number in one of the cases."""
+    source = (
+        '<xliff version="1.2"><file><body><trans-unit id="1"><source>It has {VAR, plural, =0 {none} other '
+        '{<x id="1"/> balls}}.</source></trans-unit><trans-unit id="2"><source>a ball</source></trans-unit>'
+        "</body></file></xliff>"
+    )
+    document = open_document(source.encode(), "x.xlf", DocumentOptions("en", "de"))
+    assert [paragraph.text for paragraph in document.paragraphs] == ["a ball"]
+    written = document.write([Translated("ein Ball")]).decode()
+    targets = re.findall("<target[^>]*>(.*?)</target>", written)
+    assert targets == [re.search("<source>(.*?)</source>", source)[1], "ein Ball"]

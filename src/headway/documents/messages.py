@@ -11,23 +11,25 @@ from headway.documents.paragraph import Document, Paragraph, Translated
 class MessageDocument:
     """A document in which some paragraphs are ICU messages.
 
+    A message with inline elements stays as it is: they belong to cases, which links of words do not know.
+
     Args:
         document: The same document, with each message as one paragraph.
     """
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._messages = [
-            None if paragraph.elements else IcuMessage.parse(paragraph.text)
-            for paragraph in document.paragraphs
-        ]
+        self._messages = [IcuMessage.parse(paragraph.text) for paragraph in document.paragraphs]
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:
         """The paragraphs of the document, and the sentences of its messages."""
         found: list[Paragraph[Any]] = []
         for paragraph, message in zip(self._document.paragraphs, self._messages, strict=True):
-            found += [paragraph] if message is None else map(Paragraph, message.sentences)
+            if message is None:
+                found.append(paragraph)
+            elif not paragraph.elements:
+                found += map(Paragraph, message.sentences)
         return found
 
     def write(self, translations: Sequence[Translated]) -> bytes:
@@ -37,6 +39,9 @@ class MessageDocument:
         for paragraph, message in zip(self._document.paragraphs, self._messages, strict=True):
             if message is None:
                 whole.append(next(left))
+                continue
+            if paragraph.elements:
+                whole.append(Translated(paragraph.text))
                 continue
             sentences = message.sentences
             texts = [each.text for each in islice(left, len(sentences))]
