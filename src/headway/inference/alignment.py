@@ -103,7 +103,7 @@ def alignment_layers(config: ModelConfig) -> list[str]:
     """Return the names of the attention modules that align words best together.
 
     With 6 layers or more this is `alignment_layer` alone. With fewer, the mean of all is better than any of them,
-    by our measurements (docs/translating.md).
+    by our measurements (docs/library.md).
     """
     count = config.num_decoder_layers
     if count >= 6:
