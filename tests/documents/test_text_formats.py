@@ -31,6 +31,8 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
     ("source", "expected"),
     [
         ('<html lang="en"><p lang=en>a<p lang="fr">b', '<html lang="de"><p lang="de">A<p lang="fr">B'),
+        ('<html lang="en-US"><p lang="en">a<p xml:lang="en_GB">b', '<html lang="de"><p lang="de">A<p xml:lang="de">B'),
+        ('<p>a <span lang="fr">b</span> <i lang="eng">c</i>', '<p>A <span lang="fr">B</span> <i lang="eng">C</i>'),
         ('<img alt=a title=\'b "c"\'>', '<img alt="A" title=\'B "C"\'>'),
         ("<input type=submit value=go><input value=go>", '<input type=submit value="GO"><input value=go>'),
         ("<meta name=Description content='a'><meta name=x content=a>",
@@ -41,6 +43,18 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
 )  # fmt: skip
 def test_attributes_of_html(source: str, expected: str) -> None:
     assert translated(source, "x.html") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<p lang='en'>a<p lang='fr'>b", "<p lang='en'>A<p lang='fr'>B"),
+        ("<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>A<p lang='de'>B"),
+        ("<html lang='de-AT'><p lang='de'>a", "<html lang='de-AT'><p lang='de'>A"),
+    ],
+)  # fmt: skip
+def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected: str) -> None:
+    assert translated(source, "x.html", DocumentOptions("", "de")) == expected
 
 
 @pytest.mark.parametrize(

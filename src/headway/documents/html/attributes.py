@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.parsing import scan
-from headway.documents.html.tokens import Token
+from headway.documents.html.tokens import Token, tokenize
+from headway.documents.languages import Language
 from headway.documents.paragraph import Paragraph, Translated
 from headway.text.languages import is_translatable
 
@@ -54,6 +55,15 @@ def find_attributes(source: str) -> list[Attribute]:
     return sorted(found)
 
 
+def find_language(source: str) -> str:
+    """Return the language code of a whole document; "" if it names none."""
+    for token in tokenize(source):
+        if token.kind == "open" and token.name == "html":
+            codes = [token.attributes.get(name, "") for name in LANGUAGES]
+            return next(filter(None, codes), "")
+    return ""
+
+
 def _find_names(token: Token) -> Iterator[str]:
     """Yield the names of the attributes of a tag that hold text or a language code."""
     attributes = token.attributes
@@ -71,7 +81,10 @@ def make_paragraphs(attributes: Sequence[Attribute]) -> list[Paragraph[None]]:
 
 
 def replace_attributes(
-    source: str, attributes: Sequence[Attribute], translations: Sequence[Translated], language: str
+    source: str,
+    attributes: Sequence[Attribute],
+    translations: Sequence[Translated],
+    language: Language,
 ) -> str:
     """Return a document with translated attributes.
 
@@ -79,15 +92,14 @@ def replace_attributes(
         source: The document.
         attributes: From `find_attributes`.
         translations: One for each text of them.
-        language: The new code in place of the document's first one; "": codes stay.
+        language: The languages of the translation.
     """
     found = iter(translations)
-    replaced = next((each.value for each in attributes if each.is_language), "")
     edits = []
     for attribute in attributes:
         if attribute.is_language:
-            is_same = attribute.value == replaced and bool(language)
-            value = language if is_same else attribute.value
+            is_replaced = language.replaces(attribute.value)
+            value = language.target if is_replaced else attribute.value
         else:
             value = next(found).text
         if value == attribute.value:

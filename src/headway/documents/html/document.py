@@ -4,8 +4,14 @@ import re
 from collections.abc import Sequence
 
 from headway.documents.blocks import Block
-from headway.documents.html.attributes import find_attributes, make_paragraphs, replace_attributes
+from headway.documents.html.attributes import (
+    find_attributes,
+    find_language,
+    make_paragraphs,
+    replace_attributes,
+)
 from headway.documents.html.page import HtmlPage
+from headway.documents.languages import Language
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import check_count, read_text_file
 
@@ -33,7 +39,8 @@ class HtmlDocument:
             name = "cp1252"  # as browsers read it
         self._file = read_text_file(data, options.source, name)
         check_count(self._file.text.count("<"), "tags", MOST_TAGS)
-        self._language = options.target
+        source = options.source or find_language(self._file.text)
+        self._language = Language(source, options.target if source else "")
         self._attributes = find_attributes(self._file.text)
         self._values = make_paragraphs(self._attributes)
         self._blocks = HtmlPage(self._file.text).paragraphs

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from headway.documents.languages import Language
 from headway.documents.office.column_names import NO_NAMES, ColumnNames, find_column_names
-from headway.documents.office.languages import Language
 from headway.documents.office.odf import find_odf_parts
 from headway.documents.office.ooxml import find_ooxml_parts, read_types
 from headway.documents.office.package import Package

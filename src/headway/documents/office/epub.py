@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from headway.documents.html.document import HtmlDocument
+from headway.documents.languages import Language
 from headway.documents.office.document import PackagedDocument
 from headway.documents.office.grammar import Grammar
-from headway.documents.office.languages import Language
 from headway.documents.office.package import Package, name_member
 from headway.documents.office.xml_part import XmlPart
 from headway.documents.paragraph import Document, DocumentOptions

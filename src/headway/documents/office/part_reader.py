@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway.documents.edits import Edit
+from headway.documents.languages import Language
 from headway.documents.office.escaping import escape_text
 from headway.documents.office.grammar import Grammar, ParagraphFormat, ParagraphReader
 from headway.documents.office.inline import InlineParagraph, Render
-from headway.documents.office.languages import Language
+from headway.documents.office.languages import edit_language
 from headway.documents.paragraph import Paragraph, Translated, walk
 from headway.documents.xml_tokens import XmlToken, find_attributes, iterate_xml
 from headway.errors import HeadwayError
@@ -83,7 +84,7 @@ class _PartReader:
                 raise HeadwayError(f"nests more than {_MOST_DEPTH} elements")
         languages = self._grammar.languages
         if attribute := languages.get(token.name) or languages.get("*"):
-            self.edits += self._language.edit(token, attribute)
+            self.edits += edit_language(token, attribute, self._language)
         is_skipped = self._skips[-1][1]
         if is_open and is_skipped and token.name in self._grammar.resumed:
             self._skips.append((len(self._path), False))

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from headway.documents.languages import Language
 from headway.documents.office.grammar import Grammar
-from headway.documents.office.languages import Language
 from headway.documents.office.package import Package, find_encoding, name_member
 from headway.documents.office.part_reader import read_places
 from headway.documents.paragraph import Paragraph, Translated
