@@ -77,6 +77,10 @@ def test_blocks_code_and_comments_stay() -> None:
     assert "".join(token.text for _, tokens in scan(source) for token in tokens) == source
 
 
+def upper(text: str) -> Translated:
+    return Translated(text.upper(), WordLinks.identity(text))
+
+
 def translated(source: str) -> list[str]:
     return [node.text for node in parse_html(source) if not isinstance(node, str)]
 
@@ -96,6 +100,32 @@ def translated(source: str) -> list[str]:
 )
 def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> None:
     assert translated(source) == texts
+
+
+@pytest.mark.parametrize(
+    ("source", "texts"),
+    [
+        # A text ends at the border of a link beside a link, of a control, and of an embedded object.
+        ('<nav><a href="/">Home</a><a href="/a">About us</a><a>Contact</a></nav>', ["Home", "About us", "Contact"]),
+        ("<i><a>one</a></i><i><a>two</a></i><!-- x --><b><i><a>three</a></i></b>", ["one", "two", "three"]),
+        ("<label>Name<input name=n></label><input type=checkbox>Remember me", ["Name", "Remember me"]),
+        ("<select><option>one<option>two</select><button>three</button>four", ["one", "two", "three", "four"]),
+        ("<optgroup label=x><option>one</option><option>two</option></optgroup>", ["one", "two"]),
+        *((f"one<{name} src=x></{name}>two", ["one", "two"]) for name in ("iframe", "video", "audio", "object", "textarea")),
+        ("one<pre>x</pre>two<div translate=no>x</div>three<progress value=1></progress>four", ["one", "two", "three", "four"]),
+        ("<p>one<button translate=no>x</button>two<label translate=no>x</p>three", ["one", "two", "three"]),
+        # Nothing else divides a word or a sentence.
+        ("un<b>believ</b>able H<sub>2</sub>O", ["unbelievable H2O"]),
+        ("<a>one</a> <a>two</a>, <a>thr</a>ee<a>four</a>", ["one two, threefour"]),
+        ("<a name=x></a>one<i>two</i><a>three</a><img><code>x</code><a>four</a>", ["onetwothree", "four"]),
+        ("one<a></a><a>two</a>", ["one", "two"]),
+    ],
+)  # fmt: skip
+def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts: list[str]) -> None:
+    assert translated(source) == texts
+    page = HtmlPage(source)
+    written = page.write([upper(block.text) for block in page.paragraphs])
+    assert re.findall("<.*?>", written) == re.findall("<.*?>", source)
 
 
 def test_numbers_of_characters_mean_what_they_do_in_html() -> None:

@@ -1,4 +1,4 @@
-"""Elements of HTML: which are blocks, which are not translated, and where an element ends."""
+"""Elements of HTML: at which a text ends, which are not translated, and where an element ends."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from headway.documents.html.tokens import RAW_TEXT, Token
 
 BLOCKS = frozenset({
-    "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center",
+    "address", "article", "aside", "blockquote", "body", "br", "caption", "center",
     "col", "colgroup", "dd", "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption",
     "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup",
-    "hr", "html", "legend", "li", "link", "main", "menu", "meta", "nav", "ol", "optgroup",
-    "option", "p", "section", "select", "summary", "table", "tbody", "td", "tfoot", "th", "thead",
-    "title", "tr", "ul",
+    "hr", "html", "legend", "li", "link", "main", "menu", "meta", "nav", "ol", "p", "pre",
+    "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul",
+    "xmp",
 })  # fmt: skip
+# What stands in a line, but apart from the text beside it: controls of forms, and embedded objects.
+CONTROLS = frozenset({
+    "audio", "button", "canvas", "embed", "iframe", "input", "label", "meter", "object", "optgroup",
+    "option", "progress", "select", "textarea", "video",
+})  # fmt: skip
+BORDERS = BLOCKS | CONTROLS  # a text ends at their tags
 KEPT = (RAW_TEXT - {"title"}) | {
     "code", "kbd", "samp", "var", "pre", "svg", "math", "template", "object",
 }  # fmt: skip
@@ -23,10 +29,9 @@ VOID = frozenset({
 
 # Elements whose closing tag may be left out -> the opening tags that end them (13.1.2.4, 13.2.6).
 _LIST, _CELL, _ROWS = frozenset({"dd", "dt"}), frozenset({"td", "th"}), {"tbody", "tfoot", "thead"}
-_INSIDE_PARAGRAPH = {"body", "br", "button", "head", "html", "legend", "link", "meta", "optgroup",
-                     "option", "select", "title"}  # fmt: skip
+_INSIDE_PARAGRAPH = {"body", "br", "head", "html", "legend", "link", "meta", "title"}
 ENDED_BY = {
-    "p": BLOCKS - _INSIDE_PARAGRAPH | {"pre", "xmp"},
+    "p": BLOCKS - _INSIDE_PARAGRAPH,
     "li": frozenset({"li"}),
     **dict.fromkeys(_LIST, _LIST),
     **dict.fromkeys(_CELL, _CELL | _ROWS | {"tr"}),
@@ -86,8 +91,8 @@ def find_element_end(tokens: Sequence[Token], start: int, around: OpenElements) 
         elif token.kind == "close" and token.name not in inside:
             if token.name == name:
                 return number + 1
-            if token.name in BLOCKS and token.name in around:
+            if token.name in BORDERS and token.name in around:
                 return number
-        if token.name in BLOCKS or token.name == name:
+        if token.name in BORDERS or token.name == name:
             inside.follow(token)
     return len(tokens)

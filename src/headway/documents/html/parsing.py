@@ -1,11 +1,11 @@
-"""HTML split into block tags and blocks of text with inline elements. Nothing is validated."""
+"""HTML split into blocks of text with inline elements, and the tags between them. Nothing is validated."""
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from headway.documents.blocks import Block, Kind, Part, make_node
-from headway.documents.html.elements import BLOCKS, KEPT, OpenElements, find_element_end, is_void
+from headway.documents.html.elements import BORDERS, KEPT, OpenElements, find_element_end, is_void
 from headway.documents.html.tokens import Token, tokenize
 
 # A character reference; no character has eight digits.
@@ -23,7 +23,7 @@ def scan(source: str) -> Iterator[tuple[str, list[Token]]]:
             kind = "block" if token.text[:9].lower() == "<!doctype" else "kept"
         elif kind == "open" and not is_void(token) and (name in KEPT or _is_untranslated(token)):
             kind, end = "kept", find_element_end(tokens, at, around)
-        elif name in BLOCKS:
+        elif name in BORDERS:
             kind = "block"
             around.follow(token)
         elif kind == "open" and is_void(token):
@@ -40,20 +40,34 @@ def _is_untranslated(token: Token) -> bool:
 
 
 def parse_html(source: str) -> list[str | Block]:
-    """Split HTML into block tags, which stay as they are, and the blocks of text between them."""
+    """Split HTML into the tags at which texts end, which stay as they are, and the blocks of text between them."""
     nodes: list[str | Block] = []
     run: list[Part] = []
     for kind, tokens in scan(source):
         raw = "".join(token.text for token in tokens)
         if kind == "text":
             run.append(Part("text", raw, _decode(raw)))
-        elif kind == "block":
-            nodes += [make_node(run), raw]
+        elif kind == "block" or tokens[0].name in BORDERS:
+            nodes += [*_make_nodes(run), raw]
             run = []
         else:
             inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
             run.append(Part(inline, raw, name=tokens[0].name))
-    return [*nodes, make_node(run)]
+    return [*nodes, *_make_nodes(run)]
+
+
+def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:
+    """Yield the blocks of a line; a link behind a link without text between them begins another block."""
+    start = behind_link = 0  # where tags end that close a link, and what is around it
+    for number, part in enumerate(run):
+        if part.kind == "text":
+            behind_link = 0
+        elif part.kind == "close" and (part.name == "a" or behind_link):
+            behind_link = number + 1
+        elif part.kind == "open" and part.name == "a" and behind_link:
+            yield make_node(run[start:behind_link])
+            start, behind_link = behind_link, 0
+    yield make_node(run[start:])
 
 
 def _decode(source: str) -> str:
