@@ -148,6 +148,18 @@ def reverse_page(source: str) -> str:
     return page.write([reverse(block.text) for block in page.paragraphs])
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<b>one two<br>three four</b>", "<b>two one<br>four three</b>"),
+        ("<p> <i>\n<b>one two<p>a b</i> </b> ", "<p> <i>\n<b>two one<p>b a</i> </b> "),
+        ("<b><a>one two</a><a>a b</a></b>", "<b><a>two one</a><a>b a</a></b>"),
+    ],
+)
+def test_an_element_around_several_texts_stays_around_them(source: str, expected: str) -> None:
+    assert reverse_page(source) == expected
+
+
 def random_html(chooser: random.Random) -> str:
     nodes = [
         "<b>", "</b>", "<i>", "</i>", "<a href=\"?a=1&b=2\">", "</a>", "<br>", "<p>", "</p>", "<img>",

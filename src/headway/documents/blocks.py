@@ -59,7 +59,7 @@ class Part(NamedTuple):
 def make_block(parts: Sequence[Part]) -> Block:
     """Return the paragraph of text and markup; a tag without a partner stays where it is."""
     parts = _join_note_marks(parts)
-    partner = _find_partners(parts)
+    partner = find_partners(parts)
     text = ""
     block = Block("", source="".join(part.source for part in parts))
     path: list[Element[Mark]] = []
@@ -97,7 +97,7 @@ def _join_note_marks(parts: Sequence[Part]) -> list[Part]:
 
     As text it would be a part of the word, and the word's translation would take its place.
     """
-    partner = _find_partners(parts)
+    partner = find_partners(parts)
     out: list[Part] = []
     before, at = " ", 0
     while at < len(parts):
@@ -135,7 +135,7 @@ def is_behind_a_word(before: str, inside: str, after: str) -> bool:
     return is_short and not before.isspace() and not after.isalnum()
 
 
-def _find_partners(parts: Sequence[Part]) -> dict[int, int]:
+def find_partners(parts: Sequence[Part]) -> dict[int, int]:
     """Return the number of the closing tag for each opening tag, and the other way round."""
     partner: dict[int, int] = {}
     stack: list[tuple[str, int]] = []

@@ -2,9 +2,9 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from headway.documents.blocks import Block, Kind, Part, make_node
+from headway.documents.blocks import Block, Kind, Part, find_partners, make_node
 from headway.documents.html.elements import BORDERS, KEPT, OpenElements, find_element_end, is_void
 from headway.documents.html.tokens import Token, tokenize
 
@@ -65,9 +65,31 @@ def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:
         elif part.kind == "close" and (part.name == "a" or behind_link):
             behind_link = number + 1
         elif part.kind == "open" and part.name == "a" and behind_link:
-            yield make_node(run[start:behind_link])
+            yield from _make_trimmed(run[start:behind_link])
             start, behind_link = behind_link, 0
-    yield make_node(run[start:])
+    yield from _make_trimmed(run[start:])
+
+
+def _make_trimmed(run: Sequence[Part]) -> Iterator[str | Block]:
+    """Yield a block between the tags of elements that begin before it or end behind it, which do not move with its words."""
+    partner = find_partners(run)
+    start = _count_outer(run, partner, range(len(run)))
+    end = len(run) - _count_outer(run, partner, range(len(run) - 1, start - 1, -1))
+    yield "".join(part.source for part in run[:start])
+    yield make_node(run[start:end])
+    yield "".join(part.source for part in run[end:])
+
+
+def _count_outer(run: Sequence[Part], partner: Mapping[int, int], numbers: Sequence[int]) -> int:
+    """Return how many parts, in an order, end with a tag without a partner before anything else than such tags."""
+    count = 0
+    for place, number in enumerate(numbers, 1):
+        part = run[number]
+        if part.kind in ("open", "close") and number not in partner:
+            count = place
+        elif part.kind != "text" or part.source.strip():
+            break
+    return count
 
 
 def _decode(source: str) -> str:
