@@ -39,6 +39,15 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
          "<meta name=Description content='A'><meta name=x content=a>"),
         ("<code title=a>b</code><p translate=no title=a>b</p>",) * 2,
         ("<title>a</title>", "<title>A</title>"),
+        ('<textarea placeholder="a">b</textarea><iframe title=a src=x></iframe><object aria-label=a>b</object>',
+         '<textarea placeholder="A">b</textarea><iframe title="A" src=x></iframe><object aria-label="A">b</object>'),
+        ("<textarea placeholder=a translate=no></textarea><input class=notranslate title=a><svg translate=no><text>a</text></svg>",) * 2,
+        # Of a drawing its title, its description and its texts are translated; it does not divide the text around it.
+        ('<p>a <svg aria-label="b"><title>c</title><g><text x=1>d &amp; <tspan>e</tspan></text></g></svg> f',
+         '<p>A <svg aria-label="B"><title>C</title><g><text x=1>D &amp; <tspan>E</tspan></text></g></svg> F'),
+        ("<svg><style>a</style><metadata>a</metadata><text>b<a translate=no>c</a>d</text><desc/>e<svg><desc>f</desc></svg></svg>g",
+         "<svg><style>a</style><metadata>a</metadata><text>B<a translate=no>c</a>D</text><desc/>e<svg><desc>F</desc></svg></svg>G"),
+        ("<svg><foreignObject><p title=a>b</p><code>c</code></foreignObject></svg>", '<svg><foreignObject><p title="A">B</p><code>c</code></foreignObject></svg>'),
     ],
 )  # fmt: skip
 def test_attributes_of_html(source: str, expected: str) -> None:

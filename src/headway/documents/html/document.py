@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 
 from headway.documents.blocks import Block
-from headway.documents.html.attributes import (
-    find_attributes,
-    find_language,
-    make_paragraphs,
-    replace_attributes,
-)
 from headway.documents.html.page import HtmlPage
+from headway.documents.html.values import (
+    find_language,
+    find_values,
+    make_paragraphs,
+    replace_values,
+)
 from headway.documents.languages import Language
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import check_count, read_text_file
@@ -25,7 +25,7 @@ _LATIN = re.compile("iso[-_]?8859[-_]1|latin-?1|(us-)?ascii", re.IGNORECASE)
 
 
 class HtmlDocument:
-    """An HTML file: its attributes that a reader sees, then its text.
+    """An HTML file: its attributes that a reader sees and texts of drawings, then its paragraphs.
 
     Args:
         data: The content of the file.
@@ -41,20 +41,18 @@ class HtmlDocument:
         check_count(self._file.text.count("<"), "tags", MOST_TAGS)
         source = options.source or find_language(self._file.text)
         self._language = Language(source, options.target if source else "")
-        self._attributes = find_attributes(self._file.text)
-        self._values = make_paragraphs(self._attributes)
+        self._values = find_values(self._file.text)
+        self._texts = make_paragraphs(self._values)
         self._blocks = HtmlPage(self._file.text).paragraphs
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
-        """The attributes, then the blocks of the document."""
-        return [*self._values, *self._blocks]
+        """The values, then the blocks of the document."""
+        return [*self._texts, *self._blocks]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its text replaced."""
-        count = len(self._values)
-        text = replace_attributes(
-            self._file.text, self._attributes, translations[:count], self._language
-        )
-        # New values of attributes do not change where blocks begin and end.
+        count = len(self._texts)
+        text = replace_values(self._file.text, self._values, translations[:count], self._language)
+        # New values do not change where blocks begin and end.
         return self._file.encode_markup(HtmlPage(text).write(translations[count:]))

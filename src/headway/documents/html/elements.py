@@ -22,6 +22,7 @@ BORDERS = BLOCKS | CONTROLS  # a text ends at their tags
 KEPT = (RAW_TEXT - {"title"}) | {
     "code", "kbd", "samp", "var", "pre", "svg", "math", "template", "object",
 }  # fmt: skip
+EMBEDDED = ("iframe", "object", "svg", "textarea")  # kept, but not their attributes
 VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr",
@@ -46,6 +47,20 @@ SCOPES = ("dl", "menu", "ol", "select", "table", "ul")  # an opening tag inside 
 def is_void(token: Token) -> bool:
     """Return whether an opening tag has no closing tag."""
     return token.is_closed or token.name in VOID
+
+
+def is_untranslated(token: Token) -> bool:
+    """Return whether a tag has the attribute ``translate="no"`` or the class ``notranslate``."""
+    if token.attributes.get("translate", "").lower() == "no":
+        return True
+    return "notranslate" in token.attributes.get("class", "").split()
+
+
+def is_kept(token: Token) -> bool:
+    """Return whether an opening tag begins an element that stays as it is."""
+    if token.kind != "open" or is_void(token):
+        return False
+    return token.name in KEPT or is_untranslated(token)
 
 
 class OpenElements:

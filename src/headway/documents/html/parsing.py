@@ -5,7 +5,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from headway.documents.blocks import Block, Kind, Part, find_partners, make_node
-from headway.documents.html.elements import BORDERS, KEPT, OpenElements, find_element_end, is_void
+from headway.documents.html.elements import (
+    BORDERS,
+    OpenElements,
+    find_element_end,
+    is_kept,
+    is_void,
+)
 from headway.documents.html.tokens import Token, tokenize
 
 # A character reference; no character has eight digits.
@@ -21,7 +27,7 @@ def scan(source: str) -> Iterator[tuple[str, list[Token]]]:
         name, kind = token.name, str(token.kind)
         if kind == "other":
             kind = "block" if token.text[:9].lower() == "<!doctype" else "kept"
-        elif kind == "open" and not is_void(token) and (name in KEPT or _is_untranslated(token)):
+        elif is_kept(token):
             kind, end = "kept", find_element_end(tokens, at, around)
         elif name in BORDERS:
             kind = "block"
@@ -32,13 +38,6 @@ def scan(source: str) -> Iterator[tuple[str, list[Token]]]:
         at = end
 
 
-def _is_untranslated(token: Token) -> bool:
-    """Return whether a tag has the attribute ``translate="no"`` or the class ``notranslate``."""
-    if token.attributes.get("translate", "").lower() == "no":
-        return True
-    return "notranslate" in token.attributes.get("class", "").split()
-
-
 def parse_html(source: str) -> list[str | Block]:
     """Split HTML into the tags at which texts end, which stay as they are, and the blocks of text between them."""
     nodes: list[str | Block] = []
@@ -46,7 +45,7 @@ def parse_html(source: str) -> list[str | Block]:
     for kind, tokens in scan(source):
         raw = "".join(token.text for token in tokens)
         if kind == "text":
-            run.append(Part("text", raw, _decode(raw)))
+            run.append(Part("text", raw, decode_text(raw)))
         elif kind == "block" or tokens[0].name in BORDERS:
             nodes += [*_make_nodes(run), raw]
             run = []
@@ -92,6 +91,6 @@ def _count_outer(run: Sequence[Part], partner: Mapping[int, int], numbers: Seque
     return count
 
 
-def _decode(source: str) -> str:
+def decode_text(source: str) -> str:
     """Return what text means: without character references and line breaks."""
     return _LINE_BREAK.sub(" ", html.unescape(_NUMBER.sub(r"&#\1", source)))
