@@ -128,6 +128,25 @@ def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts:
     assert re.findall("<.*?>", written) == re.findall("<.*?>", source)
 
 
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        ("a <ruby>tokyo<rt>toukyou</rt></ruby> b", "a tokyo b", "A <ruby>TOKYO</ruby> B"),
+        ("<ruby>to<rp>(</rp><rt>tou</rt><rp>)</rp>kyo<rt>kyou</rt></ruby>", "tokyo", "<ruby>TOKYO</ruby>"),
+        # Closing tags may be left out.
+        ("<ruby><rb>to<rt>tou<rb>kyo<rp>(<rt>kyou</ruby>.", "tokyo.", "<ruby><rb><rb>TOKYO</ruby>."),
+        ("<p><ruby>to<rtc><rt>tou<rt>x</rtc>kyo<rt>kyou</p>", "tokyo", "<p><ruby>TOKYO</p>"),
+        ("<ruby>a<rt>x<p>", "a", "<ruby>A<p>"),
+        ("<ruby>1<rt>x</rt></ruby>", "1", "<ruby>1<rt>x</rt></ruby>"),
+    ],
+)  # fmt: skip
+def test_a_reading_belongs_to_the_old_word(source: str, text: str, expected: str) -> None:
+    page = HtmlPage(source)
+    assert [block.text for block in page.paragraphs] == [text]
+    assert page.write([Translated(text, WordLinks.identity(text))]) == source
+    assert page.write([upper(text)]) == expected
+
+
 def test_numbers_of_characters_mean_what_they_do_in_html() -> None:
     for number in ("65", "0065", "0", "128512", "1114111", "1114112", "99999999999"):
         for text in (f"a&#{number};b", f"a&#{number} b", f"a&#x{number};b"):
@@ -219,7 +238,8 @@ def test_well_formed_html_stays_well_formed() -> None:
         "<!--" * 5000, "<b>" * 5000, "<a \"" * 5000, "<a '\"" * 5000, "<b>x" * 3000, "</b>" * 5000,
         "<code>" * 3000, "<img a" * 4000, "&" * 20000, "<b>x</b> " * 2000,
         "<b>" * 3000 + "x" + "</b>" * 3000, "<b>x" * 2000 + "</b>" * 2000,
-        "<i translate=\"no\">" * 1000, "word " * 4000, f"<i {'a= ' * 5000}>x", f"<i a{' ' * 9000}>x",
+        "<i translate=\"no\">" * 1000, "<ruby>a<rt>b" * 1500, "<ruby>" * 3000 + "<rt>" * 3000, "<a>x</a>" * 2000, "<label>" * 5000,
+        "word " * 4000, f"<i {'a= ' * 5000}>x", f"<i a{' ' * 9000}>x",
     ],
     ids=lambda text: text[:8],
 )  # fmt: skip

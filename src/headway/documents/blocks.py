@@ -36,7 +36,7 @@ class Block(Paragraph[Mark]):
     source: str = ""
 
 
-Kind = Literal["text", "code", "open", "close", "point"]
+Kind = Literal["text", "code", "open", "close", "point", "dropped"]
 _TEXTS = ("text", "code")
 
 
@@ -44,7 +44,7 @@ class Part(NamedTuple):
     """A part of a block's source.
 
     Attributes:
-        kind: An opening or closing tag, text, text that stays as it is, or any other markup.
+        kind: An opening or closing tag, text, text that stays as it is, any other markup, or what a translation lacks.
         source: The part as it stands in the file.
         text: What it means, if it is text. Of markup: how it is written with a translation, if not as it is.
         name: Of a tag: an opening tag belongs to the next closing tag of the same name.
@@ -79,7 +79,7 @@ def make_block(parts: Sequence[Part]) -> Block:
             inner.append(path[-1])
         elif number in partner:
             path.pop().end = len(text)
-        else:
+        elif part.kind != "dropped":
             inner.append(Element(len(text), len(text), Mark(part.text or part.source)))
     block.text = text
     return block

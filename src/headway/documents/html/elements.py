@@ -19,7 +19,8 @@ CONTROLS = frozenset({
     "option", "progress", "select", "textarea", "video",
 })  # fmt: skip
 BORDERS = BLOCKS | CONTROLS  # a text ends at their tags
-KEPT = (RAW_TEXT - {"title"}) | {
+READINGS = frozenset({"rp", "rt", "rtc"})  # how the word before them is pronounced
+KEPT = (RAW_TEXT - {"title"}) | READINGS | {
     "code", "kbd", "samp", "var", "pre", "svg", "math", "template", "object",
 }  # fmt: skip
 EMBEDDED = ("iframe", "object", "svg", "textarea")  # kept, but not their attributes
@@ -31,8 +32,11 @@ VOID = frozenset({
 # Elements whose closing tag may be left out -> the opening tags that end them (13.1.2.4, 13.2.6).
 _LIST, _CELL, _ROWS = frozenset({"dd", "dt"}), frozenset({"td", "th"}), {"tbody", "tfoot", "thead"}
 _INSIDE_PARAGRAPH = {"body", "br", "head", "html", "legend", "link", "meta", "title"}
+_PARAGRAPHS = BLOCKS - _INSIDE_PARAGRAPH
 ENDED_BY = {
-    "p": BLOCKS - _INSIDE_PARAGRAPH,
+    "p": _PARAGRAPHS,
+    **dict.fromkeys(READINGS, _PARAGRAPHS | {"rb", "rp", "rt"}),
+    "rtc": _PARAGRAPHS | {"rb", "rtc"},
     "li": frozenset({"li"}),
     **dict.fromkeys(_LIST, _LIST),
     **dict.fromkeys(_CELL, _CELL | _ROWS | {"tr"}),
@@ -41,6 +45,7 @@ ENDED_BY = {
     "option": frozenset({"hr", "optgroup", "option"}),
     "optgroup": frozenset({"hr", "optgroup"}),
 }
+CLOSING = BORDERS | {"ruby"}  # their closing tags end what is open in them
 SCOPES = ("dl", "menu", "ol", "select", "table", "ul")  # an opening tag inside ends nothing outside
 
 
@@ -89,12 +94,12 @@ def find_element_end(tokens: Sequence[Token], start: int, around: OpenElements) 
     """Return the number of the first token after an element.
 
     An element ends with its closing tag. Without one it ends before an opening tag that implies its
-    end, before the closing tag of a block around it, or at the end of the document.
+    end, before the closing tag of an element around it, or at the end of the document.
 
     Args:
         tokens: The tokens of the document.
         start: The number of the element's opening tag.
-        around: The blocks that are open there.
+        around: The elements that are open there.
     """
     name, inside = tokens[start].name, OpenElements()
     ended_by = ENDED_BY.get(name, frozenset())
@@ -106,8 +111,8 @@ def find_element_end(tokens: Sequence[Token], start: int, around: OpenElements) 
         elif token.kind == "close" and token.name not in inside:
             if token.name == name:
                 return number + 1
-            if token.name in BORDERS and token.name in around:
+            if token.name in CLOSING and token.name in around:
                 return number
-        if token.name in BORDERS or token.name == name:
+        if token.name in CLOSING or token.name == name:
             inside.follow(token)
     return len(tokens)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from headway.documents.blocks import Block, Kind, Part, find_partners, make_node
 from headway.documents.html.elements import (
     BORDERS,
+    CLOSING,
+    READINGS,
     OpenElements,
     find_element_end,
     is_kept,
@@ -31,9 +33,10 @@ def scan(source: str) -> Iterator[tuple[str, list[Token]]]:
             kind, end = "kept", find_element_end(tokens, at, around)
         elif name in BORDERS:
             kind = "block"
-            around.follow(token)
         elif kind == "open" and is_void(token):
             kind = "void"
+        if kind != "kept" and name in CLOSING:
+            around.follow(token)
         yield kind, tokens[at:end]
         at = end
 
@@ -43,15 +46,17 @@ def parse_html(source: str) -> list[str | Block]:
     nodes: list[str | Block] = []
     run: list[Part] = []
     for kind, tokens in scan(source):
-        raw = "".join(token.text for token in tokens)
+        raw, name = "".join(token.text for token in tokens), tokens[0].name
         if kind == "text":
             run.append(Part("text", raw, decode_text(raw)))
-        elif kind == "block" or tokens[0].name in BORDERS:
+        elif kind == "block" or name in BORDERS:
             nodes += [*_make_nodes(run), raw]
             run = []
+        elif kind == "kept" and name in READINGS:
+            run.append(Part("dropped", raw))
         else:
             inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
-            run.append(Part(inline, raw, name=tokens[0].name))
+            run.append(Part(inline, raw, name=name))
     return [*nodes, *_make_nodes(run)]
 
 
