@@ -122,6 +122,9 @@ DELETED = '<w:del w:id="1"><w:r><w:delText>gone</w:delText></w:r></w:del>'
 NOTE = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="1"/></w:r>'
 
 
+RUBY = f"<w:ruby><w:rubyPr/><w:rt>{run('x')}</w:rt><w:rubyBase>{{}}</w:rubyBase></w:ruby>"
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -145,6 +148,9 @@ NOTE = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReferen
         ("<w:pPr><w:b/></w:pPr>" + run("a &lt; b"), "<w:pPr><w:b/></w:pPr>" + run("A &lt; B")),
         (f'<w:sdt><w:sdtPr/><w:sdtContent>{run("a")}</w:sdtContent></w:sdt>{run(" b")}',
          f'<w:sdt><w:sdtPr/><w:sdtContent>{run("A")}</w:sdtContent></w:sdt>{run(" B")}'),
+        # A reading belongs to the old word.
+        (run("a ") + f'<w:r><w:rPr><w:sz w:val="9"/></w:rPr>{RUBY.format(run("b"))}<w:t>c</w:t></w:r><w:r/>' + run(" d"), run("A BC D")),
+        (f'<w:r>{RUBY.format(run("1"))}</w:r>',) * 2,
     ],
 )  # fmt: skip
 def test_runs_of_word_processing(source: str, expected: str) -> None:
@@ -428,6 +434,8 @@ def test_spaces_of_open_document_are_those_of_a_reader() -> None:
     for source, text, expected in (
         ("\n a\n  b<text:s text:c='2'/> c", "a b   c", "A B <text:s/><text:s/>C"),
         ("a<text:tab/>b<text:line-break/>c", "a\nb\nc", "A<text:tab/>B<text:line-break/>C"),
+        ("a <text:ruby><text:ruby-base>b <text:span>c</text:span></text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby> d",
+         "a b c d", "A B <text:span>C</text:span> D"),
         ("a <text:span>b</text:span><text:span>c</text:span>", "a bc", "A <text:span>BC</text:span>"),
     ):  # fmt: skip
         content = f"<office:text {namespaces}><text:p>{source}</text:p></office:text>"

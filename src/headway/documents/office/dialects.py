@@ -68,7 +68,8 @@ WORD = Runs(RunDialect(
     normalize=_normalize_word,
     breaks=frozenset({"br", "cr", "ptab", "tab"}),
     new_break="<{0}br/>",
-    dropped=frozenset({"lastRenderedPageBreak", "proofErr", "softHyphen"}),
+    dropped=frozenset({"lastRenderedPageBreak", "proofErr", "rt", "rubyPr", "softHyphen"}),
+    transparent=frozenset({"ruby", "rubyBase"}),
     heads=frozenset({"pPr"}),
     wrappers=frozenset({
         "bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "smartTag",

@@ -22,7 +22,8 @@ _WRAPPERS = frozenset({"a", "bookmark-ref", "meta", "reference-ref", "span"})
 _MERGED = frozenset({"a", "span"})
 _RANGES = frozenset({"bookmark", "reference-mark"})
 _BREAKS = frozenset({"line-break", "tab"})
-_DROPPED = frozenset({"soft-page-break"})
+_TRANSPARENT = frozenset({"ruby", "ruby-base"})  # a translation has no readings of words
+_DROPPED = frozenset({"ruby-text", "soft-page-break"})
 _WITHOUT_TEXT = frozenset({"script"})
 _MOST_SPACES = 100  # that one element stands for
 _REVISION = re.compile(r"\s+officeooo:[\w-]*rsid=\"[^\"]*\"")
@@ -89,7 +90,7 @@ class OdfReader:
         self.start, self.end, self.prefix = opening.end, -1, opening.prefix
         self._styles = styles
         self._parts: list[Part] = []
-        self._plain_spans: list[bool] = []  # of the open wrappers: whether they are left out
+        self._left_out: list[bool] = []  # whether the tags of each open element are
         self._depth, self._opened = 0, opening  # an element that is read as a whole
         self._inner: list[str] | None = None  # its text; None: it also has elements
         self._is_space = True  # another space would not count
@@ -116,8 +117,10 @@ class OdfReader:
             self._is_space = text.endswith(" ") if text else self._is_space
             self._parts.append(Part("text", (Piece(token.start, token.end),), text))
         elif token.kind == "close":
-            if not self._plain_spans.pop():
+            if not self._left_out.pop():
                 self._parts.append(Part("close", (Piece(token.start, token.end),), name=token.name))
+        elif token.kind == "open" and token.name in _TRANSPARENT:
+            self._left_out.append(True)
         elif token.kind == "open" and token.name in _WRAPPERS:
             self._open_wrapper(token)
         elif token.kind == "open":
@@ -130,7 +133,7 @@ class OdfReader:
         attributes = token.attributes
         style = attributes.get(f"{self.prefix}style-name", "")
         is_plain = token.name == "span" and len(attributes) < 2 and self._styles.get(style) == ""
-        self._plain_spans.append(is_plain)
+        self._left_out.append(is_plain)
         if is_plain:
             return
         key = ""

@@ -24,6 +24,7 @@ class RunDialect:
         attached: Elements that describe the wrapper around them.
         described: Wrappers with such elements.
         numbered: Wrappers whose identifiers differ where nothing else does.
+        transparent: Elements around runs or text whose tags a translation lacks.
         ranges: Names of pairs of elements that mark a range.
         kept: Wrappers whose text stays as it is.
         characters: Elements that are written as a character.
@@ -45,6 +46,7 @@ class RunDialect:
     attached: frozenset[str] = frozenset()
     described: frozenset[str] = frozenset()
     numbered: frozenset[str] = frozenset()
+    transparent: frozenset[str] = frozenset()
     ranges: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
     characters: tuple[tuple[str, str], ...] = ()

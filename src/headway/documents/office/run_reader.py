@@ -28,6 +28,7 @@ class RunReader:
         self._parts: list[Part | FieldMark] = []
         self._depth, self._opened = 0, opening  # an element that is read as a whole
         self._style: Style | None = None  # of the run that is open
+        self._outer: list[Style | None] = []  # around it: a word with a reading has runs in a run
         self._text: list[str] | None = None  # of the text element that is open
         self._holder_end = -1
 
@@ -55,7 +56,9 @@ class RunReader:
     def _open(self, token: XmlToken) -> None:
         dialect, name, is_open = self._dialect, token.name, token.kind == "open"
         if name == "r":
-            self._style = Style("") if is_open else None
+            if is_open:
+                self._outer.append(self._style)
+                self._style = Style("")
         elif name == "t":
             self._text = [] if is_open else None
             self._opened = token
@@ -66,8 +69,8 @@ class RunReader:
                 key = _NUMBER.sub("", key)
             pieces = (Piece(token.start, token.end),)
             self._parts.append(Part("open", pieces, name=name, is_kept=is_kept, key=key))
-        elif name in dialect.holders and self._attach(token.end):
-            pass
+        elif name in dialect.transparent or (name in dialect.holders and self._attach(token.end)):
+            pass  # nothing more to do
         elif is_open:
             self._opened, self._depth, self._instruction = token, 1, ""
         else:
@@ -76,7 +79,7 @@ class RunReader:
 
     def _close(self, token: XmlToken) -> None:
         if token.name == "r":
-            self._style = None
+            self._style = self._outer.pop()
         elif token.name == "t" and self._text is not None:
             text = self._dialect.read("".join(self._text))
             if self._dialect.is_trimmed and "preserve" not in self._opened.source:
