@@ -417,6 +417,62 @@ def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(
     assert texts[0] == texts[1] != []
 
 
+def translated_part(suffix: str, part: str, content: str) -> str:
+    """Return the translation of what stands in a part instead of the one that a generated file has."""
+    package = zipfile.ZipFile(io.BytesIO(make_file(suffix, 1)))
+    members = [(name, package.read(name)) for name in package.namelist()]
+    data = write_zip([(name, content if name == part else old) for name, old in members])
+    document = open_document(data, f"x{suffix}", GERMAN)
+    return read(document.write([upper(paragraph) for paragraph in document.paragraphs]), part)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "part", "source", "expected"),
+    [
+        (".docx", "word/document.xml",
+         '<w:p><w:hyperlink w:anchor="b" w:tooltip="a"><w:r><w:t>b c</w:t></w:r></w:hyperlink></w:p>',
+         '<w:p><w:hyperlink w:anchor="b" w:tooltip="A"><w:r><w:t>B C</w:t></w:r></w:hyperlink></w:p>'),
+        (".pptx", "ppt/slides/slide1.xml",
+         '<w:cNvPr><w:hlinkHover tooltip="a"/></w:cNvPr><w:p><w:r><w:rPr><w:hlinkClick id="b" tooltip="c"/></w:rPr><w:t>d</w:t></w:r></w:p>',
+         '<w:cNvPr><w:hlinkHover tooltip="A"/></w:cNvPr><w:p><w:r><w:rPr><w:hlinkClick id="b" tooltip="C"/></w:rPr><w:t>D</w:t></w:r></w:p>'),
+        (".pptx", "ppt/charts/chart1.xml", "<w:trendline><w:name>a</w:name></w:trendline><w:name>b</w:name>",
+         "<w:trendline><w:name>A</w:name></w:trendline><w:name>b</w:name>"),
+        (".ods", "content.xml", '<w:help-message w:title="a"><w:p>b</w:p></w:help-message><w:error-message w:title="a"/><w:table w:title="a"/>',
+         '<w:help-message w:title="A"><w:p>B</w:p></w:help-message><w:error-message w:title="A"/><w:table w:title="a"/>'),
+        (".odt", "content.xml", '<w:button w:name="a" w:label="b"/><w:p><w:a w:title="c">d</w:a></w:p>',
+         '<w:button w:name="a" w:label="B"/><w:p><w:a w:title="C">D</w:a></w:p>'),
+    ],
+)  # fmt: skip
+def test_what_a_reader_sees_at_links_charts_and_controls_is_translated(
+    suffix: str, part: str, source: str, expected: str
+) -> None:
+    root = f'<w:root xmlns:w="{WORD}">{{}}</w:root>'
+    assert translated_part(suffix, part, root.format(source)) == root.format(expected)
+
+
+def test_newer_charts_are_translated_without_their_numbers() -> None:
+    def make_chart(title: str, category: str, series: str) -> str:
+        return (
+            '<cx:chartSpace xmlns:cx="c" xmlns:a="a"><cx:chartData><cx:data id="0">'
+            f'<cx:strDim type="cat"><cx:f>Sheet1!A1</cx:f><cx:lvl ptCount="1"><cx:pt idx="0">{category}</cx:pt></cx:lvl></cx:strDim>'
+            '<cx:strDim type="entityId"><cx:lvl ptCount="1"><cx:pt idx="0">a1</cx:pt></cx:lvl></cx:strDim>'
+            '<cx:numDim type="val"><cx:lvl ptCount="1"><cx:pt idx="0">7</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData>'
+            f"<cx:chart><cx:title><cx:tx><cx:txData><cx:f>A1</cx:f><cx:v>{title}</cx:v></cx:txData></cx:tx><cx:txPr><a:p><a:r>"
+            f"<a:t>{title}</a:t></a:r></a:p></cx:txPr></cx:title><cx:series><cx:tx><cx:txData><cx:v>{series}</cx:v></cx:txData></cx:tx>"
+            "</cx:series></cx:chart></cx:chartSpace>"
+        )
+
+    sheet = f"{SPREADSHEET}.sheet.main"
+    parts = [
+        ("xl/workbook.xml", sheet, "<x/>"),
+        ("xl/charts/chartEx1.xml", "vnd.ms-office.chartex", make_chart("a &amp; b", "c", "d")),
+    ]
+    document = open_document(write_office_package("xl/workbook.xml", parts, {}), "x.xlsx", GERMAN)
+    assert [each.text for each in document.paragraphs] == ["c", "a & b", "a & b", "d"]
+    out = document.write([upper(paragraph) for paragraph in document.paragraphs])
+    assert read(out, "xl/charts/chartEx1.xml") == make_chart("A &amp; B", "C", "D")
+
+
 def test_a_file_names_the_new_language() -> None:
     for suffix, part, expected in (
         (".docx", "word/styles.xml", 'w:val="de" w:eastAsia="en-US"'), (".odt", "styles.xml", 'fo:language="de" fo:country="none"'),

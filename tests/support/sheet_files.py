@@ -89,7 +89,8 @@ def make_pptx(chooser: random.Random) -> bytes:
     )
     chart = (
         f"<c:chart><c:title><c:tx><c:rich><a:bodyPr/>{_slide_text(chooser)}</c:rich></c:tx></c:title><c:plotArea><c:barChart>"
-        "<c:barDir val='col'/><c:ser><c:idx val='0'/><c:order val='0'/><c:cat><c:strRef><c:f>Sheet1!$A$1</c:f>"
+        f"<c:barDir val='col'/><c:ser><c:idx val='0'/><c:order val='0'/><c:trendline><c:name>{words(chooser, 2)}</c:name>"
+        "<c:trendlineType val='linear'/></c:trendline><c:cat><c:strRef><c:f>Sheet1!$A$1</c:f>"
         f"<c:strCache><c:ptCount val='2'/>{cache}</c:strCache></c:strRef></c:cat><c:val><c:numRef><c:f>Sheet1!$B$1</c:f>"
         "<c:numCache><c:ptCount val='1'/><c:pt idx='0'><c:v>42</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser>"
         "<c:axId val='1'/><c:axId val='2'/></c:barChart></c:plotArea></c:chart><c:externalData r:id='rId1'/>"

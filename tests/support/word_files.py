@@ -94,7 +94,7 @@ class WordMaker:
         return self.chooser.choice([
             self.text,
             self.text,
-            lambda: f'<w:hyperlink r:id="rId2" w:history="1">{self.text()}</w:hyperlink>',
+            lambda: f'<w:hyperlink r:id="rId2" w:tooltip="{words(self.chooser, 3)}" w:history="1">{self.text()}</w:hyperlink>',
             lambda: f'<w:bookmarkStart {mark} w:name="b{mark[6:-1]}"/>{self.text()}<w:bookmarkEnd {mark}/>',
             lambda: f"<w:ins {who}>{self.text()}</w:ins>",
             lambda: f'<w:del {who}><w:r><w:delText xml:space="preserve">gone </w:delText></w:r></w:del>',

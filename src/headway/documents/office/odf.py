@@ -12,6 +12,8 @@ from headway.errors import HeadwayError
 
 _KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
 _MANIFEST = "META-INF/manifest.xml"
+# Elements of forms.
+_CONTROLS = ("button", "checkbox", "column", "fixed-text", "frame", "item", "option", "radio")
 _PARTS = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")  # also of charts in the document
 
 
@@ -34,7 +36,11 @@ _GRAMMAR = Grammar(
         "svg:title", "svg:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
         "presentation:header-decl", "presentation:footer-decl",
     }),
-    attributes={"table-cell": ("string-value",)},
+    attributes={
+        "table-cell": ("string-value",),
+        **dict.fromkeys(("a", "error-message", "help-message"), ("title",)),
+        **dict.fromkeys(_CONTROLS, ("label",)),
+    },
     is_skipped=_is_skipped,
     resumed=frozenset({"annotation"}),
     languages={"text-properties": "fo:language"},

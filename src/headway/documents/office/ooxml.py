@@ -30,12 +30,13 @@ _MAIN = {  # ends of the types of a file's main part: documents and templates, w
 }  # fmt: skip
 # The opening tag of a cell with a text in it, and what stands before its value: no formula.
 _TEXT_CELL = re.compile(r"""<(?:\w+:)?c\s(?:[^<>]*\s)?t=["']str["'][^<>]*>\s*""")
-# Alternative texts; old drawings have them in `alt`, and texts in the shape of a picture in `string`.
-_PICTURES = {
+# Alternative texts, which old drawings have in `alt`; texts in the shape of a picture; what is shown at a link.
+_DRAWINGS = {
     "docPr": ("descr", "title"),
     "cNvPr": ("descr", "title"),
     "shape": ("alt",),
     "textpath": ("string",),
+    **dict.fromkeys(("hlinkClick", "hlinkHover", "hlinkMouseOver"), ("tooltip",)),
 }
 _TITLES = frozenset({
     "coreProperties/title", "coreProperties/subject", "coreProperties/description", "coreProperties/keywords",
@@ -63,18 +64,35 @@ def _is_no_text(token: XmlToken, source: str) -> bool:
     return not _TEXT_CELL.fullmatch(source, start, token.start)
 
 
+def _is_no_label(token: XmlToken, source: str) -> bool:
+    """Return whether an element of a newer chart has numbers, or names that a map is looked up by."""
+    return token.name == "numDim" or (
+        token.name == "strDim" and token.attributes.get("type") == "entityId"
+    )
+
+
 _TEXT = Grammar(
-    {"p": WORD}, attributes=_PICTURES, is_skipped=_is_deleted, languages={"lang": "w:val"}
+    {"p": WORD},
+    attributes={**_DRAWINGS, "hyperlink": ("tooltip",)},
+    is_skipped=_is_deleted,
+    languages={"lang": "w:val"},
 )
 _SLIDE = Grammar(
     {"p": SLIDE},
-    frozenset({"cm/text", "pt/v", "tx/v"}),
-    _PICTURES,
+    frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
+    _DRAWINGS,
     lambda token, source: token.name in ("numCache", "numLit"),
     languages={"*": "lang"},
 )
 _LAYOUT = Grammar(
-    {"p": SLIDE}, attributes=_PICTURES, is_skipped=_is_placeholder, languages={"*": "lang"}
+    {"p": SLIDE}, attributes=_DRAWINGS, is_skipped=_is_placeholder, languages={"*": "lang"}
+)
+_NEWER_CHART = Grammar(  # such as a waterfall or a map
+    {"p": SLIDE},
+    frozenset({"lvl/pt", "txData/v"}),
+    _DRAWINGS,
+    _is_no_label,
+    languages={"*": "lang"},
 )
 _SHEET = Grammar(
     {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaders())},
@@ -103,6 +121,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "presentationml.slideMaster": _LAYOUT,
     "drawingml.chart": _SLIDE,
     "drawingml.chartshapes": _SLIDE,
+    "ms-office.chartex": _NEWER_CHART,
     "drawingml.diagramData": _SLIDE,
     "drawingml.diagramDrawing": _SLIDE,
     "officedocument.drawing": _SLIDE,
