@@ -61,17 +61,38 @@ def parse_html(source: str) -> list[str | Block]:
 
 
 def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:
-    """Yield the blocks of a line; a link behind a link without text between them begins another block."""
-    start = behind_link = 0  # where tags end that close a link, and what is around it
+    """Yield the blocks of a line, which end between links that are seen apart."""
+    start = 0
+    for border in _find_link_borders(run):
+        yield from _make_trimmed(run[start:border])
+        start = border
+    yield from _make_trimmed(run[start:])
+
+
+def _find_link_borders(run: Sequence[Part]) -> Iterator[int]:
+    """Yield the numbers of the parts behind a link with words if such a link follows, and no text stands between them.
+
+    Numbers of footnotes have no words, and superscripts belong to the word before them.
+    """
+    behind = border = (
+        0  # where the tags end that close the last link; the same, if another link is open now
+    )
+    has_words = False
     for number, part in enumerate(run):
         if part.kind == "text":
-            behind_link = 0
-        elif part.kind == "close" and (part.name == "a" or behind_link):
-            behind_link = number + 1
-        elif part.kind == "open" and part.name == "a" and behind_link:
-            yield from _make_trimmed(run[start:behind_link])
-            start, behind_link = behind_link, 0
-    yield from _make_trimmed(run[start:])
+            is_word = any(map(str.isalpha, part.text))
+            if border and is_word:
+                yield border
+                border = 0
+            behind, has_words = 0, has_words or is_word
+        elif part.name == "sup":
+            behind = border = 0
+        elif part.kind == "close" and part.name == "a":
+            behind, border = number + 1 if has_words else 0, 0
+        elif part.kind == "close" and behind:
+            behind = number + 1
+        elif part.kind == "open" and part.name == "a":
+            behind, border, has_words = 0, behind, False
 
 
 def _make_trimmed(run: Sequence[Part]) -> Iterator[str | Block]:
