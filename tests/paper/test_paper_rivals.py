@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,19 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
+from headway.model import Transformer
 from headway.paper.reproduction import reproduce
 from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator, scale_gradient
 from headway.paper.rivals.neural_gpu import COLUMNS, ConvolutionalUnit, NeuralGPU
+from headway.paper.rivals.padded_feed import PaddedFeed
 from headway.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.rivals.training import RIVALS
 from headway.paper.running.work import Work
+from headway.text.prepared import PreparedData
+from headway.training.feed import Feed
+from headway.training.trainer import Trainer
 
 VOCABULARY = 29
 WIDTH = 20
@@ -290,3 +296,22 @@ def test_the_rivals_train_beside_the_transformer(tmp_path: Path) -> None:
     shown: list[str] = []
     reproduce("rivals", Work(tmp_path, "toy", seeds=(1,), show=shown.append), again=True)
     assert not [line for line in shown if "BLEU" in line]  # finished trainings are read
+
+
+def test_rivals_read_the_sentences_of_the_steps_of_a_packed_training(tmp_path: Path) -> None:
+    """With the same gradient, so that the Transformer learns beside them what it learns elsewhere."""
+    work = Work(tmp_path, scale="toy")
+    config = replace(work.published_base, model=replace(work.published_base.model, dropout=0.0))
+    data = PreparedData.open(work.corpus.prepare(tmp_path / "data", config.text)[0])
+    size = data.tokenizer.source_vocab_size
+    shape = replace(config.model, source_vocab_size=size, target_vocab_size=size)
+    reports = []
+    for kind in (Feed, PaddedFeed):
+        feed = kind(data, config.training, torch.device("cpu"))
+        torch.manual_seed(1)
+        trainer = Trainer(Transformer(shape), config.training)
+        reports.append([trainer.step(feed.next()) for _ in range(3)])
+    for packed, padded in zip(*reports, strict=True):
+        assert packed.tokens == padded.tokens
+        assert padded.nll == pytest.approx(packed.nll, rel=1e-4)
+        assert padded.gradient_norm == pytest.approx(packed.gradient_norm, rel=1e-3)

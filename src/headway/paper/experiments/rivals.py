@@ -67,17 +67,6 @@ def compare(work: Work, transformer: Group, name: str, rival: Group) -> Claim:
 
 
 def settings(work: Work) -> Config:
-    """Return the settings of all systems: the published base's, with rows of one sentence each."""
-    # Several micro-batches of like lengths make a step of mixed lengths.
+    """Return the settings of all systems: the published base's, without averaging and in fp32."""
     base = work.published_base
-    tokens = base.training.batch_tokens
-    return replace(
-        base,
-        training=replace(
-            base.training,
-            packed=False,
-            micro_batch_tokens=tokens // work.pick(toy=1, minutes=4),
-            average=1,
-            precision="fp32",  # in which all of them are trained
-        ),
-    )
+    return replace(base, training=replace(base.training, average=1, precision="fp32"))

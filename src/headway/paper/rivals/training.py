@@ -22,6 +22,7 @@ from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator
 from headway.paper.rivals.neural_gpu import NeuralGPU
 from headway.paper.rivals.outcome import write_outcome
+from headway.paper.rivals.padded_feed import PaddedFeed
 from headway.paper.rivals.recurrent import RecurrentTranslator
 from headway.paper.rivals.rival import Rival
 from headway.paper.running.bitext import Bitext
@@ -29,7 +30,6 @@ from headway.paper.running.scoring import SEARCH, Pairs, score_predictions
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.text.tokenizer import Tokenizer
-from headway.training.feed import Feed
 from headway.training.machine import thread_count
 from headway.training.random_numbers import seed_generators
 from headway.training.trainer import Trainer
@@ -63,7 +63,7 @@ def train_rival(directory: Path) -> None:
     model = make_rival(config.model) if make_rival else Transformer(config.model)
     # A rival has everything that the trainer uses of a Transformer.
     trainer = Trainer(cast(Transformer, model), config.training)
-    feed = Feed(data, config.training, device)
+    feed = PaddedFeed(data, config.training, device)
     loss, tokens = [], 0
     test = [Path(path) for path in spec["test"]]
     with thread_count(config.training.threads):
