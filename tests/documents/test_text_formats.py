@@ -89,6 +89,26 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
     assert translated(source, "x.md") == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
+        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A $B\\$ C `$d`"),
+        ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
+        # Blocks, which lines of text can surround
+        ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
+        ("a\n$$\n- b\n= c\n$$\nd\n", "A\n$$\n- b\n= c\n$$\nD\n"),
+        ("- a\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n", "- A\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n"),
+        # None of these
+        ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
+        ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
+        ("$$ a\n\nb c$$\n", "\\$\\$ A\n\nB C\\$\\$\n"), ("- $$\n\na$$\n", "- $$\n\nA\\$\\$\n"),
+    ],
+)  # fmt: skip
+def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
 def test_boxes_in_boxes_are_read_to_some_depth() -> None:
     source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
     assert translated(source + "a\n", "x.md") == source + "A\n"
@@ -104,6 +124,7 @@ def test_a_translation_does_not_become_markup_of_markdown() -> None:
         "&amp; ~~x~~",
         "a|b",
         "===",
+        "$a$ $$ b $$",
     ):
         document = open_document(b"x | y\n--|--\nx | y\n\nx\n", "x.md")
         out = document.write([Translated(text) for _ in document.paragraphs])

@@ -10,15 +10,16 @@ from headway.documents.html.elements import VOID
 from headway.documents.paragraph import Translated
 from headway.documents.placing import place
 
-# Bare addresses, names of pages, keys and symbols are kept as text; footnotes, attributes, formulas, templates, marks of
-# words and check boxes are marks.
+# Bare addresses, names of pages, keys and symbols are kept as text; footnotes, marks of words and check boxes are marks.
 _KEPT = re.compile(
     r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w))"
     r"|(?P<start>\A\[[ xX]\]\s|\A\[\^[^\]\s]{1,100}\]:)"
-    r"|\[\^[^\]\s]{1,100}\]|\{[#.:%{][^{}\n]*\}+|\{ *(?:[.#]|\w+=)[^{}\n]*\}|\$[^\s$][^$\n]*\$(?!\d)|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
+    r"|\[\^[^\]\s]{1,100}\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
-_SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?=\S)")
+_SPECIAL = re.compile(  # of dollars those that could end a formula
+    r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?!\d)|(?<=\$)\$"
+)
 _BLOCK_START = re.compile(
     r"\A([-+:](?=\s|\Z)|[-=]+(?=\s*\Z)|#{1,6}(?=\s|\Z)|>|~~~|:::|!!!|\?\?\?|===)|\A(\d{1,9})([.)])(?=\s|\Z)"
 )
