@@ -109,6 +109,24 @@ def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>", "A <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>"),
+        ("a <samp>b</samp> *c <var>d</var>*", "A <samp>b</samp> *C <var>d</var>*"),
+        ("a <span translate=\"no\">b c</span> <i class=notranslate>d</i>", "A <span translate=\"no\">b c</span> <i class=notranslate>d</i>"),
+        ("> a <code>b\n> c</code> <b translate=yes>d</b>", "> A <code>b\n> c</code> <b translate=yes>D</b>"),
+        ("a <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>", "A <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>"),
+        ("| <code>a\\|b</code> | c |\n|--|--|\n", "| <code>a\\|b</code> | C |\n|--|--|\n"),
+        ("<code>a</code>\n\n<kbd></kbd> b <code>c </var>`</code>` d", "<code>a</code>\n\n<kbd></kbd> B <code>C </var>`</code>` D"),
+    ],
+)  # fmt: skip
+def test_elements_in_markdown_that_are_not_translated(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+    document = open_document(b"Use <code>git status</code> often.", "x.md")
+    assert document.paragraphs[0].text == "Use git status often."
+
+
 def test_boxes_in_boxes_are_read_to_some_depth() -> None:
     source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
     assert translated(source + "a\n", "x.md") == source + "A\n"

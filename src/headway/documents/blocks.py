@@ -55,7 +55,7 @@ class Part(NamedTuple):
 
 def make_block(parts: Sequence[Part]) -> Block:
     """Return the paragraph of text and markup; a tag without a partner stays where it is."""
-    partner = _find_partners(parts)
+    partner = find_partners(parts)
     text = ""
     block = Block("", source="".join(part.source for part in parts))
     path: list[Element[Mark]] = []
@@ -88,7 +88,7 @@ def make_node(parts: Sequence[Part]) -> str | Block:
     return "".join(part.source for part in parts)
 
 
-def _find_partners(parts: Sequence[Part]) -> dict[int, int]:
+def find_partners(parts: Sequence[Part]) -> dict[int, int]:
     """Return the number of the closing tag for each opening tag, and the other way round."""
     partner: dict[int, int] = {}
     stack: list[tuple[str, int]] = []

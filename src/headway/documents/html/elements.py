@@ -43,6 +43,18 @@ def is_void(token: Token) -> bool:
     return token.is_closed or token.name in VOID
 
 
+def is_kept(token: Token) -> bool:
+    """Return whether a tag opens an element that is not translated.
+
+    It is code or a picture, or has the attribute ``translate="no"`` or the class ``notranslate``.
+    """
+    if token.kind != "open" or is_void(token):
+        return False
+    if token.name in KEPT or token.attributes.get("translate", "").lower() == "no":
+        return True
+    return "notranslate" in token.attributes.get("class", "").split()
+
+
 class OpenElements:
     """The elements that are open at a place of a document."""
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from headway.documents.blocks import Block, Kind, Part, make_node
-from headway.documents.html.elements import BLOCKS, KEPT, OpenElements, find_element_end, is_void
+from headway.documents.html.elements import BLOCKS, OpenElements, find_element_end, is_kept, is_void
 from headway.documents.html.tokens import Token, tokenize
 
 # A character reference; no character has eight digits.
@@ -18,25 +18,18 @@ def scan(source: str) -> Iterator[tuple[str, list[Token]]]:
     tokens, around, at = list(tokenize(source)), OpenElements(), 0
     while at < len(tokens):
         token, end = tokens[at], at + 1
-        name, kind = token.name, str(token.kind)
+        kind = str(token.kind)
         if kind == "other":
             kind = "block" if token.text[:9].lower() == "<!doctype" else "kept"
-        elif kind == "open" and not is_void(token) and (name in KEPT or _is_untranslated(token)):
+        elif is_kept(token):
             kind, end = "kept", find_element_end(tokens, at, around)
-        elif name in BLOCKS:
+        elif token.name in BLOCKS:
             kind = "block"
             around.follow(token)
         elif kind == "open" and is_void(token):
             kind = "void"
         yield kind, tokens[at:end]
         at = end
-
-
-def _is_untranslated(token: Token) -> bool:
-    """Return whether a tag has the attribute ``translate="no"`` or the class ``notranslate``."""
-    if token.attributes.get("translate", "").lower() == "no":
-        return True
-    return "notranslate" in token.attributes.get("class", "").split()
 
 
 def parse_html(source: str) -> list[str | Block]:

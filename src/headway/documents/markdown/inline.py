@@ -7,6 +7,7 @@ from markdown_it.token import Token
 
 from headway.documents.blocks import Block, Part, flatten, make_block
 from headway.documents.html.elements import VOID
+from headway.documents.markdown.kept_elements import keep_elements
 from headway.documents.paragraph import Translated
 from headway.documents.placing import place
 
@@ -35,7 +36,7 @@ def split_blocks(tokens: Sequence[Token], places: Sequence[int], source: str) ->
     """
     nodes: list[str | Block] = []
     run: list[Part] = []
-    for part in _make_parts(tokens, places, source):
+    for part in keep_elements([*_make_parts(tokens, places, source)]):
         if part.name == "br":  # or a mark before the text
             nodes += [_join(run), part.source]
             run = []
