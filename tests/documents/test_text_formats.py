@@ -55,7 +55,16 @@ def test_attributes_of_html(source: str, expected: str) -> None:
         ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
         ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
-        ("![a](b.png 'c') ![x*y*](d)", "![A](b.png 'c') ![x*y*](d)"),
+        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'c') ![X *Y*](d)"),
+        ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A \\[B\\] `c`](d)"),
+        (
+            "> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g",
+            "> ![A **B ![C\\_](d)**][e] ![](f)\n\n[e]: g",
+        ),
+        (
+            "![a *b*] ![c<br>d][]\n\n[a *b*]: e\n[c<br>d]: f",
+            "![A *B*][a *b*] ![C<br>D][c<br>d]\n\n[a *b*]: e\n[c<br>d]: f",
+        ),
         ("```\na\n```\n    b\n",) * 2,
     ],
 )

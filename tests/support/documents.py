@@ -100,6 +100,7 @@ def make_markdown(chooser: random.Random) -> str:
                 lambda: f"[{text(3)}](http://a.example/x_y_z 'title')",
                 lambda: f"[{text(2)}][one]",
                 lambda: f"![{chooser.choice(WORDS[:6])}](a.png)",
+                lambda: f"![{text(2)} {mark}{text(2)}{mark} [{text(1)}]](b.png)",
                 lambda: "<https://a.example>",
                 lambda: f"<b>{text(2)}</b>",
                 lambda: f"<kbd>{chooser.choice(WORDS)}</kbd>",

@@ -34,9 +34,10 @@ def split_blocks(tokens: Sequence[Token], places: Sequence[int], source: str) ->
         places: Where each character of the paragraph is in the file, and where it ends.
         source: The text of the file.
     """
-    nodes: list[str | Block] = []
+    mark = ": " if source.startswith(": ", places[0]) else ""  # of a definition
+    nodes: list[str | Block] = [mark]
     run: list[Part] = []
-    for part in keep_elements([*_make_parts(tokens, places, source)]):
+    for part in keep_elements([*_make_parts(tokens, places, source, len(mark))]):
         if part.name == "br":  # or a mark before the text
             nodes += [_join(run), part.source]
             run = []
@@ -51,11 +52,10 @@ def _join(run: Sequence[Part]) -> str | Block:
     return "".join(part.source for part in run)
 
 
-def _make_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> Iterator[Part]:
-    at = 0
-    if source.startswith(": ", places[0]):  # the mark of a definition
-        at = 2
-        yield Part("point", ": ", name="br")
+def _make_parts(
+    tokens: Sequence[Token], places: Sequence[int], source: str, at: int = 0
+) -> Iterator[Part]:
+    """Yield the parts of a paragraph, or of the label of an image, from a character on."""
     is_autolink = False
     for token in tokens:
         if "span" not in token.meta:
@@ -125,15 +125,12 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     elif kind.endswith("_close"):
         yield Part("close", raw, name=kind.removesuffix("_close"))
     elif kind == "image":
-        start, end = (places[place] for place in token.meta["label"])
-        label, first = source[start:end], places[token.meta["span"][0]]
-        if _SPECIAL.search(label) or "\n" in label:
-            yield Part("point", raw)
-        else:
-            yield Part("open", "![", name="image")
-            yield Part("text", label, label)
-            after = source[end : first + len(raw)]
-            yield Part("close", after, _name_reference(after, label), name="image")
+        start, end = token.meta["label"]
+        label, inner = source[places[start] : places[end]], places[start : end + 1]
+        after = raw[len("![") + len(label) :]
+        yield Part("open", "![", name="image")
+        yield from _make_parts(token.children or [], inner, source)
+        yield Part("close", after, _name_reference(after, label), name="image")
     elif tag := _TAG.match(raw):
         name = tag[2].lower()
         if name in VOID or tag[3]:
