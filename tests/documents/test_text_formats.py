@@ -136,6 +136,23 @@ def test_elements_in_markdown_that_are_not_translated(source: str, expected: str
     assert document.paragraphs[0].text == "Use git status often."
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("- a\n\n  <div>b</div>\n\n> <p>c</p>", "- A\n\n  <div>B</div>\n\n> <p>C</p>"),
+        ("1. <div>\n   <b\n   id=d>a\n   b</b> c\n   </div>\n", "1. <div> <b\n   id=d>A B</b> C </div>\n"),
+        ("> - <p>a\n>   <b\n>   id=b>c</b> [^d\n>   e</p>\nf", "> - <p>A <b\n>   id=b>C</b> [^D E</p>\nF"),
+        ("> <!-- a\n>\n> b --><p>c <i>d</i></p>\n", "> <!-- a\n>\n> b --><p>C <i>D</i></p>\n"),
+        ("-\t<div>\n\t\ta\n\t</div>\n", "-\t<div> A </div>\n"),
+    ],
+)  # fmt: skip
+def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+    document = open_document(source.replace("\n", "\r\n").encode(), "x.md")
+    unchanged = document.write([Translated(paragraph.text) for paragraph in document.paragraphs])
+    assert unchanged == source.replace("\n", "\r\n").encode()
+
+
 def test_boxes_in_boxes_are_read_to_some_depth() -> None:
     source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
     assert translated(source + "a\n", "x.md") == source + "A\n"

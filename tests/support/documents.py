@@ -127,7 +127,8 @@ def make_markdown(chooser: random.Random) -> str:
         elif kind == 4:
             out += "```python\nprint('a cat')\n```\n\n    code too\n\n"
         elif kind == 5:
-            out += f'<div align="center">\n<p>{html.escape(words(chooser))}</p>\n</div>\n\n'
+            first, other = chooser.choice([("", ""), ("- ", "  "), ("> ", "> ")])
+            out += f'{first}<div align="center">\n{other}<p>{html.escape(words(chooser))}</p>\n{other}</div>\n\n'
         elif kind == 6:
             out += f"{inline()}\n$$\na_1 * b_2\n= c\n$$\n{inline()}\n\n"
         else:

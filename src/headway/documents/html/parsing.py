@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from headway.documents.blocks import Block, Kind, Part, make_node
+from headway.documents.blocks import Block, Part, make_nodes
 from headway.documents.html.elements import BLOCKS, OpenElements, find_element_end, is_kept, is_void
 from headway.documents.html.tokens import Token, tokenize
 
@@ -34,19 +34,22 @@ def scan(source: str) -> Iterator[tuple[str, list[Token]]]:
 
 def parse_html(source: str) -> list[str | Block]:
     """Split HTML into block tags, which stay as they are, and the blocks of text between them."""
-    nodes: list[str | Block] = []
-    run: list[Part] = []
+    return make_nodes(read_parts(source))
+
+
+def read_parts(source: str) -> Iterator[Part]:
+    """Yield text and tags; block tags are breaks."""
     for kind, tokens in scan(source):
         raw = "".join(token.text for token in tokens)
-        if kind == "text":
-            run.append(Part("text", raw, _decode(raw)))
-        elif kind == "block":
-            nodes += [make_node(run), raw]
-            run = []
-        else:
-            inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
-            run.append(Part(inline, raw, name=tokens[0].name))
-    return [*nodes, make_node(run)]
+        match kind:
+            case "text":
+                yield Part("text", raw, _decode(raw))
+            case "block":
+                yield Part("break", raw)
+            case "open" | "close":
+                yield Part(kind, raw, name=tokens[0].name)
+            case _:
+                yield Part("point", raw)
 
 
 def _decode(source: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
 
-from headway.documents.blocks import Block, Part, flatten, make_block
+from headway.documents.blocks import Block, Part, flatten
 from headway.documents.html.elements import VOID
 from headway.documents.markdown.kept_elements import keep_elements
 from headway.documents.paragraph import Translated
@@ -26,8 +26,8 @@ _BLOCK_START = re.compile(
 )
 
 
-def split_blocks(tokens: Sequence[Token], places: Sequence[int], source: str) -> list[str | Block]:
-    """Return a paragraph as blocks of text, and the line breaks between them.
+def read_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> list[Part]:
+    """Return the text and the marks of a paragraph; line breaks and marks before the text are breaks.
 
     Args:
         tokens: The inline tokens of the paragraph, from `make_parser`.
@@ -35,21 +35,8 @@ def split_blocks(tokens: Sequence[Token], places: Sequence[int], source: str) ->
         source: The text of the file.
     """
     mark = ": " if source.startswith(": ", places[0]) else ""  # of a definition
-    nodes: list[str | Block] = [mark]
-    run: list[Part] = []
-    for part in keep_elements([*_make_parts(tokens, places, source, len(mark))]):
-        if part.name == "br":  # or a mark before the text
-            nodes += [_join(run), part.source]
-            run = []
-        else:
-            run.append(part)
-    return [*nodes, _join(run)]
-
-
-def _join(run: Sequence[Part]) -> str | Block:
-    if any(part.kind in ("text", "code") and part.text.strip() for part in run):
-        return make_block(run)
-    return "".join(part.source for part in run)
+    parts = keep_elements([*_make_parts(tokens, places, source, len(mark))])
+    return [Part("break", mark), *parts] if mark else parts
 
 
 def _make_parts(
@@ -95,7 +82,7 @@ def _make_text(raw: str) -> Iterator[Part]:
         if found["code"]:
             yield Part("code", found[0], found[0])
         else:
-            yield Part("point", found[0], name="br" if found["start"] else "")
+            yield Part("break" if found["start"] else "point", found[0])
         at = found.end()
     if at < len(raw):
         yield _text(raw[at:])
@@ -110,7 +97,7 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     kind = token.type
     if kind in ("softbreak", "hardbreak"):
         is_space = kind == "softbreak" and not raw.endswith(": ")
-        yield Part("text", raw, " ") if is_space else Part("point", raw, name="br")
+        yield Part("text", raw, " ") if is_space else Part("break", raw)
     elif kind == "text_special":
         yield Part("text", raw, token.content)
     elif kind == "code_inline" and "\n" not in raw and "\r" not in raw:
@@ -134,7 +121,7 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     elif tag := _TAG.match(raw):
         name = tag[2].lower()
         if name in VOID or tag[3]:
-            yield Part("point", raw, name="br" if name == "br" else "")
+            yield Part("break" if name == "br" else "point", raw)
         else:
             yield Part("close" if tag[1] else "open", raw, name=f"<{name}>")
     else:
