@@ -153,6 +153,28 @@ def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
     assert unchanged == source.replace("\n", "\r\n").encode()
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<p align="center"><img src="a.png" alt="Screenshot of it"></p>\n', '<p align="center"><img src="a.png" alt="SCREENSHOT OF IT"></p>\n'),
+        ('a <img src=b alt=c> <abbr title="d &amp; e">f</abbr>', 'A <img src=b alt="C"> <abbr title="D &amp; E">F</abbr>'),
+        ("<p lang=en>\n<input\n  placeholder='a'>\n</p>\n\n> <b\n> title=a>b</b> <b title='a\n> b'>\n", "<p lang=en>\n<input\n  placeholder='A'>\n</p>\n\n> <b\n> title=a>B</b> <b title='a\n> b'>\n"),
+        ("| <img alt=\"a \\| b\"> | c |\n|--|--|\n", "| <img alt=\"A \\| B\"> | C |\n|--|--|\n"),
+        # None of these has text in its attributes.
+        ("a <code title=b>c</code> <i title=d translate=no>e</i>\n", "A <code title=b>c</code> <i title=d translate=no>e</i>\n"),
+        ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<i title='h'>\")"),
+    ],
+)  # fmt: skip
+def test_attributes_of_html_in_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+def test_an_attribute_in_a_table_does_not_end_its_cell() -> None:
+    document = open_document(b"| <img alt=a> | b |\n|--|--|\n", "x.md")
+    out = document.write([Translated("c | d"), Translated("e")])
+    assert out == b'| <img alt="c \\| d"> | e |\n|--|--|\n'
+
+
 def test_boxes_in_boxes_are_read_to_some_depth() -> None:
     source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
     assert translated(source + "a\n", "x.md") == source + "A\n"

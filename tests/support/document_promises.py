@@ -38,7 +38,7 @@ SHAPES = [
     (".md", "".join(f"{'    ' * depth}!!! a\n" for depth in range(300)), "a", ""),
     *((".md", "", each, "x") for each in ("> ", "- a\n", "[a]: b\n", "<b>", "$a", "{{", "https://", "[^", "&a", " ", "\\")),
     *((".md", "", each, "x") for each in ("$", "$$", "$$a", "$a\\", "$a\\$", "$$ a\n", "$$\n", "$$\n\n", "- $$\n", "> $$\n", "[$a", "{#a")),
-    *((".md", "", each, "x") for each in ("<code>", "<code>a</code>", "<a translate=no>", "<kbd>a <i>b</kbd>", "![a ", "![*a* ![b](c)](d)", "*a <var>b* </var>")),
+    *((".md", "", each, "x") for each in ("<code>", "<code>a</code>", "<a translate=no>", "<kbd>a <i>b</kbd>", "<b title=a>", "<b title='a' ", "<p><i alt=a>b", "![a ", "![*a* ![b](c)](d)", "*a <var>b* </var>")),
     (".md", "<code>" * 10_000, "</code>", ""),
     *((".srt", CUE, each, "x") for each in ("<i>a ", "- a\n", "\n", " ", ") ", ". ", "{\\a", "<a", f"a\n\n{CUE}")),
     (".srt", "", "1", ""), (".srt", "", "00:", ""), (".vtt", "WEBVTT\n\n", CUE + "a\n\n", ""),

@@ -103,6 +103,7 @@ def make_markdown(chooser: random.Random) -> str:
                 lambda: f"![{text(2)} {mark}{text(2)}{mark} [{text(1)}]](b.png)",
                 lambda: "<https://a.example>",
                 lambda: f"<b>{text(2)}</b>",
+                lambda: f"<img src=a.png alt='{html.escape(text(2))}'>",
                 lambda: f"<kbd>{chooser.choice(WORDS)}</kbd>",
                 lambda: f"$x_{chooser.randrange(9)}^*$",
                 lambda: "1 \\* 2 &amp; a\\_b snake_case",
@@ -128,7 +129,7 @@ def make_markdown(chooser: random.Random) -> str:
             out += "```python\nprint('a cat')\n```\n\n    code too\n\n"
         elif kind == 5:
             first, other = chooser.choice([("", ""), ("- ", "  "), ("> ", "> ")])
-            out += f'{first}<div align="center">\n{other}<p>{html.escape(words(chooser))}</p>\n{other}</div>\n\n'
+            out += f'{first}<div align="center">\n{other}<p title="{chooser.choice(WORDS[:9])}">{html.escape(words(chooser))}</p>\n{other}</div>\n\n'
         elif kind == 6:
             out += f"{inline()}\n$$\na_1 * b_2\n= c\n$$\n{inline()}\n\n"
         else:

@@ -9,7 +9,7 @@ from headway.documents.html.parsing import read_parts as read_html
 from headway.documents.markdown.inline import read_parts
 from headway.documents.markdown.parser import make_parser
 from headway.documents.markdown.passage import Passage
-from headway.documents.paragraph import DocumentOptions, Translated
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import check_count, read_text_file
 from headway.text.word_links import Span
 
@@ -41,9 +41,9 @@ class MarkdownDocument:
         self._passages = _read_passages(self._file.text)
 
     @property
-    def paragraphs(self) -> Sequence[Block]:
-        """The blocks of text, in the order of the file."""
-        return [block for passage in self._passages for block in passage.blocks]
+    def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
+        """The blocks of text and the attributes of HTML tags, in the order of the file."""
+        return [each for passage in self._passages for each in passage.paragraphs]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its text replaced."""

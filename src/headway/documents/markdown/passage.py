@@ -1,5 +1,6 @@
 """A passage of a Markdown file: a paragraph, a heading, a cell of a table, or an HTML block."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,9 +8,17 @@ from typing import Literal
 
 from headway.documents.blocks import Block, Part, make_nodes
 from headway.documents.edits import Edit
+from headway.documents.html.attributes import (
+    Attribute,
+    find_attributes,
+    make_paragraphs,
+    replace_attributes,
+)
 from headway.documents.html.page import write_block as write_html
 from headway.documents.markdown.inline import write_block
-from headway.documents.paragraph import Translated
+from headway.documents.paragraph import Paragraph, Translated
+
+_END_OF_CELL = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True)
@@ -27,19 +36,41 @@ class Passage:
     parts: Sequence[Part]
 
     @cached_property
-    def blocks(self) -> list[Block]:
-        """The blocks of text."""
-        return [node for node in make_nodes(self.parts) if isinstance(node, Block)]
+    def paragraphs(self) -> list[Paragraph[None] | Block]:
+        """The attributes of HTML tags that a reader sees, then the blocks of text."""
+        values = [each for part in self.parts for each in make_paragraphs(_find_attributes(part))]
+        return [*values, *(node for node in make_nodes(self.parts) if isinstance(node, Block))]
 
     def replace(self, translations: Iterator[Translated]) -> Edit:
         """Return the passage with the next translations."""
         out = ""
-        for node in make_nodes(self.parts):
+        for node in make_nodes([self._translate_tag(part, translations) for part in self.parts]):
             out += node if isinstance(node, str) else self._write_block(node, next(translations))
         end = self.start + sum(len(part.source) for part in self.parts)
         return Edit(self.start, end, out)
+
+    def _translate_tag(self, part: Part, translations: Iterator[Translated]) -> Part:
+        """Return a tag with the next translations as its attributes; any other part stays."""
+        attributes = _find_attributes(part)
+        values = [next(translations) for _ in attributes]
+        source = replace_attributes(part.source, attributes, values, "")
+        if self.kind == "cell" and source != part.source:
+            source = _END_OF_CELL.sub(r"\\|", source)
+        return part._replace(source=source)
 
     def _write_block(self, block: Block, translated: Translated) -> str:
         if self.kind == "html":
             return write_html(block, translated)
         return write_block(block, translated, is_cell=self.kind == "cell")
+
+
+def _find_attributes(part: Part) -> list[Attribute]:
+    """Return the attributes of an HTML tag that have text in one line.
+
+    A value in several lines can have marks of a quote in it.
+    """
+    is_tag = part.kind not in ("text", "code") and part.source.startswith("<")
+    if not is_tag or "=" not in part.source:
+        return []
+    found = find_attributes(part.source)
+    return [each for each in found if not each.is_language and len(each.value.splitlines()) == 1]
