@@ -199,6 +199,19 @@ def test_a_translation_does_not_become_markup_of_markdown() -> None:
         assert not any(paragraph.elements for paragraph in again.paragraphs)
 
 
+def test_marks_of_emphasis_are_written_at_words_only() -> None:
+    """Markdown shows ``****`` and ``** a**`` as they are."""
+    document = open_document(b"a **b** ~~*c*~~ **`d`** __![](e)__ <b>f</b>", "x.md")
+    for text in ("x", "x y", "x y z d f"):
+        out = document.write([Translated(text)])
+        again = open_document(out, "x.md")
+        assert [paragraph.text.split() for paragraph in again.paragraphs] == [
+            [*text.split(), *([] if "d" in text else ["d"])]
+        ]
+        assert b"**`d`**" in out  # these have something else inside
+        assert b"__![](e)__" in out
+
+
 SRT = """1
 00:00:01,000 --> 00:00:02,000
 {\\an8}<i>A long sentence</i>

@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
 
-from headway.documents.blocks import Block, Part, flatten
+from headway.documents.blocks import Part
 from headway.documents.html.elements import VOID
 from headway.documents.markdown.kept_elements import keep_elements
-from headway.documents.paragraph import Translated
-from headway.documents.placing import place
 
 # Bare addresses, names of pages, keys and symbols are kept as text; footnotes, marks of words and check boxes are marks.
 _KEPT = re.compile(
@@ -18,12 +16,6 @@ _KEPT = re.compile(
     r"|\[\^[^\]\s]{1,100}\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
-_SPECIAL = re.compile(  # of dollars those that could end a formula
-    r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?!\d)|(?<=\$)\$"
-)
-_BLOCK_START = re.compile(
-    r"\A([-+:](?=\s|\Z)|[-=]+(?=\s*\Z)|#{1,6}(?=\s|\Z)|>|~~~|:::|!!!|\?\?\?|===)|\A(\d{1,9})([.)])(?=\s|\Z)"
-)
 
 
 def read_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> list[Part]:
@@ -131,31 +123,3 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
 def _name_reference(after: str, label: str) -> str:
     """Return the end of a link that names its reference, which the label alone named before."""
     return f"][{label}]" if after in ("]", "][]") else after
-
-
-def write_block(block: Block, translated: Translated, *, is_cell: bool) -> str:
-    """Return the Markdown of a translated block.
-
-    A block whose text does not change is returned as it stands in the file.
-
-    Args:
-        block: The block.
-        translated: Its translation.
-        is_cell: Whether it is in a table, where ``|`` ends a cell.
-    """
-    if translated.text == block.text:
-        return block.source
-    out = ""
-    for part, is_markup in flatten(place(block, translated)):
-        if is_markup:
-            out += part
-            continue
-        text = _SPECIAL.sub(r"\\\g<0>", part)
-        if not out.strip():
-            text = _BLOCK_START.sub(_escape_start, text)
-        out += text.replace("|", "\\|") if is_cell else text
-    return out
-
-
-def _escape_start(found: re.Match[str]) -> str:
-    return f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}"

@@ -15,7 +15,7 @@ from headway.documents.html.attributes import (
     replace_attributes,
 )
 from headway.documents.html.page import write_block as write_html
-from headway.documents.markdown.inline import write_block
+from headway.documents.markdown.writing import write_block
 from headway.documents.paragraph import Paragraph, Translated
 
 _END_OF_CELL = re.compile(r"(?<!\\)\|")
