@@ -199,6 +199,25 @@ def test_a_translation_does_not_become_markup_of_markdown() -> None:
         assert not any(paragraph.elements for paragraph in again.paragraphs)
 
 
+def test_a_translation_does_not_become_code_or_lose_its_end() -> None:
+    for text in (
+        "a #",
+        "C ##  ",
+        " ##",
+        "    a",
+        " \t a",
+        "  # a",
+        "   - a",
+        " 1) a",
+        "     > a #",
+    ):
+        document = open_document(b"# x\n\n## x ##\n\nx\n\n- x\n\nx\n===\n", "x.md")
+        out = document.write([Translated(text) for _ in document.paragraphs])
+        again = open_document(out, "x.md")
+        assert [paragraph.text for paragraph in again.paragraphs] == [text.strip()] * 5
+    assert translated("a #b # c#\n", "x.md") == "A #B # C#\n"
+
+
 def test_marks_of_emphasis_are_written_at_words_only() -> None:
     """Markdown shows ``****`` and ``** a**`` as they are."""
     document = open_document(b"a **b** ~~*c*~~ **`d`** __![](e)__ <b>f</b>", "x.md")

@@ -8,11 +8,12 @@ from headway.documents.blocks import Block, Mark, flatten
 from headway.documents.paragraph import Translated
 from headway.documents.placing import Placed, place
 
-_SPECIAL = re.compile(  # of dollars those that could end a formula
-    r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?!\d)|(?<=\$)\$"
+_SPECIAL = re.compile(  # of dollars those that could end a formula, of # the first of those that could end a heading
+    r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?!\d)|(?<=\$)\$|(?<=\s)#(?=#*\s*\Z)"
 )
+_INDENTATION = re.compile(r"\A(?: {4}| {0,3}\t)\s*")  # of code
 _BLOCK_START = re.compile(
-    r"\A([-+:](?=\s|\Z)|[-=]+(?=\s*\Z)|#{1,6}(?=\s|\Z)|>|~~~|:::|!!!|\?\?\?|===)|\A(\d{1,9})([.)])(?=\s|\Z)"
+    r"\A(\s*)(?:([-+:](?=\s|\Z)|[-=]+(?=\s*\Z)|#{1,6}(?=\s|\Z)|>|~~~|:::|!!!|\?\?\?|===)|(\d{1,9})([.)])(?=\s|\Z))"
 )
 _EMPHASIS = re.compile(r"[*_~]+")
 
@@ -36,7 +37,7 @@ def write_block(block: Block, translated: Translated, *, is_cell: bool) -> str:
             continue
         text = _SPECIAL.sub(r"\\\g<0>", part)
         if not out.strip():
-            text = _BLOCK_START.sub(_escape_start, text)
+            text = _BLOCK_START.sub(_escape_start, _INDENTATION.sub("", text))
         out += text.replace("|", "\\|") if is_cell else text
     return out
 
@@ -79,4 +80,5 @@ def _cut_spaces(parts: list[str | Placed[Mark]], end: Literal[0, -1]) -> str:
 
 
 def _escape_start(found: re.Match[str]) -> str:
-    return f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}"
+    space, mark, number, end = found.groups()
+    return f"{space}\\{mark}" if mark else f"{space}{number}\\{end}"
