@@ -140,10 +140,11 @@ def test_elements_in_markdown_that_are_not_translated(source: str, expected: str
     ("source", "expected"),
     [
         ("- a\n\n  <div>b</div>\n\n> <p>c</p>", "- A\n\n  <div>B</div>\n\n> <p>C</p>"),
-        ("1. <div>\n   <b\n   id=d>a\n   b</b> c\n   </div>\n", "1. <div> <b\n   id=d>A B</b> C </div>\n"),
+        ("1. <div>\n   <b\n   id=d>a\n   b</b> c\n   </div>\n", "1. <div>\n   <b\n   id=d>A B</b> C </div>\n"),
         ("> - <p>a\n>   <b\n>   id=b>c</b> [^d\n>   e</p>\nf", "> - <p>A <b\n>   id=b>C</b> [^D E</p>\nF"),
         ("> <!-- a\n>\n> b --><p>c <i>d</i></p>\n", "> <!-- a\n>\n> b --><p>C <i>D</i></p>\n"),
-        ("-\t<div>\n\t\ta\n\t</div>\n", "-\t<div> A </div>\n"),
+        ("-\t<div>\n\t\ta\n\t</div>\n", "-\t<div>\n\t\tA </div>\n"),
+        ("<img src=a>  \na *b*\nc", "<img src=a>  \nA *B* C"), ("> <b>\n> a</b>\n> c", "> <b>\n> A</b> C"),
     ],
 )  # fmt: skip
 def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:

@@ -103,7 +103,7 @@ def make_markdown(chooser: random.Random) -> str:
                 lambda: f"![{text(2)} {mark}{text(2)}{mark} [{text(1)}]](b.png)",
                 lambda: "<https://a.example>",
                 lambda: f"<b>{text(2)}</b>",
-                lambda: f"<img src=a.png alt='{html.escape(text(2))}'>",
+                lambda: f"{text(1)} <img src=a.png alt='{html.escape(text(2))}'>",
                 lambda: f"<kbd>{chooser.choice(WORDS)}</kbd>",
                 lambda: f"$x_{chooser.randrange(9)}^*$",
                 lambda: "1 \\* 2 &amp; a\\_b snake_case",

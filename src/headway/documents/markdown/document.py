@@ -65,7 +65,7 @@ def _read_passages(text: str) -> list[Passage]:
             content = token.content.removesuffix("\n")
             places = _find_places(parsed, lines[slice(*token.map)], content, at if is_cell else -1)
             if places and token.type == "html_block":
-                html = read_html(content.replace(_FOOTNOTE, "[^"))
+                html = _keep_first_line([*read_html(content.replace(_FOOTNOTE, "[^"))])
                 passages.append(Passage("html", places[0], [*_locate(html, places, text)]))
             elif places:
                 parts = read_parts(token.children or [], places, text)
@@ -73,6 +73,21 @@ def _read_passages(text: str) -> list[Passage]:
                 at = places[-1]
         is_cell = token.type in ("td_open", "th_open")
     return passages
+
+
+def _keep_first_line(parts: Sequence[Part]) -> Sequence[Part]:
+    """Return the parts of an HTML block with a break behind a tag that is alone in the first line.
+
+    Such a tag makes the lines an HTML block only if the text does not stand in its line.
+    """
+    if len(parts) < 2 or parts[1].kind != "text":
+        return parts
+    tag, (_, source, text, _) = parts[0], parts[1]
+    spaces = source[: len(source) - len(source.lstrip())]
+    if "\n" not in spaces:
+        return parts
+    rest = Part("text", source.removeprefix(spaces), text.removeprefix(" "))  # for the line break
+    return [tag, Part("break", spaces), rest, *parts[2:]]
 
 
 def _locate(parts: Iterable[Part], places: Sequence[int], text: str) -> Iterator[Part]:
