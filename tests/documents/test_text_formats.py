@@ -79,7 +79,16 @@ def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected:
         ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
         ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
-        ("![a](b.png 'c') ![x*y*](d)", "![A](b.png 'c') ![x*y*](d)"),
+        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'c') ![X *Y*](d)"),
+        ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A \\[B\\] `c`](d)"),
+        (
+            "> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g",
+            "> ![A **B ![C\\_](d)**][e] ![](f)\n\n[e]: g",
+        ),
+        (
+            "![a *b*] ![c<br>d][]\n\n[a *b*]: e\n[c<br>d]: f",
+            "![A *B*][a *b*] ![C<br>D][c<br>d]\n\n[a *b*]: e\n[c<br>d]: f",
+        ),
         ("```\na\n```\n    b\n",) * 2,
     ],
 )
@@ -113,6 +122,84 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
     assert translated(source, "x.md") == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
+        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A $B\\$ C `$d`"),
+        ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
+        # Blocks, which lines of text can surround
+        ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
+        ("a\n$$\n- b\n= c\n$$\nd\n", "A\n$$\n- b\n= c\n$$\nD\n"),
+        ("- a\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n", "- A\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n"),
+        # None of these
+        ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
+        ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
+        ("$$ a\n\nb c$$\n", "\\$\\$ A\n\nB C\\$\\$\n"), ("- $$\n\na$$\n", "- $$\n\nA\\$\\$\n"),
+    ],
+)  # fmt: skip
+def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>", "A <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>"),
+        ("a <samp>b</samp> *c <var>d</var>*", "A <samp>b</samp> *C <var>d</var>*"),
+        ("a <span translate=\"no\">b c</span> <i class=notranslate>d</i>", "A <span translate=\"no\">b c</span> <i class=notranslate>d</i>"),
+        ("> a <code>b\n> c</code> <b translate=yes>d</b>", "> A <code>b\n> c</code> <b translate=yes>D</b>"),
+        ("a <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>", "A <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>"),
+        ("| <code>a\\|b</code> | c |\n|--|--|\n", "| <code>a\\|b</code> | C |\n|--|--|\n"),
+        ("<code>a</code>\n\n<kbd></kbd> b <code>c </var>`</code>` d", "<code>a</code>\n\n<kbd></kbd> B <code>C </var>`</code>` D"),
+    ],
+)  # fmt: skip
+def test_elements_in_markdown_that_are_not_translated(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+    document = open_document(b"Use <code>git status</code> often.", "x.md")
+    assert document.paragraphs[0].text == "Use git status often."
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("- a\n\n  <div>b</div>\n\n> <p>c</p>", "- A\n\n  <div>B</div>\n\n> <p>C</p>"),
+        ("1. <div>\n   <b\n   id=d>a\n   b</b> c\n   </div>\n", "1. <div>\n   <b\n   id=d>A B</b> C </div>\n"),
+        ("> - <p>a\n>   <b\n>   id=b>c</b> [^d\n>   e</p>\nf", "> - <p>A <b\n>   id=b>C</b> [^D E</p>\nF"),
+        ("> <!-- a\n>\n> b --><p>c <i>d</i></p>\n", "> <!-- a\n>\n> b --><p>C <i>D</i></p>\n"),
+        ("-\t<div>\n\t\ta\n\t</div>\n", "-\t<div>\n\t\tA </div>\n"),
+        ("<img src=a>  \na *b*\nc", "<img src=a>  \nA *B* C"), ("> <b>\n> a</b>\n> c", "> <b>\n> A</b> C"),
+    ],
+)  # fmt: skip
+def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+    document = open_document(source.replace("\n", "\r\n").encode(), "x.md")
+    unchanged = document.write([Translated(paragraph.text) for paragraph in document.paragraphs])
+    assert unchanged == source.replace("\n", "\r\n").encode()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<p align="center"><img src="a.png" alt="Screenshot of it"></p>\n', '<p align="center"><img src="a.png" alt="SCREENSHOT OF IT"></p>\n'),
+        ('a <img src=b alt=c> <abbr title="d &amp; e">f</abbr>', 'A <img src=b alt="C"> <abbr title="D &amp; E">F</abbr>'),
+        ("<p lang=en>\n<input\n  placeholder='a'>\n</p>\n\n> <b\n> title=a>b</b> <b title='a\n> b'>\n", "<p lang=en>\n<input\n  placeholder='A'>\n</p>\n\n> <b\n> title=a>B</b> <b title='a\n> b'>\n"),
+        ("| <img alt=\"a \\| b\"> | c |\n|--|--|\n", "| <img alt=\"A \\| B\"> | C |\n|--|--|\n"),
+        # None of these has text in its attributes.
+        ("a <code title=b>c</code> <i title=d translate=no>e</i>\n", "A <code title=b>c</code> <i title=d translate=no>e</i>\n"),
+        ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<i title='h'>\")"),
+    ],
+)  # fmt: skip
+def test_attributes_of_html_in_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+def test_an_attribute_in_a_table_does_not_end_its_cell() -> None:
+    document = open_document(b"| <img alt=a> | b |\n|--|--|\n", "x.md")
+    out = document.write([Translated("c | d"), Translated("e")])
+    assert out == b'| <img alt="c \\| d"> | e |\n|--|--|\n'
+
+
 def test_boxes_in_boxes_are_read_to_some_depth() -> None:
     source = "".join(f"{'    ' * depth}!!! note\n" for depth in range(500))
     assert translated(source + "a\n", "x.md") == source + "A\n"
@@ -128,12 +215,45 @@ def test_a_translation_does_not_become_markup_of_markdown() -> None:
         "&amp; ~~x~~",
         "a|b",
         "===",
+        "$a$ $$ b $$",
     ):
         document = open_document(b"x | y\n--|--\nx | y\n\nx\n", "x.md")
         out = document.write([Translated(text) for _ in document.paragraphs])
         again = open_document(out, "x.md")
         assert [paragraph.text for paragraph in again.paragraphs] == [text] * 5
         assert not any(paragraph.elements for paragraph in again.paragraphs)
+
+
+def test_a_translation_does_not_become_code_or_lose_its_end() -> None:
+    for text in (
+        "a #",
+        "C ##  ",
+        " ##",
+        "    a",
+        " \t a",
+        "  # a",
+        "   - a",
+        " 1) a",
+        "     > a #",
+    ):
+        document = open_document(b"# x\n\n## x ##\n\nx\n\n- x\n\nx\n===\n", "x.md")
+        out = document.write([Translated(text) for _ in document.paragraphs])
+        again = open_document(out, "x.md")
+        assert [paragraph.text for paragraph in again.paragraphs] == [text.strip()] * 5
+    assert translated("a #b # c#\n", "x.md") == "A #B # C#\n"
+
+
+def test_marks_of_emphasis_are_written_at_words_only() -> None:
+    """Markdown shows ``****`` and ``** a**`` as they are."""
+    document = open_document(b"a **b** ~~*c*~~ **`d`** __![](e)__ <b>f</b>", "x.md")
+    for text in ("x", "x y", "x y z d f"):
+        out = document.write([Translated(text)])
+        again = open_document(out, "x.md")
+        assert [paragraph.text.split() for paragraph in again.paragraphs] == [
+            [*text.split(), *([] if "d" in text else ["d"])]
+        ]
+        assert b"**`d`**" in out  # these have something else inside
+        assert b"__![](e)__" in out
 
 
 SRT = """1

@@ -100,8 +100,12 @@ def make_markdown(chooser: random.Random) -> str:
                 lambda: f"[{text(3)}](http://a.example/x_y_z 'title')",
                 lambda: f"[{text(2)}][one]",
                 lambda: f"![{chooser.choice(WORDS[:6])}](a.png)",
+                lambda: f"![{text(2)} {mark}{text(2)}{mark} [{text(1)}]](b.png)",
                 lambda: "<https://a.example>",
                 lambda: f"<b>{text(2)}</b>",
+                lambda: f"{text(1)} <img src=a.png alt='{html.escape(text(2))}'>",
+                lambda: f"<kbd>{chooser.choice(WORDS)}</kbd>",
+                lambda: f"$x_{chooser.randrange(9)}^*$",
                 lambda: "1 \\* 2 &amp; a\\_b snake_case",
                 lambda: f"{text(2)}\n{text(2)}".replace("\n", "\n" + prefix[0]),
             ])()
@@ -111,7 +115,7 @@ def make_markdown(chooser: random.Random) -> str:
     prefix = [""]
     out = "---\ntitle: Cats\n---\n" if chooser.random() < 0.3 else ""
     for _ in range(chooser.randint(1, 8)):
-        kind = chooser.randrange(8)
+        kind = chooser.randrange(9)
         prefix[0] = {1: "> ", 2: "  "}.get(kind, "")
         if kind == 0:
             out += f"## {text()}\n\n"
@@ -124,7 +128,10 @@ def make_markdown(chooser: random.Random) -> str:
         elif kind == 4:
             out += "```python\nprint('a cat')\n```\n\n    code too\n\n"
         elif kind == 5:
-            out += f'<div align="center">\n<p>{html.escape(words(chooser))}</p>\n</div>\n\n'
+            first, other = chooser.choice([("", ""), ("- ", "  "), ("> ", "> ")])
+            out += f'{first}<div align="center">\n{other}<p title="{chooser.choice(WORDS[:9])}">{html.escape(words(chooser))}</p>\n{other}</div>\n\n'
+        elif kind == 6:
+            out += f"{inline()}\n$$\na_1 * b_2\n= c\n$$\n{inline()}\n\n"
         else:
             out += f"{inline()}  \n{inline()}\n\n"
     return out + "[one]: http://a.example/ 'T'\n"

@@ -1,6 +1,6 @@
 """Paragraphs of formats whose markup stands in the text: HTML, Markdown, subtitles, XLIFF."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -36,7 +36,7 @@ class Block(Paragraph[Mark]):
     source: str = ""
 
 
-Kind = Literal["text", "code", "open", "close", "point", "dropped"]
+Kind = Literal["text", "code", "open", "close", "point", "dropped", "break"]
 _TEXTS = ("text", "code")
 
 
@@ -44,7 +44,8 @@ class Part(NamedTuple):
     """A part of a block's source.
 
     Attributes:
-        kind: An opening or closing tag, text, text that stays as it is, any other markup, or what a translation lacks.
+        kind: An opening or closing tag, text, text that stays as it is, markup between two blocks, what a
+            translation lacks, or any other markup.
         source: The part as it stands in the file.
         text: What it means, if it is text. Of markup: how it is written with a translation, if not as it is.
         name: Of a tag: an opening tag belongs to the next closing tag of the same name.
@@ -85,9 +86,22 @@ def make_block(parts: Sequence[Part]) -> Block:
     return block
 
 
+def make_nodes(parts: Iterable[Part]) -> list[str | Block]:
+    """Return the blocks of text between breaks, and what stays as it is."""
+    nodes: list[str | Block] = []
+    run: list[Part] = []
+    for part in parts:
+        if part.kind == "break":
+            nodes += [make_node(run), part.source]
+            run = []
+        else:
+            run.append(part)
+    return [*nodes, make_node(run)]
+
+
 def make_node(parts: Sequence[Part]) -> str | Block:
     """Return a block if there is text in its parts, or else their source, which stays as it is."""
-    if any(part.kind == "text" and part.source.strip() for part in parts):
+    if any(part.kind in _TEXTS and part.text.strip() for part in parts):
         return make_block(parts)
     return "".join(part.source for part in parts)
 

@@ -1,9 +1,9 @@
 """A text with tags of XML, of any vocabulary: every tag comes back once, around the translations of its words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headway.documents.blocks import Block, Part, make_node
+from headway.documents.blocks import Block, Part, make_nodes
 from headway.documents.html.page import write_nodes
 from headway.documents.paragraph import Translated
 from headway.documents.xml_tokens import XmlToken, tokenize_xml
@@ -44,7 +44,7 @@ class XmlText:
             tokens = tokenize_xml(source)
         else:
             tokens = tokenize_xml(_BEGINNING + source + _END)[1:-1]
-        self.nodes = _split(tokens, tags)
+        self.nodes = make_nodes(_read_parts(tokens, tags))
         self.paragraphs = [node for node in self.nodes if isinstance(node, Block)]
 
     def write(self, translations: Sequence[Translated]) -> str:
@@ -56,11 +56,9 @@ class XmlText:
         return write_nodes(self.nodes, translations)
 
 
-def _split(tokens: Sequence[XmlToken], tags: XmlTags) -> list[str | Block]:
-    """Return splitting tags, which stay as they are, and the blocks of text between them."""
+def _read_parts(tokens: Sequence[XmlToken], tags: XmlTags) -> Iterator[Part]:
+    """Yield text and tags; splitting tags, which stay as they are, are breaks."""
     splitting = _find_splitting(tokens, tags)
-    nodes: list[str | Block] = []
-    run: list[Part] = []
     at = 0
     while at < len(tokens):
         token, end = tokens[at], at + 1
@@ -68,18 +66,16 @@ def _split(tokens: Sequence[XmlToken], tags: XmlTags) -> list[str | Block]:
             end = _find_end(tokens, at)
         source = "".join(each.source for each in tokens[at:end])
         if token.kind in ("text", "data"):
-            run.append(Part("text", source, token.text))
+            yield Part("text", source, token.text)
         elif at in splitting:
-            nodes += [make_node(run), source]
-            run = []
+            yield Part("break", source)
         elif token.kind == "open" and end == at + 1:
-            run.append(Part("open", source, name=token.name))
+            yield Part("open", source, name=token.name)
         elif token.kind == "close":
-            run.append(Part("close", source, name=token.name))
+            yield Part("close", source, name=token.name)
         else:
-            run.append(Part("point", source))
+            yield Part("point", source)
         at = end
-    return [*nodes, make_node(run)]
 
 
 def _find_splitting(tokens: Sequence[XmlToken], tags: XmlTags) -> set[int]:

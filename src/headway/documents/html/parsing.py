@@ -45,19 +45,28 @@ def parse_html(source: str) -> list[str | Block]:
     """Split HTML into the tags at which texts end, which stay as they are, and the blocks of text between them."""
     nodes: list[str | Block] = []
     run: list[Part] = []
+    for part in read_parts(source):
+        if part.kind == "break":
+            nodes += [*_make_nodes(run), part.source]
+            run = []
+        else:
+            run.append(part)
+    return [*nodes, *_make_nodes(run)]
+
+
+def read_parts(source: str) -> Iterator[Part]:
+    """Yield text and tags; tags at which texts end are breaks."""
     for kind, tokens in scan(source):
         raw, name = "".join(token.text for token in tokens), tokens[0].name
         if kind == "text":
-            run.append(Part("text", raw, decode_text(raw)))
+            yield Part("text", raw, decode_text(raw))
         elif kind == "block" or name in BORDERS:
-            nodes += [*_make_nodes(run), raw]
-            run = []
+            yield Part("break", raw)
         elif kind == "kept" and name in READINGS:
-            run.append(Part("dropped", raw))
+            yield Part("dropped", raw)
         else:
             inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
-            run.append(Part(inline, raw, name=name))
-    return [*nodes, *_make_nodes(run)]
+            yield Part(inline, raw, name=name)
 
 
 def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:

@@ -1,17 +1,15 @@
 """A Markdown file: its paragraphs, headings, list items and cells, and the HTML blocks in it."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
 
-from headway.documents.blocks import Block
-from headway.documents.edits import Edit, apply_edits
-from headway.documents.html.page import HtmlPage
-from headway.documents.html.page import write_block as write_html
-from headway.documents.markdown.inline import split_blocks, write_block
+from headway.documents.blocks import Block, Part
+from headway.documents.edits import apply_edits
+from headway.documents.html.parsing import read_parts as read_html
+from headway.documents.markdown.inline import read_parts
 from headway.documents.markdown.parser import make_parser
-from headway.documents.paragraph import DocumentOptions, Translated
+from headway.documents.markdown.passage import Passage
+from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import check_count, read_text_file
 from headway.text.word_links import Span
 
@@ -21,33 +19,8 @@ _MARKS = re.compile(r"[\n\r\[\]*_`<&\\|$~]")
 _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
+_FOOTNOTE = "\ue000\ue001"  # is parsed instead of the beginning of one
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
-
-
-@dataclass(frozen=True)
-class _Passage:
-    """A part of the file: blocks of text and what stands between them."""
-
-    kind: Literal["text", "cell", "html"]
-    start: int
-    nodes: list[str | Block]
-
-    @property
-    def blocks(self) -> list[Block]:
-        return [node for node in self.nodes if isinstance(node, Block)]
-
-    def replace(self, translations: Iterator[Translated]) -> Edit:
-        """Return the passage with the next translations."""
-        end, out = self.start, []
-        for node in self.nodes:
-            end += len(node if isinstance(node, str) else node.source)
-            if isinstance(node, str):
-                out.append(node)
-            elif self.kind == "html":
-                out.append(write_html(node, next(translations)))
-            else:
-                out.append(write_block(node, next(translations), is_cell=self.kind == "cell"))
-        return Edit(self.start, end, "".join(out))
 
 
 class MarkdownDocument:
@@ -68,9 +41,9 @@ class MarkdownDocument:
         self._passages = _read_passages(self._file.text)
 
     @property
-    def paragraphs(self) -> Sequence[Block]:
-        """The blocks of text, in the order of the file."""
-        return [block for passage in self._passages for block in passage.blocks]
+    def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
+        """The blocks of text and the attributes of HTML tags, in the order of the file."""
+        return [each for passage in self._passages for each in passage.paragraphs]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its text replaced."""
@@ -79,29 +52,51 @@ class MarkdownDocument:
         return self._file.encode(apply_edits(self._file.text, edits))
 
 
-def _read_passages(text: str) -> list[_Passage]:
+def _read_passages(text: str) -> list[Passage]:
     front = _FRONT_MATTER.match(text)
     skipped = front.end() if front else 0
     lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
     # CommonMark knows no footnotes, and takes [^1]: note for the address of a link.
-    parsed = re.sub(r"(?<!\\)\[\^", "\ue000\ue001", text)
-    passages: list[_Passage] = []
+    parsed = re.sub(r"(?<!\\)\[\^", _FOOTNOTE, text)
+    passages: list[Passage] = []
     is_cell, at = False, 0
     for token in make_parser().parse(parsed[skipped:]):
-        if token.map and token.type == "html_block" and token.level == 0:
-            start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
-            passages.append(_Passage("html", start, HtmlPage(text[start:end]).nodes))
-        elif token.map and token.type == "inline" and token.content:
-            places = _find_places(
-                parsed, lines[slice(*token.map)], token.content, at if is_cell else -1
-            )
-            if places:
-                kind: Literal["text", "cell"] = "cell" if is_cell else "text"
-                nodes = split_blocks(token.children or [], places, text)
-                passages.append(_Passage(kind, places[0], nodes))
+        if token.map and token.content and token.type in ("html_block", "inline"):
+            content = token.content.removesuffix("\n")
+            places = _find_places(parsed, lines[slice(*token.map)], content, at if is_cell else -1)
+            if places and token.type == "html_block":
+                html = _keep_first_line([*read_html(content.replace(_FOOTNOTE, "[^"))])
+                passages.append(Passage("html", places[0], [*_locate(html, places, text)]))
+            elif places:
+                parts = read_parts(token.children or [], places, text)
+                passages.append(Passage("cell" if is_cell else "text", places[0], parts))
                 at = places[-1]
         is_cell = token.type in ("td_open", "th_open")
     return passages
+
+
+def _keep_first_line(parts: Sequence[Part]) -> Sequence[Part]:
+    """Return the parts of an HTML block with a break behind a tag that is alone in the first line.
+
+    Such a tag makes the lines an HTML block only if the text does not stand in its line.
+    """
+    if len(parts) < 2 or parts[1].kind != "text":
+        return parts
+    tag, (_, source, text, _) = parts[0], parts[1]
+    spaces = source[: len(source) - len(source.lstrip())]
+    if "\n" not in spaces:
+        return parts
+    rest = Part("text", source.removeprefix(spaces), text.removeprefix(" "))  # for the line break
+    return [tag, Part("break", spaces), rest, *parts[2:]]
+
+
+def _locate(parts: Iterable[Part], places: Sequence[int], text: str) -> Iterator[Part]:
+    """Yield the parts of an HTML block as they stand in the file, where marks of quotes are between its lines."""
+    start = 0
+    for part in parts:
+        end = start + len(part.source)
+        yield part._replace(source=text[places[start] : places[end]])
+        start = end
 
 
 def _find_places(text: str, lines: Sequence[Span], content: str, start: int) -> list[int]:

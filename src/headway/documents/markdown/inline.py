@@ -5,55 +5,36 @@ from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
 
-from headway.documents.blocks import Block, Part, flatten, make_block
+from headway.documents.blocks import Part
 from headway.documents.html.elements import VOID
-from headway.documents.paragraph import Translated
-from headway.documents.placing import place
+from headway.documents.markdown.kept_elements import keep_elements
 
-# Bare addresses, names of pages, keys and symbols are kept as text; footnotes, attributes, formulas, templates, marks of
-# words and check boxes are marks.
+# Bare addresses, names of pages, keys and symbols are kept as text; footnotes, marks of words and check boxes are marks.
 _KEPT = re.compile(
     r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w))"
     r"|(?P<start>\A\[[ xX]\]\s|\A\[\^[^\]\s]{1,100}\]:)"
-    r"|\[\^[^\]\s]{1,100}\]|\{[#.:%{][^{}\n]*\}+|\{ *(?:[.#]|\w+=)[^{}\n]*\}|\$[^\s$][^$\n]*\$(?!\d)|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
+    r"|\[\^[^\]\s]{1,100}\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
-_SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?=\S)")
-_BLOCK_START = re.compile(
-    r"\A([-+:](?=\s|\Z)|[-=]+(?=\s*\Z)|#{1,6}(?=\s|\Z)|>|~~~|:::|!!!|\?\?\?|===)|\A(\d{1,9})([.)])(?=\s|\Z)"
-)
 
 
-def split_blocks(tokens: Sequence[Token], places: Sequence[int], source: str) -> list[str | Block]:
-    """Return a paragraph as blocks of text, and the line breaks between them.
+def read_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> list[Part]:
+    """Return the text and the marks of a paragraph; line breaks and marks before the text are breaks.
 
     Args:
         tokens: The inline tokens of the paragraph, from `make_parser`.
         places: Where each character of the paragraph is in the file, and where it ends.
         source: The text of the file.
     """
-    nodes: list[str | Block] = []
-    run: list[Part] = []
-    for part in _make_parts(tokens, places, source):
-        if part.name == "br":  # or a mark before the text
-            nodes += [_join(run), part.source]
-            run = []
-        else:
-            run.append(part)
-    return [*nodes, _join(run)]
+    mark = ": " if source.startswith(": ", places[0]) else ""  # of a definition
+    parts = keep_elements([*_make_parts(tokens, places, source, len(mark))])
+    return [Part("break", mark), *parts] if mark else parts
 
 
-def _join(run: Sequence[Part]) -> str | Block:
-    if any(part.kind in ("text", "code") and part.text.strip() for part in run):
-        return make_block(run)
-    return "".join(part.source for part in run)
-
-
-def _make_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> Iterator[Part]:
-    at = 0
-    if source.startswith(": ", places[0]):  # the mark of a definition
-        at = 2
-        yield Part("point", ": ", name="br")
+def _make_parts(
+    tokens: Sequence[Token], places: Sequence[int], source: str, at: int = 0
+) -> Iterator[Part]:
+    """Yield the parts of a paragraph, or of the label of an image, from a character on."""
     is_autolink = False
     for token in tokens:
         if "span" not in token.meta:
@@ -93,7 +74,7 @@ def _make_text(raw: str) -> Iterator[Part]:
         if found["code"]:
             yield Part("code", found[0], found[0])
         else:
-            yield Part("point", found[0], name="br" if found["start"] else "")
+            yield Part("break" if found["start"] else "point", found[0])
         at = found.end()
     if at < len(raw):
         yield _text(raw[at:])
@@ -108,7 +89,7 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     kind = token.type
     if kind in ("softbreak", "hardbreak"):
         is_space = kind == "softbreak" and not raw.endswith(": ")
-        yield Part("text", raw, " ") if is_space else Part("point", raw, name="br")
+        yield Part("text", raw, " ") if is_space else Part("break", raw)
     elif kind == "text_special":
         yield Part("text", raw, token.content)
     elif kind == "code_inline" and "\n" not in raw and "\r" not in raw:
@@ -123,19 +104,16 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     elif kind.endswith("_close"):
         yield Part("close", raw, name=kind.removesuffix("_close"))
     elif kind == "image":
-        start, end = (places[place] for place in token.meta["label"])
-        label, first = source[start:end], places[token.meta["span"][0]]
-        if _SPECIAL.search(label) or "\n" in label:
-            yield Part("point", raw)
-        else:
-            yield Part("open", "![", name="image")
-            yield Part("text", label, label)
-            after = source[end : first + len(raw)]
-            yield Part("close", after, _name_reference(after, label), name="image")
+        start, end = token.meta["label"]
+        label, inner = source[places[start] : places[end]], places[start : end + 1]
+        after = raw[len("![") + len(label) :]
+        yield Part("open", "![", name="image")
+        yield from _make_parts(token.children or [], inner, source)
+        yield Part("close", after, _name_reference(after, label), name="image")
     elif tag := _TAG.match(raw):
         name = tag[2].lower()
         if name in VOID or tag[3]:
-            yield Part("point", raw, name="br" if name == "br" else "")
+            yield Part("break" if name == "br" else "point", raw)
         else:
             yield Part("close" if tag[1] else "open", raw, name=f"<{name}>")
     else:
@@ -145,31 +123,3 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
 def _name_reference(after: str, label: str) -> str:
     """Return the end of a link that names its reference, which the label alone named before."""
     return f"][{label}]" if after in ("]", "][]") else after
-
-
-def write_block(block: Block, translated: Translated, *, is_cell: bool) -> str:
-    """Return the Markdown of a translated block.
-
-    A block whose text does not change is returned as it stands in the file.
-
-    Args:
-        block: The block.
-        translated: Its translation.
-        is_cell: Whether it is in a table, where ``|`` ends a cell.
-    """
-    if translated.text == block.text:
-        return block.source
-    out = ""
-    for part, is_markup in flatten(place(block, translated)):
-        if is_markup:
-            out += part
-            continue
-        text = _SPECIAL.sub(r"\\\g<0>", part)
-        if not out.strip():
-            text = _BLOCK_START.sub(_escape_start, text)
-        out += text.replace("|", "\\|") if is_cell else text
-    return out
-
-
-def _escape_start(found: re.Match[str]) -> str:
-    return f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}"

@@ -19,6 +19,8 @@ try:
 except ImportError:
     raise HeadwayError('Markdown needs markdown-it-py: pip install "headway[documents]"') from None
 
+from headway.documents.markdown.formulas import read_formula, read_formula_block, read_template
+
 Rule = Callable[[StateInline, bool], bool]
 _DELIMITERS = ("emphasis", "strikethrough")
 _LONGEST_MARKER = 1000  # characters
@@ -45,6 +47,9 @@ def make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
     ended = ["paragraph", "reference", "blockquote", "list"]
     parser.block.ruler.before("fence", "marker", _read_marker, {"alt": ended})
+    parser.block.ruler.before("fence", "formula", read_formula_block, {"alt": ended})
+    parser.inline.ruler.before("escape", "formula", read_formula)
+    parser.inline.ruler.before("escape", "template", read_template)
     for rule in parser.inline.ruler.__rules__:
         rule.fn = _record(rule.name, rule.fn)
     return parser

@@ -1,0 +1,32 @@
+"""HTML elements in a Markdown paragraph that are not translated, such as ``<kbd>``."""
+
+from collections.abc import Sequence
+
+from headway.documents.blocks import Part, find_partners
+from headway.documents.html.elements import is_kept
+from headway.documents.html.tokens import tokenize
+
+
+def keep_elements(parts: Sequence[Part]) -> list[Part]:
+    """Return the parts of a paragraph with each element that is not translated as one part."""
+    partner, kept, at = find_partners(parts), [], 0
+    while at < len(parts):
+        end = partner[at] + 1 if at in partner and _is_kept(parts[at]) else at + 1
+        kept.append(parts[at] if end == at + 1 else _join(parts[at:end]))
+        at = end
+    return kept
+
+
+def _is_kept(part: Part) -> bool:
+    return (
+        part.kind == "open" and part.name.startswith("<") and is_kept(next(tokenize(part.source)))
+    )
+
+
+def _join(parts: Sequence[Part]) -> Part:
+    """Return an element as one part: text that stays, as in a code span, if there is no markup inside."""
+    source = "".join(part.source for part in parts)
+    inner = parts[1:-1]
+    text = "".join(part.text for part in inner)
+    is_text = all(part.kind in ("text", "code") and part.source == part.text for part in inner)
+    return Part("code", source, text) if is_text and text.strip() else Part("point", source)

@@ -1,0 +1,72 @@
+"""A passage of a Markdown file: a paragraph, a heading, a cell of a table, or an HTML block."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from headway.documents.blocks import Block, Part, make_nodes
+from headway.documents.edits import Edit
+from headway.documents.html.page import write_block as write_html
+from headway.documents.html.values import Value, find_values, make_paragraphs, replace_values
+from headway.documents.languages import Language
+from headway.documents.markdown.writing import write_block
+from headway.documents.paragraph import Paragraph, Translated
+
+_END_OF_CELL = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A part of the file that has text.
+
+    Attributes:
+        kind: How its text is written.
+        start: Where it starts in the file.
+        parts: Its text and markup, whose sources together are its characters in the file.
+    """
+
+    kind: Literal["text", "cell", "html"]
+    start: int
+    parts: Sequence[Part]
+
+    @cached_property
+    def paragraphs(self) -> list[Paragraph[None] | Block]:
+        """The texts in HTML tags, such as attributes that a reader sees, then the blocks of text."""
+        values = [each for part in self.parts for each in make_paragraphs(_find_values(part))]
+        return [*values, *(node for node in make_nodes(self.parts) if isinstance(node, Block))]
+
+    def replace(self, translations: Iterator[Translated]) -> Edit:
+        """Return the passage with the next translations."""
+        out = ""
+        for node in make_nodes([self._translate_tag(part, translations) for part in self.parts]):
+            out += node if isinstance(node, str) else self._write_block(node, next(translations))
+        end = self.start + sum(len(part.source) for part in self.parts)
+        return Edit(self.start, end, out)
+
+    def _translate_tag(self, part: Part, translations: Iterator[Translated]) -> Part:
+        """Return a tag with the next translations of the texts in it; any other part stays."""
+        values = _find_values(part)
+        own = [next(translations) for _ in values]
+        source = replace_values(part.source, values, own, Language("", ""))
+        if self.kind == "cell" and source != part.source:
+            source = _END_OF_CELL.sub(r"\\|", source)
+        return part._replace(source=source)
+
+    def _write_block(self, block: Block, translated: Translated) -> str:
+        if self.kind == "html":
+            return write_html(block, translated)
+        return write_block(block, translated, is_cell=self.kind == "cell")
+
+
+def _find_values(part: Part) -> list[Value]:
+    """Return the texts in an HTML tag that have one line.
+
+    A value in several lines can have marks of a quote in it.
+    """
+    is_tag = part.kind not in ("text", "code") and part.source.startswith("<")
+    if not is_tag or "=" not in part.source:
+        return []
+    found = find_values(part.source)
+    return [each for each in found if each.kind != "language" and len(each.text.splitlines()) == 1]
