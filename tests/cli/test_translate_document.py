@@ -33,7 +33,10 @@ def test_a_document_is_written_whole(
     written = out.read_text(encoding="utf-8")
     assert written.endswith(f"\n```\n{sentences(4, 9)[3]}\n```\n")
     assert written.startswith("# ")
-    assert written.count("**") in (0, 2)  # none if no word of the random translation is between them
+    assert written.count("**") in (
+        0,
+        2,
+    )  # none if no word of the random translation is between them
     translator = Translator.load(model_directory)
     heading = translator.translate(sentences(4, 9)[0])
     assert heading != sentences(4, 9)[0]
