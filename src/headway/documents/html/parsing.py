@@ -83,9 +83,8 @@ def _find_link_borders(run: Sequence[Part]) -> Iterator[int]:
 
     Numbers of footnotes have no words, and superscripts belong to the word before them.
     """
-    behind = border = (
-        0  # where the tags end that close the last link; the same, if another link is open now
-    )
+    # Behind the tags that close the last link; and the same place once another link is open there. 0: nowhere.
+    behind = border = 0
     has_words = False
     for number, part in enumerate(run):
         if part.kind == "text":
