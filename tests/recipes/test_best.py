@@ -89,7 +89,8 @@ def test_a_recipe_that_is_killed_in_a_training_goes_on_there(finished, corpus, t
     process.kill()
     process.join()
     assert not (out / "stages" / f"{name}.json").exists()
-    assert dispatch(["best", str(out)]) == 0
+    # The training of the killed recipe ends a moment after it; until then, another one is refused.
+    assert any(dispatch(["best", str(out)]) == 0 or time.sleep(0.2) for _ in range(20))
     model = Path("runs") / name / "model.safetensors"
     assert (out / model).read_bytes() == (finished / model).read_bytes()
 
