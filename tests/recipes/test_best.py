@@ -84,7 +84,7 @@ def test_a_recipe_that_is_killed_in_a_training_goes_on_there(finished, corpus, t
     shutil.rmtree(out / "runs" / name)
     (out / "stages" / f"{name}.json").unlink()
     process = fork(main, ["best", str(out)])
-    while not [*(out / "runs" / name).glob("checkpoints/step-*")]:
+    while process.is_alive() and not [*(out / "runs" / name).glob("checkpoints/step-*")]:
         time.sleep(0.002)
     process.kill()
     process.join()
