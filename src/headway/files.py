@@ -37,7 +37,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
     unfinished file is deleted.
 
     Raises:
-        HeadwayError: If the name is that of a device or a pipe, which a file must not replace.
+        HeadwayError: If there is a device or a pipe of that name, which would be lost.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise HeadwayError(f"{path}: is no file but a device or a pipe: give the name of a file")

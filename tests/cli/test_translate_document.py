@@ -1,10 +1,11 @@
 """`headway translate --input report.md --output report.de.md`: a whole file, or nothing."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from headway import Translator, translate_file
+from headway import Translator
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
 from support.toy_models import sentences
@@ -33,18 +34,9 @@ def test_a_document_is_written_whole(
     written = out.read_text(encoding="utf-8")
     assert written.endswith(f"\n```\n{sentences(4, 9)[3]}\n```\n")
     assert written.startswith("# ")
-    assert written.count("**") in (
-        0,
-        2,
-    )  # none if no word of the random translation is between them
-    translator = Translator.load(model_directory)
-    heading = translator.translate(sentences(4, 9)[0])
-    assert heading != sentences(4, 9)[0]
-    again = page.with_name("again.md")
-    translate_file(translator, page, again)
-    assert sorted(path.name for path in page.parent.iterdir()) == [
-        "again.md", "page.de.md", "page.md",
-    ]  # fmt: skip
+    # Emphasis stands at words, of which the random translation may have none.
+    has_words = re.search(r"\w", written.split("\n\n")[1]) is not None
+    assert written.count("**") == 2 * has_words
 
 
 def test_a_document_that_cannot_be_read_leaves_nothing(

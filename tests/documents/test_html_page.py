@@ -117,7 +117,7 @@ def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> Non
         # Nothing else divides a word or a sentence.
         ("un<b>believ</b>able H<sub>2</sub>O", ["unbelievable H2O"]),
         ("<a>one</a> <a>two</a>, <a>thr</a>ee<a>four</a>", ["one two, threefour"]),
-        ("<a name=x></a>one<i>two</i><a>three</a><img><code>x</code><a>four</a>", ["onetwothree", "four"]),
+        ("<a name=x></a>one<a>three</a><img><code>x</code><a>four</a>", ["onethree", "four"]),
         ("one<a></a><a>two</a>", ["onetwo"]),
         ("<a>one</a><sup><a>[a]</a></sup><sup><a>[1]</a></sup> <a>two</a><a><sup>b</sup></a><a>3</a><a>4</a>.", ["one[a] twob34."]),
         ("<a>one</a><a>1</a><a> <b>two</b></a><a>three</a>", ["one1 two", "three"]),
@@ -127,7 +127,7 @@ def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts:
     assert translated(source) == texts
     page = HtmlPage(source)
     written = page.write([upper(block.text) for block in page.paragraphs])
-    assert sorted(re.findall("<.*?>", written)) == sorted(re.findall("<.*?>", source))
+    assert re.findall("<.*?>", written) == re.findall("<.*?>", source)
 
 
 @pytest.mark.parametrize(

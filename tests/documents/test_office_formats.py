@@ -307,7 +307,7 @@ def test_a_number_behind_the_size_of_a_font_does_not_become_part_of_the_size() -
 
 
 def make_table(names: list[str], formula: str = "", more: str = "") -> bytes:
-    """Return a spreadsheet with a table, whose header stands in shared strings."""
+    """Return a spreadsheet with a table; the texts of its header are shared strings."""
     space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     strings = "".join(f"<si><t>{name}</t></si>" for name in names)
     columns = "".join(f'<tableColumn id="{n}" name="{name}"/>' for n, name in enumerate(names, 1))

@@ -125,7 +125,7 @@ def test_prepared_data_must_have_the_vocabulary_of_the_model(model, other_text, 
 def test_the_command_that_started_a_run_from_a_model_goes_on_with_it(
     model, other_text, tmp_path, preset
 ):
-    """With a preset too, whose model section is not that of the run."""
+    """Also with a preset: its sizes of the model must not replace those of the run."""
     path = tmp_path / "run"
     line = [*fine_tune(path, other_text, model), *preset]
     run = opened(path, line)

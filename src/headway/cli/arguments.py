@@ -49,7 +49,7 @@ def make_parser(verb: str, module: ModuleType) -> "Parser":
 
 
 def _check_names(parser: "Parser", namespace: argparse.Namespace) -> None:
-    """Report a name of a file that is empty, as that of a variable of the shell that is not set."""
+    """Report an empty name of a file, such as ``"$MODEL"`` gives if the shell does not know MODEL."""
     for action in parser._actions:
         names: list[Any] = [getattr(namespace, action.dest, None)]
         while names and isinstance(

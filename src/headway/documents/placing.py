@@ -3,7 +3,7 @@
 Every element comes back once. The links of words decide where; what has no link keeps its relative place.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +20,9 @@ from headway.documents.points import (
     is_mark,
     is_trailing,
 )
+from headway.documents.word_ranges import Range, between, overlapped, translate_range
 from headway.text.languages import is_translatable
 from headway.text.word_links import Span, WordLinks
-
-Range = tuple[int, int]  # the first, and the one after the last
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class _Placing(Generic[Content]):
         out: list[str | Placed[Content]] = []
         at, word = span[0], words[0]
         # Inside an element only the links between its own words count.
-        pairs = [(s, t) for s, t in _between(pairs, own) if words[0] <= t < words[1]]
+        pairs = [(s, t) for s, t in between(pairs, own) if words[0] <= t < words[1]]
         found = self._find_words(elements, pairs, own, words)
         for number, (first, last, element) in enumerate(found, 1):
             if number > 1 and _can_share(found[number - 2], found[number - 1]):
@@ -125,7 +124,7 @@ class _Placing(Generic[Content]):
                     self.paragraph.text, element.inner, (element.start, element.end)
                 )
             else:
-                covered = _overlapped(self.links.source, (element.start, element.end))
+                covered = overlapped(self.links.source, (element.start, element.end))
                 inner = self.place(element.inner, pairs, covered, (first, last), (a, b))
             out.append(Placed(element, inner))
             out += [after] if after else []
@@ -146,16 +145,16 @@ class _Placing(Generic[Content]):
         for source, target in pairs:  # sorted by the source
             extents[target] = extents.get(target, (source, 0))[0], source + 1
         for element in elements:
-            covered = _overlapped(self.links.source, (element.start, element.end))
+            covered = overlapped(self.links.source, (element.start, element.end))
             if kept := self._find_kept(element):
-                placed.append((*_overlapped(self.links.target, kept), element))
+                placed.append((*overlapped(self.links.target, kept), element))
                 continue
             if element.start == element.end:
                 at = self._find_word_of_point(element, pairs, covered[0], words[1])
                 placed.append((at, at, element))
                 continue
             if covered not in places:
-                places[covered] = _translate_range(pairs, covered, own, words)
+                places[covered] = translate_range(pairs, covered, own, words)
             first, last = places[covered]
             others = any(
                 extents[word][0] < covered[0] or extents[word][1] > covered[1]
@@ -184,7 +183,7 @@ class _Placing(Generic[Content]):
             return last
         if is_behind_word(text, element.start):
             word = bisect_left(self.links.source, element.start, key=lambda word: word[0]) - 1
-            linked = _between(pairs, (word, word + 1))
+            linked = between(pairs, (word, word + 1))
             if linked:
                 return linked[-1][1] + 1
         next_pair = bisect_left(pairs, (following, 0))
@@ -222,7 +221,7 @@ class _Placing(Generic[Content]):
 
     def _find_rest_of_word(self, element: Element[Content]) -> tuple[str, str]:
         """Return what else is in the words that an element begins and ends in: before it, and behind it."""
-        first, last = _overlapped(self.links.source, (element.start, element.end))
+        first, last = overlapped(self.links.source, (element.start, element.end))
         if first == last:
             return "", ""
         (start, _), (_, end) = self.links.source[first], self.links.source[last - 1]
@@ -231,7 +230,7 @@ class _Placing(Generic[Content]):
 
     def _find_part_of_word(self, element: Element[Content], first: int, last: int) -> Span | None:
         """Return where the part of a word is that an element covers, such as the 2 in m2, if the word stays."""
-        covered = _overlapped(self.links.source, (element.start, element.end))
+        covered = overlapped(self.links.source, (element.start, element.end))
         if last - first != 1 or covered[1] - covered[0] != 1:
             return None
         own, other = self.links.source[covered[0]], self.links.target[first]
@@ -260,46 +259,3 @@ def _can_share(
 def _count_marks(text: str) -> int:
     """Return with how many punctuation marks a text begins."""
     return sum(1 for _ in takewhile(is_mark, text))
-
-
-def _overlapped(words: Sequence[Span], span: Span) -> Range:
-    """Return the range of words in a span of characters; an empty range starts at the next word."""
-    first = bisect_right(words, span[0], key=lambda word: word[1])
-    last = max(first, bisect_left(words, span[1], key=lambda word: word[0]))
-    return first, last
-
-
-def _between(pairs: Sequence[tuple[int, int]], words: Range) -> Sequence[tuple[int, int]]:
-    """Return the links of a range of source words; the pairs are sorted."""
-    first, last = (bisect_left(pairs, (word, 0)) for word in words)
-    return pairs[first:last]
-
-
-def _translate_range(
-    pairs: Sequence[tuple[int, int]], covered: Range, own: Range, words: Range
-) -> Range:
-    """Return the range of target words for a range of source words, within an element's range."""
-    (first, last), (low, high) = covered, words
-    if covered == own:
-        return words
-    inside = [target for _, target in _between(pairs, covered)]
-    if inside:
-        return _densest(inside)
-    # Without links the words keep their relative place.
-    fraction = (first - own[0]) / max(1, own[1] - own[0])
-    at = low + round(fraction * (high - low))
-    return at, min(high, at + last - first)
-
-
-def _densest(inside: Sequence[int]) -> Range:
-    """Return the range that maximizes its linked words minus its other words."""
-    best = (0, 0, 0)
-    start = total = end = 0
-    for word in sorted(set(inside)):
-        total -= word - end  # the words in between
-        if total <= 0:
-            start, total = word, 0
-        total, end = total + 1, word + 1
-        if total > best[0]:
-            best = (total, start, end)
-    return best[1], best[2]

@@ -60,8 +60,8 @@ TABLE3 = (
     ),
 )  # fmt: skip
 
-# The paper's rows (A) make heads narrower as there are more of them, so that nobody can say which of the two
-# matters. These two rows, which the paper does not have, change the number of heads and leave their width.
+# In the paper's rows (A), more heads are also narrower heads, so that they do not say which of the two matters.
+# These two rows, which the paper does not have, change the number of heads and keep their width.
 CONTROLS = (
     Row("A", "h = 1, d_k = 64", {"num_heads": 1, "d_k": 64, "d_v": 64}),
     Row("A", "h = 32, d_k = 64", {"num_heads": 32, "d_k": 64, "d_v": 64}),

@@ -43,7 +43,7 @@ def write_block(block: Block, translated: Translated, *, is_cell: bool) -> str:
 
 
 def _fit_emphasis(parts: Sequence[str | Placed[Mark]]) -> list[str | Placed[Mark]]:
-    """Return a translation whose marks of emphasis stand at words; a reader would see the marks elsewhere.
+    """Return a translation in which marks of emphasis touch words: elsewhere they are shown as asterisks.
 
     Spaces at the edges of emphasis move out of it. Emphasis with nothing else inside is left out.
     """
