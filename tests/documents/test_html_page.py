@@ -11,11 +11,12 @@ import pytest
 from headway.documents.html.page import HtmlPage, write_block
 from headway.documents.html.parsing import parse_html, scan
 from headway.documents.paragraph import Translated
-from headway.text.word_links import WordLinks, word_spans
+from headway.text.word_links import WordLinks
+from headway.text.words import find_words
 
 
 def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> WordLinks:
-    return WordLinks(word_spans(source), word_spans(target), list(pairs))
+    return WordLinks(find_words(source), find_words(target), list(pairs))
 
 
 def one_block(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> str:

@@ -12,7 +12,8 @@ from headway.documents.opening import OFFICE as OFFICE_KINDS
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
-from headway.text.word_links import WordLinks, word_spans
+from headway.text.word_links import WordLinks
+from headway.text.words import find_words
 from support.document_promises import changed, damaged, unchanged
 from support.documents import make_file, marked
 from support.office_damage import HOSTILE, ILL_FORMED
@@ -33,7 +34,7 @@ def reverse(paragraph: Paragraph[object]) -> Translated:
     words = paragraph.text.upper().split()
     target = " ".join(reversed(words))
     pairs = [(n, len(words) - 1 - n) for n in range(len(words))]
-    return Translated(target, WordLinks(word_spans(paragraph.text), word_spans(target), pairs))
+    return Translated(target, WordLinks(find_words(paragraph.text), find_words(target), pairs))
 
 
 def read(data: bytes, name: str) -> str:

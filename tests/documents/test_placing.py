@@ -8,7 +8,8 @@ from headway.documents.dividing import divide
 from headway.documents.opening import open_document
 from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.documents.placing import Placed, place
-from headway.text.word_links import WordLinks, word_spans
+from headway.text.word_links import WordLinks
+from headway.text.words import find_words
 
 
 def show(parts: list[str | Placed[str]]) -> str:
@@ -19,7 +20,7 @@ def show(parts: list[str | Placed[str]]) -> str:
 
 
 def linked(text: str, target: str, *pairs: tuple[int, int]) -> Translated:
-    return Translated(target, WordLinks(word_spans(text), word_spans(target), list(pairs)))
+    return Translated(target, WordLinks(find_words(text), find_words(target), list(pairs)))
 
 
 def test_elements_of_an_unchanged_text_stay_at_their_characters() -> None:
@@ -78,7 +79,7 @@ def test_kept_text_does_not_replace_words_that_translate_other_words() -> None:
 def test_the_time_for_kept_text_grows_with_the_length() -> None:
     def seconds(count: int) -> float:
         text = " ".join(f"a{n}" for n in range(count))
-        spans = word_spans(text)
+        spans = find_words(text)
         paragraph = Paragraph(text, [Element(*span, "n", is_kept=True) for span in spans])
         found = linked(text, text.upper(), *((n, n) for n in range(count)))
         started = time.process_time()
@@ -125,7 +126,7 @@ def test_marks_at_the_ends_of_an_element_are_replaced_with_it() -> None:
         start = text.index("«" if "«" in text else "(")
         end = text.index("»" if "»" in text else ")") + 1
         kept = Paragraph(text, [Element(start, end, "k", is_kept=True)])
-        spans = word_spans(text)
+        spans = find_words(text)
         target = text.upper().replace("«", "„").replace("»", "“")
         found = linked(text, target, *((n, n) for n in range(len(spans))))
         assert show(place(kept, found)).startswith(f"{before.upper()}<k:{text[start:end]}>{after}")
@@ -135,6 +136,38 @@ def test_elements_among_spaces_stay_among_them() -> None:
     paragraph = Paragraph("a   b", [Element(2, 2, "x"), Element(3, 3, "y")])
     found = linked("a   b", "A   B", (0, 0), (1, 1))
     assert show(place(paragraph, found)) == "A <x:> <y:> B"
+
+
+def test_the_mark_that_ends_the_text_is_not_in_an_element_that_moves_there() -> None:
+    text = "I saw the cat today."
+    cat = Paragraph(text, [Element(10, 13, "b")])
+    found = linked(text, "Heute sah ich eine Katze.", (0, 2), (1, 1), (2, 3), (3, 4), (4, 0))
+    assert show(place(cat, found)) == "Heute sah ich eine <b:Katze>."
+    all_of_it = Paragraph(text, [Element(0, 20, "b")])
+    assert show(place(all_of_it, found)) == "<b:Heute sah ich eine Katze.>"
+    unended = linked(text[:-1], "Heute sah ich eine Katze!", (3, 4))
+    assert show(place(Paragraph(text[:-1], cat.elements), unended)).endswith("<b:Katze!>")
+
+
+def test_elements_are_around_single_characters_where_no_spaces_separate_words() -> None:
+    text, target = "the dog sees a cat.", "犬は子猫を見る。"
+    pairs = [(1, 0), (0, 1), (4, 2), (4, 3), (2, 4), (2, 5), (2, 6)]
+    animals = [Element(4, 7, "b"), Element(15, 18, "i")]
+    found = linked(text, target, *pairs)
+    assert show(place(Paragraph(text, animals), found)) == "<b:犬>は<i:子猫>を見る。"
+    note = [Element(18, 18, "n")]
+    assert show(place(Paragraph(text, note), found)) == "犬は子猫<n:>を見る。"
+    # And the other way round.
+    back = linked(target, text, *((t, s) for s, t in pairs))
+    elements = [Element(0, 1, "b"), Element(2, 4, "i"), Element(4, 4, "n")]
+    expected = "the <b:dog> sees a <i:cat>.<n:>"
+    assert show(place(Paragraph(target, elements), back)) == expected
+
+
+def test_a_sentence_without_spaces_is_divided() -> None:
+    texts = ["the dog", "sees a cat"]
+    found = linked(" ".join(texts), "犬は、猫を見る。", (0, 0), (1, 0), (4, 2), (2, 4), (2, 5))
+    assert [part.text for part in divide(texts, found)] == ["犬は、", "猫を見る。"]
 
 
 def test_a_sentence_is_divided_where_its_links_say() -> None:
@@ -184,7 +217,7 @@ def test_elements_of_two_words_that_become_one_stand_around_it(
     [paragraph] = document.paragraphs
     target = "der Feuerwehrwagen hält"
     links = WordLinks(
-        word_spans(paragraph.text), word_spans(target), [(0, 0), (1, 1), (2, 1), (3, 2)]
+        find_words(paragraph.text), find_words(target), [(0, 0), (1, 1), (2, 1), (3, 2)]
     )
     assert document.write([Translated(target, links)]).decode() == expected
 

@@ -13,6 +13,7 @@ from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
 from headway.text.word_links import WordLinks
+from headway.text.words import find_words
 from support.documents import make_file, marked
 
 GERMAN = DocumentOptions("en", "de", ("text",))
@@ -282,6 +283,24 @@ def test_a_sentence_across_subtitles_is_one_text() -> None:
         assert "- WHO?\n- ME." in out.replace("\r", "")
         assert out.count("\n") == source.count("\n")
         assert out.count("\r") == source.count("\r")
+
+
+def test_a_subtitle_has_lines_also_where_no_spaces_separate_words() -> None:
+    source = "1\n00:01:02,000 --> 00:01:03,000\nThe <i>dog</i> sees\na cat.\n"
+    document = open_document(source.encode(), "x.srt")
+    [paragraph] = document.paragraphs
+    target = "犬は、とても小さい猫を見る。"
+    links = WordLinks(find_words(paragraph.text), find_words(target), [(1, 0)])
+    written = document.write([Translated(target, links)]).decode().split("\n", 2)[2]
+    assert written == "<i>犬</i>は、とても小\nさい猫を見る。\n"
+    # A long one gets a second line: a Chinese character is as wide as two letters.
+    source = source.replace("\na cat", " a cat")
+    [long, short] = [
+        open_document(source.encode(), "x.srt").write([Translated("猫" * count)]).decode()
+        for count in (30, 20)
+    ]
+    assert "猫" * 15 + "\n" + "猫" * 15 + "\n" in long.replace("<i>", "").replace("</i>", "")
+    assert "猫" * 20 + "\n" in short.replace("<i>", "").replace("</i>", "")
 
 
 def test_what_does_not_go_on_is_not_joined() -> None:

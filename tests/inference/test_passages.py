@@ -3,7 +3,8 @@
 import pytest
 
 from headway.inference.passages import Passage
-from headway.text.word_links import WordLinks, word_spans
+from headway.text.word_links import WordLinks
+from headway.text.words import find_words
 
 TEXTS = [
     "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
@@ -38,7 +39,7 @@ def test_sentences_without_a_space_get_one_where_the_language_has_them() -> None
 
 
 def linked(source: str, target: str, pairs: list[tuple[int, int]]) -> WordLinks:
-    return WordLinks(word_spans(source), word_spans(target), list(pairs))
+    return WordLinks(find_words(source), find_words(target), list(pairs))
 
 
 def test_links_go_through_a_third_language() -> None:
@@ -47,5 +48,5 @@ def test_links_go_through_a_third_language() -> None:
     assert first.then(second).pairs == [(0, 1), (1, 0)]
     # A dash is not a word to translate: it is a target word of the first text only.
     first = linked("a b", "x — z", [(0, 0), (1, 2)])
-    second = WordLinks([(0, 1), (4, 5)], word_spans("p q"), [(0, 1), (1, 0)])
+    second = WordLinks([(0, 1), (4, 5)], find_words("p q"), [(0, 1), (1, 0)])
     assert first.then(second).pairs == [(0, 1), (1, 0)]

@@ -21,10 +21,9 @@ from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
 from headway.inference.alignment import (
     alignment_layers,
-    core_numbers,
     link_words,
     sum_by_words,
-    word_numbers,
+    words_of_tokens,
 )
 from headway.inference.native_engine import NativeEngine
 from headway.inference.splitting import join_translations, split_line
@@ -195,19 +194,32 @@ def test_words_are_linked_by_the_largest_weights() -> None:
             [0.0, 0.0, 0.0, 1.0, 0.0],  # </s> belongs to no word
         ]
     )
-    assert link_words(sum_by_words(weights, [0, 1, 1, 2], [0, 0, 1])) == [(1, 0), (0, 1)]
-    assert link_words(sum_by_words(weights, [], [0, 0, 1])) == []
-    assert link_words(sum_by_words(weights, [0, 1, 1, 2], [])) == []
+    source = [range(0, 1), range(1, 2), range(1, 2), range(2, 3)]
+    target = [range(0, 1), range(0, 1), range(1, 2)]
+    assert link_words(sum_by_words(weights, source, target)) == [(1, 0), (0, 1)]
+    assert link_words(sum_by_words(weights, [], target)) == []
+    assert link_words(sum_by_words(weights, source, [])) == []
+
+
+def test_all_characters_of_a_token_are_linked_where_no_spaces_separate_words() -> None:
+    pieces = ["犬", "を見", "た", "。"]
+    words = words_of_tokens(lambda ids: "".join(pieces[i] for i in ids), range(len(pieces)))
+    assert words == [range(0, 1), range(1, 3), range(3, 4), range(0)]
+    weights = torch.tensor([[0.1, 0.6, 0.1, 0.2], [0.5, 0.2, 0.2, 0.1]])
+    english = [range(0, 1), range(1, 2)]
+    assert link_words(sum_by_words(weights, words, english)) == [(1, 0), (2, 0), (0, 1)]
+    assert link_words(sum_by_words(weights.T, english, words)) == [(1, 0), (0, 1), (0, 2), (1, 3)]
 
 
 def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
     pieces = ["(", "A", " dog", ".", ")", " -", " we", "'", "ll", "!"]
-    numbers = core_numbers(lambda ids: "".join(pieces[i] for i in ids), range(len(pieces)))
-    assert numbers == [-1, 0, 1, -1, -1, 2, 3, -1, 3, -1]
+    words = words_of_tokens(lambda ids: "".join(pieces[i] for i in ids), range(len(pieces)))
+    assert [list(of) for of in words] == [[], [0], [1], [], [], [2], [3], [], [3], []]
     # Most attention rests on the final mark.
     weights = torch.tensor([[0.3, 0.2, 0.5], [0.2, 0.3, 0.5], [0.1, 0.2, 0.7]])
-    source = core_numbers(lambda ids: "".join([" Hunde", " bellen", "."][i] for i in ids), range(3))
-    assert link_words(sum_by_words(weights, source, [0, 1, -1])) == [(0, 0), (1, 1)]
+    pieces = [" Hunde", " bellen", "."]
+    words = words_of_tokens(lambda ids: "".join(pieces[i] for i in ids), range(3))
+    assert link_words(sum_by_words(weights, words, words)) == [(0, 0), (1, 1)]
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, [0]), (3, [0, 1, 2]), (6, [4]), (12, [10])])
@@ -219,9 +231,10 @@ def test_few_layers_align_together(count, expected):
 def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
     for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
         ids = tokenizer.encode_source([text])[0][:-1]
-        numbers = word_numbers(tokenizer.decode_source, ids)
-        assert numbers[-1] == len(text.split()) - 1
-        assert all(0 <= b - a <= 1 for a, b in pairwise(numbers))
+        words = [of for of in words_of_tokens(tokenizer.decode_source, ids) if of]
+        assert words[-1] == range(len(text.split()) - 1, len(text.split()))
+        assert all(len(of) == 1 for of in words)
+        assert all(0 <= b.start - a.start <= 1 for a, b in pairwise(words))
 
 
 def test_the_alignment_of_a_split_line_counts_all_its_words(

@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Translated
-from headway.text.word_links import WordLinks, word_spans
+from headway.text.word_links import WordLinks
+from headway.text.words import find_words
 from support.documents import make_file
 from support.office_files import OFFICE_MAKERS
 
@@ -56,7 +57,7 @@ def capitalize(data: bytes, name: str) -> bytes:
     found = []
     for paragraph in document.paragraphs:
         target = paragraph.text.upper()
-        words = word_spans(paragraph.text), word_spans(target)
+        words = find_words(paragraph.text), find_words(target)
         pairs = [(number, number) for number in range(len(words[0]))]
         found.append(Translated(target, WordLinks(*words, pairs)))
     return document.write(found)

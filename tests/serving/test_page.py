@@ -10,6 +10,7 @@ import pytest
 
 from headway.pictures.page import style_sheet, view_script
 from headway.serving.page import page_files
+from headway.text.words import find_words
 from support.pages import PICTURE_SCRIPTS, SERVER_SCRIPTS, Page, evaluate, foreign_addresses
 
 SCRIPTS = sorted([*PICTURE_SCRIPTS.glob("*.js"), *SERVER_SCRIPTS.glob("*.js")])
@@ -62,8 +63,14 @@ def test_scripts_never_turn_text_into_markup_or_code(path: Path) -> None:
 
 
 def test_the_browser_counts_words_as_the_server_does() -> None:
-    text = "  Ein\u00a0Hund,\u2003der\x1cläuft \x85 …\n\n🐶🐶\u3000x\u2028y\u200bz\t"
-    assert evaluate(WORDS, "headway.words(given).map((word) => word.text)", text) == text.split()
+    spaced = "  Ein\u00a0Hund,\u2003der\x1cläuft \x85 …\n\n🐶🐶\u3000x\u2028y\u200bz\t"
+    for text in (
+        spaced,
+        "犬は「猫」を見た。GPT-4（Hello「か\u3099」)コンピューター ส วัสดี\U00020001[x] 한국어",
+    ):
+        words = [text[start:end] for start, end in find_words(text)]
+        assert evaluate(WORDS, "headway.words(given).map((word) => word.text)", text) == words
+    assert [spaced[start:end] for start, end in find_words(spaced)] == spaced.split()
 
 
 def test_lines_of_the_glossary_become_rows() -> None:

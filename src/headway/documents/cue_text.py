@@ -3,11 +3,13 @@
 import html
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from itertools import pairwise
+from unicodedata import east_asian_width
 
 from headway.documents.blocks import Block, Part, flatten, make_block
 from headway.documents.paragraph import Translated
 from headway.documents.placing import place
+from headway.text.words import find_words
 
 LINE = 42  # characters of a line that can be read in time, by most guidelines
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{\\[^{}\r\n]*\}|(?<!\s)\s*[\r\n]\s*")
@@ -54,31 +56,44 @@ def write_cue(block: Block, translated: Translated, has_references: bool, line_e
     if translated.text == block.text:
         return block.source
     lines = re.split(r"(?<!\s)\s*[\r\n]\s*", block.source)
-    longest = max(LINE, *(len(_MARKUP.sub("", line)) for line in lines))
-    needed = -(-len(translated.text) // longest)
-    text = _wrap(translated.text, max(len(lines), min(needed, 2)))
-    # A line break takes the place of one space, so that links and spans stay right.
-    parts = flatten(place(block, Translated(text, translated.links)))
-    written = "".join(
-        part if is_markup or not has_references else html.escape(part, quote=False)
-        for part, is_markup in parts
-    )
-    return written.replace("\n", line_end)
+    longest = max(LINE, *(_width(_MARKUP.sub("", line)) for line in lines))
+    needed = -(-_width(translated.text) // longest)
+    parts = [*flatten(place(block, translated))]
+    text = "".join(part for part, is_markup in parts if not is_markup)
+    breaks = _find_breaks(text, max(len(lines), min(needed, 2)))
+    written, at = "", 0
+    for part, is_markup in parts:
+        if is_markup:
+            written += part
+            continue
+        ends = [place - at for place in breaks if at <= place < at + len(part)]
+        first, *rest = [part[start:end] for start, end in pairwise([0, *ends, len(part)])]
+        broken = line_end.join([first, *(piece.removeprefix(" ") for piece in rest)])
+        written += html.escape(broken, quote=False) if has_references else broken
+        at += len(part)
+    return written
 
 
-def _wrap(text: str, count: int) -> str:
-    """Break a text into lines of similar length; each break replaces a space."""
-    text = text.replace("\n", " ")
-    breaks: Sequence[int] = [at for at, character in enumerate(text) if character == " "]
-    out = list(text)
-    at = 0
+def _width(text: str) -> int:
+    """Return how many letters are as wide as a text; Chinese characters and the like are as wide as two."""
+    return sum(1 + (east_asian_width(character) in "WF") for character in text)
+
+
+def _find_breaks(text: str, count: int) -> list[int]:
+    """Return where a text is broken into lines of similar length.
+
+    A break takes the place of the space there, or stands between two words of a script without spaces.
+    """
+    starts = [start for start, _ in find_words(text)][1:]
+    places = [start - (text[start - 1] == " ") for start in starts]
+    places = [place for place in places if not text[place - 1].isspace()]
+    found, at = [], 0
     for number in range(1, count):
-        low, high = bisect_right(breaks, at), bisect_left(breaks, len(text) - 1)
-        if low >= high:
+        low = bisect_right(places, at)
+        if low == len(places):
             break
         ideal = at + (len(text) - at) / (count - number + 1)
-        after = bisect_left(breaks, ideal, low, high)
-        nearest = breaks[max(low, after - 1) : min(high, after + 1)]
-        at = min(nearest, key=lambda place: abs(place - ideal))
-        out[at] = "\n"
-    return "".join(out)
+        after = bisect_left(places, ideal, low)
+        at = min(places[max(low, after - 1) : after + 1], key=lambda place: abs(place - ideal))
+        found.append(at)
+    return found

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from headway.documents.paragraph import Translated
-from headway.text.word_links import Span, WordLinks
+from headway.text.word_links import WordLinks
+from headway.text.words import Span
 
 _MARK_BONUS = 1.5  # how many links a comma at the end of a part is worth
 _DISTANCE = 8.0  # how many links the length of the sentence is worth
@@ -66,7 +67,7 @@ def _find_cut(
         if cut < first:
             continue
         at = words[cut][0] if cut < len(words) else len(target)
-        mark = target[words[cut - 1][1] - 1] in ",;:.!?…–—"
+        mark = target[words[cut - 1][1] - 1] in ",;:.!?…–—、，；：。！？"
         score = total + _MARK_BONUS * mark - _DISTANCE * abs(at - ideal) / max(1, len(target))
         if score > best_score:
             best, best_score = cut, score

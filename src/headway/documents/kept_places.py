@@ -3,7 +3,7 @@
 from typing import Any
 
 from headway.documents.paragraph import Paragraph, walk
-from headway.text.word_links import Span
+from headway.text.words import Span
 
 
 def find_kept(paragraph: Paragraph[Any], target: str) -> dict[int, Span]:

@@ -22,7 +22,8 @@ from headway.documents.points import (
 )
 from headway.documents.word_ranges import Range, between, overlapped, translate_range
 from headway.text.languages import is_translatable
-from headway.text.word_links import Span, WordLinks
+from headway.text.word_links import WordLinks
+from headway.text.words import Span
 
 
 @dataclass(frozen=True)
@@ -208,9 +209,11 @@ class _Placing(Generic[Content]):
             before, after = self._find_rest_of_word(element)
             if is_translatable(before + after):  # the rest of the word must not be lost
                 return (b, b) if is_translatable(before) else (a, a)
-        # Punctuation beside the element in the source stays outside of it, and punctuation in it inside.
-        inside = text[element.start : element.end]
-        if element.end < len(text) and is_mark(text[element.end]) and not inside[-1].isspace():
+        # Punctuation beside the element in the source stays outside of it, and punctuation in it inside. The mark
+        # that ends the text stays outside, too, if the element moves there.
+        inside, behind = text[element.start : element.end], text[element.end :].rstrip()
+        moves_to_end = last == len(words) and behind and is_mark(behind[-1])
+        if behind and (is_mark(text[element.end]) or moves_to_end) and not inside[-1].isspace():
             others = _count_marks(target[a:b][::-1]) - _count_marks(inside[::-1])
             b = max(a + 1, b - max(0, others))
         if element.start and is_mark(text[element.start - 1]) and not inside[0].isspace():

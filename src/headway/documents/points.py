@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
-from headway.text.word_links import Span
+from headway.text.words import Span, is_word_alone
 
 _MOST_MARKS = 8  # behind a footnote
 _MOST_SPACES = 16  # between words
@@ -28,6 +28,8 @@ def is_behind_word(text: str, place: int) -> bool:
     """Return whether a place is behind the letters of a word, before its punctuation."""
     if not place or text[place - 1].isspace():
         return False
+    if is_word_alone(text[place - 1]):
+        return True
     rest = text[place : place + _MOST_MARKS]
     marks = next((n for n, character in enumerate(rest) if not is_mark(character)), len(rest))
     return marks == len(rest) or rest[marks].isspace()

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from headway.text.word_links import Span
+from headway.text.words import Span
 
 Range = tuple[int, int]  # the first, and the one after the last
 

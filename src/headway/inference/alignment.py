@@ -1,6 +1,6 @@
 """Align source and target words by encoder-decoder attention (paper: section 3.2.3).
 
-Shapes: S source tokens, T target tokens. Words are separated by white space.
+Shapes: S source tokens, T target tokens. Words are those of `headway.text.words.find_words`.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from headway.config import ModelConfig
 from headway.inference.batching import batch_by_length, pad_right
 from headway.model import Transformer, watch
 from headway.text.tokenizer import Tokenizer
+from headway.text.words import find_words
 
 
 def align_words(
@@ -42,10 +43,16 @@ def align_words(
 def link_words(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     """Link each target word to the source word that it attends to most.
 
+    These are several words if one token has them, as in scripts without spaces between words.
+
     Args:
         weights: From `weigh_words`.
     """
-    return [(row.index(max(row)), target) for target, row in enumerate(weights) if row]
+    links = []
+    for target, row in enumerate(weights):
+        most = max(row, default=0.0)
+        links += [(source, target) for source, weight in enumerate(row) if most and weight == most]
+    return links
 
 
 @torch.inference_mode()
@@ -111,31 +118,31 @@ def alignment_layers(config: ModelConfig) -> list[str]:
     return [f"decoder.layers.{number}.cross" for number in range(count)]
 
 
-def word_numbers(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> list[int]:
-    """Return the number of the word that each token belongs to, from 0; -1 before the first word.
+def words_of_tokens(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> list[range]:
+    """Return the numbers of the words that each token belongs to, from 0.
+
+    A token has several words only in scripts without spaces between them. Punctuation that touches a word has
+    none: much attention rests on the mark at the end of a sentence, and the word before it has no part in that.
 
     Args:
         decode: Turns ids into text.
         ids: Token ids without control symbols.
     """
-    return [len(decode(ids[: end + 1]).split()) - 1 for end in range(len(ids))]
-
-
-def core_numbers(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> list[int]:
-    """Return the same as `word_numbers`, but -1 for punctuation that touches a word.
-
-    Much attention rests on the mark at the end of a sentence, and the word before it has no part in that.
-    """
     texts = [decode(ids[: end + 1]) for end in range(len(ids))]
-    numbers = word_numbers(decode, ids)
+    counts = [len(find_words(text)) for text in texts]
+    words = [
+        # Without a new word the token goes on with the last one; there is none before the first.
+        range(before if before < count else max(0, count - 1), count)
+        for before, count in zip([0, *counts], counts, strict=False)
+    ]
     has_letters = [
         any(character.isalnum() for character in text[len(before) :])
         for before, text in zip(["", *texts], texts, strict=False)
     ]
-    cores = {number for number, is_core in zip(numbers, has_letters, strict=True) if is_core}
+    cores = {word for of, is_core in zip(words, has_letters, strict=True) if is_core for word in of}
     return [
-        -1 if number in cores and not is_core else number
-        for number, is_core in zip(numbers, has_letters, strict=True)
+        range(0) if not is_core and cores.issuperset(of) else of
+        for of, is_core in zip(words, has_letters, strict=True)
     ]
 
 
@@ -159,26 +166,29 @@ def weigh_words(
     has_symbol = bool(tokenizer.target_language or tokenizer.named_language(text.strip()))
     return sum_by_words(
         weights_TS[:, has_symbol:],
-        core_numbers(tokenizer.decode_source, source[has_symbol:-1]),
-        core_numbers(tokenizer.decode, target[:-1]),
+        words_of_tokens(tokenizer.decode_source, source[has_symbol:-1]),
+        words_of_tokens(tokenizer.decode, target[:-1]),
     )
 
 
 def sum_by_words(
-    weights_TS: Tensor, source_words: Sequence[int], target_words: Sequence[int]
+    weights_TS: Tensor, source_words: Sequence[range], target_words: Sequence[range]
 ) -> list[list[float]]:
-    """Return for each target word how much its tokens attend to each source word.
+    """Return for each target word how much its tokens attend to the tokens of each source word.
 
     Args:
         weights_TS: Attention weights; rows and columns after the last word, such as those of ``</s>``, do not
             count.
-        source_words: The word of each source token, from `word_numbers`.
-        target_words: The word of each target token.
+        source_words: The words of each source token, from `words_of_tokens`.
+        target_words: The words of each target token.
     """
-    count_S, count_T = max(source_words, default=-1) + 1, max(target_words, default=-1) + 1
+    count_S, count_T = (
+        max((of.stop for of in words), default=0) for words in (source_words, target_words)
+    )
     total = [[0.0] * count_S for _ in range(count_T)]
-    for row, target in zip(weights_TS.tolist(), target_words, strict=False):
-        for weight, source in zip(row, source_words, strict=False):
-            if target >= 0 and source >= 0:
-                total[target][source] += weight
+    for row, targets in zip(weights_TS.tolist(), target_words, strict=False):
+        for weight, sources in zip(row, source_words, strict=False):
+            for target in targets:
+                for source in sources:
+                    total[target][source] += weight
     return total

@@ -13,7 +13,7 @@ NUMBER = re.compile(r"\d+(?:[.,:\u00a0\u202f'’]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 _UNIT = re.compile(r"\w+")
 _STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{4,}")  # a loop inside a word
-SMALLESTNUMBER = 13  # languages often spell smaller ones as words
+SMALLEST_NUMBER = 13  # languages often spell smaller ones as words
 LONGEST_LOOP = 12  # words, or characters of a script without spaces
 COPIES = 3  # of the same words, one after the other
 LEAST_WORDS = 3  # of a text of which a translation must differ
@@ -54,7 +54,7 @@ def list_numbers(text: str) -> Counter[str]:
     found = ("".join(c for c in number if c.isdigit()) for number in NUMBER.findall(text))
     plain = ("".join(map(_plain_digit, digits)).lstrip("0") for digits in found)
     return Counter(
-        digits for digits in plain if len(digits) > 2 or int(digits or 0) >= SMALLESTNUMBER
+        digits for digits in plain if len(digits) > 2 or int(digits or 0) >= SMALLEST_NUMBER
     )
 
 

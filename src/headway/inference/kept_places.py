@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.inference.readings import WORD, KeptName, KeptTag, Reading
+from headway.inference.readings import KeptName, KeptTag, Reading
 from headway.text.tokenizer import Tokenizer
-from headway.text.words import is_inside_word
+from headway.text.words import Span, find_words, is_inside_word, word_at
 
 _NAME = re.compile(r"</?([\w:.-]+)")
 _MARKS = re.compile(r"[^\w\s]*$")
@@ -38,11 +38,11 @@ class Restored(NamedTuple):
     @property
     def words(self) -> list[int]:
         """For each word of the translation of the reading the number of its word in ``text``."""
-        words = []
-        for start in map(re.Match.start, WORD.finditer(self.translation)):
+        words, numbers = find_words(self.text), []
+        for start, _ in find_words(self.translation):
             shift = next((grown for place, grown in reversed(self.shifts) if place < start), 0)
-            words.append(max(0, len(self.text[: start + shift + 1].split()) - 1))
-        return words
+            numbers.append(max(0, word_at(words, start + shift)))
+        return numbers
 
 
 def restore_kept(
@@ -81,9 +81,9 @@ def _replace_names(
             first += len(text[first:last]) - len(text[first:last].lstrip())
             edits.append(Edit(first, last, name.text))
         else:  # nothing has kept the constraints: the name keeps its relative place
-            words = [*WORD.finditer(text)]
+            words = find_words(text)
             place = round((number + 1) / (len(reading.names) + 1) * len(words))
-            at = words[place].start() if place < len(words) else len(text)
+            at = words[place][0] if place < len(words) else len(text)
             edits.append(Edit(at, at, f"{name.text} " if place < len(words) else f" {name.text}"))
     return edits
 
@@ -116,7 +116,7 @@ def _place_tags(reading: Reading, text: str, links: WordPairs) -> list[Edit]:
     """Return the edits that put tags around the translations of their words."""
     if not reading.tags:
         return []
-    words = [word.span() for word in WORD.finditer(text)]
+    words = find_words(text)
     closing = _pair_tags(reading.tags)
     edits: list[Edit | None] = [None] * len(reading.tags)
     # The open pairs: where each closes, and which characters are free for tags inside. Pairs never cross.
@@ -165,13 +165,13 @@ def _pair_tags(tags: Sequence[KeptTag]) -> dict[int, int]:
 
 
 def _find_range(
-    reading: Reading, first: int, last: int, words: Sequence[tuple[int, int]], links: WordPairs
+    reading: Reading, first: int, last: int, words: Sequence[Span], links: WordPairs
 ) -> tuple[int, int]:
     """Return the range of target words for a range of words of a reading."""
     inside = [target for source, target in links if first <= source < last and target < len(words)]
     if inside:
         return min(inside), max(inside) + 1
-    count = len(reading.text.split())
+    count = len(find_words(reading.text))
     if first <= 0 and last >= count:
         return 0, len(words)
     at = round(first / max(1, count) * len(words))
@@ -184,9 +184,7 @@ def _find_marks(text: str) -> str:
     return found[0] if found else ""
 
 
-def _place_alone(
-    tag: KeptTag, words: Sequence[tuple[int, int]], text: str, links: WordPairs
-) -> Edit:
+def _place_alone(tag: KeptTag, words: Sequence[Span], text: str, links: WordPairs) -> Edit:
     """Return the edit for a tag that is not one of a pair."""
     if tag.word == 0:
         return Edit(0, 0, tag.text if tag.is_followed else f"{tag.text} ")

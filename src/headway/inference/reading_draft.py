@@ -4,6 +4,7 @@ import re
 
 from headway.inference.constraints import Constraint
 from headway.inference.readings import KeptName, KeptTag, PlacedTerm, Reading
+from headway.text.words import find_words
 
 _CLOSING = re.compile(r"[.,;:!?]")
 
@@ -33,7 +34,7 @@ class ReadingDraft:
         is_closed = self.text.strip() and not is_attached and _CLOSING.match(following)
         if is_closed and not kept.startswith("<") and self._end_at_word():
             kept, is_attached = f" {kept}", True
-        word = len(self.text.split())
+        word = len(find_words(self.text))
         self.tags.append(KeptTag(kept, word, is_attached, bool(following.strip())))
         self.pieces.append(("", source))
 
@@ -49,7 +50,7 @@ class ReadingDraft:
         if any(tag.text.startswith("<") for tag in self.tags[first:]):
             return False
         self.text = self.text.rstrip()
-        word = len(self.text.split())
+        word = len(find_words(self.text))
         self.tags[first:] = [KeptTag(f" {t.text}", word, True, True) for t in self.tags[first:]]
         shorter = self.pieces[last][0].rstrip()
         space = self.pieces[last][0][len(shorter) :]

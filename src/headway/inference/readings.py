@@ -1,12 +1,10 @@
 """A reading: the text that a model reads in the place of a segment with placeholders or terms of a glossary."""
 
-import re
 from typing import NamedTuple
 
 from headway.inference.constraints import Constraint
 from headway.text.steady_phrases import SteadyPhrase
-
-WORD = re.compile(r"\S+")
+from headway.text.words import find_words, word_at
 
 
 class StandIn(NamedTuple):
@@ -95,5 +93,5 @@ class Reading(NamedTuple):
             common = range(len(written)) if written == source else [0] * len(written)
             places += [len(original) + i for i in common]
             original += source
-        starts = [places[word.start()] for word in WORD.finditer(self.text)]
-        return tuple(max(0, len(original[: start + 1].split()) - 1) for start in starts)
+        words = find_words(original)
+        return tuple(max(0, word_at(words, places[start])) for start, _ in find_words(self.text))

@@ -16,10 +16,10 @@ import torch
 
 from headway.inference.alignment import cross_attention, weigh_words
 from headway.inference.beam_search import Hypothesis
-from headway.inference.readings import WORD, PlacedTerm, Reading
+from headway.inference.readings import PlacedTerm, Reading
 from headway.inference.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
-from headway.text.words import is_word_character
+from headway.text.words import find_words, is_word_character
 
 _CORE = re.compile(r"\w.*\w|\w", re.DOTALL)
 
@@ -92,8 +92,7 @@ def _write_terms(
     text = forward.tokenizer.decode(tokens)
     if not _has_spaces_between_words(reading.text + text):
         return None
-    source_words = [word.span() for word in WORD.finditer(reading.text)]
-    words = [word.span() for word in WORD.finditer(text)]
+    source_words, words = find_words(reading.text), find_words(text)
     edits: list[tuple[int, int, str]] = []
     for term in reading.terms:
         own = [n for n, (a, b) in enumerate(source_words) if a < term.end and b > term.start]

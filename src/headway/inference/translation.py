@@ -10,6 +10,7 @@ from headway.inference.defects import Defect
 from headway.inference.quality import Rating
 from headway.inference.splitting import Segment, join_translations
 from headway.text.tokenizer import Tokenizer
+from headway.text.word_links import WordLinks
 
 LINE_ENDS = re.compile(r"[\n\r]")
 WordPairs = list[tuple[int, int]]  # (number of a source word, number of a target word), from 0
@@ -25,8 +26,8 @@ class Translation:
             `headway.inference.choosing` ranks by.
         log_probability: Natural logarithm, summed over the tokens.
         tokens: The target tokens of all segments of the line.
-        alignment: Pairs (source word, target word) by attention. Words are separated by white space
-            and counted from 0. None if no alignment was asked for.
+        alignment: Pairs (source word, target word) by attention. Words are those of
+            `headway.text.words.find_words`, counted from 0. None if no alignment was asked for.
         quality: From 0 to 1: the chrF2 against a reference that such a translation probably has, divided by
             100. None if no quality was asked for.
         defects: What looks broken in the translation: loop, numbers, untranslated.
@@ -105,18 +106,10 @@ def _join_alignments(
     sources: list[str], texts: list[str], links: Sequence[WordPairs], named: str
 ) -> WordPairs:
     """Renumber the words of segments as words of the line, which starts with ``named``."""
-    pairs: WordPairs = []
-    source_before, target_before = named, ""
+    of_line = WordLinks.between(named + "".join(sources), join_translations(sources, texts))
+    start, before = len(named), ""
     for at, (source, text) in enumerate(zip(sources, texts, strict=True)):
-        first_source = _count_words_before(source_before, source)
-        first_target = _count_words_before(target_before, text)
-        pairs += [(s + first_source, t + first_target) for s, t in links[at]]
-        source_before += source
-        target_before = join_translations(sources[at : at + 2], [target_before + text, ""])
-    return pairs
-
-
-def _count_words_before(before: str, text: str) -> int:
-    """Count the words before ``text``; a word that continues in ``text`` does not count."""
-    is_split = before and not before[-1].isspace() and not text[:1].isspace()
-    return len(before.split()) - bool(is_split)
+        of_line.add_sentence(source, start, text, len(before), links[at])
+        start += len(source)
+        before = join_translations(sources[at : at + 2], [before + text, ""])
+    return of_line.pairs

@@ -36,7 +36,8 @@ from headway.serving.quality import check_quality, has_quality, list_sentences
 from headway.serving.rejection import Rejection
 from headway.serving.translation import TextTranslator
 from headway.text.languages import is_translatable, name_of
-from headway.text.word_links import Span, WordLinks
+from headway.text.word_links import WordLinks
+from headway.text.words import Span
 
 V = TypeVar("V")
 MAX_DETECTED = 3  # languages in an answer of /detect

@@ -1,18 +1,9 @@
 """Links between the words of a text and the words of its translation."""
 
-import re
-import sys
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-WORDS = re.compile(r"\S+")
-Span = tuple[int, int]
-
-
-def word_spans(text: str, start: int = 0) -> list[Span]:
-    """Return where each word of a text starts and ends, counted from ``start``."""
-    return [(start + m.start(), start + m.end()) for m in WORDS.finditer(text)]
+from headway.text.words import Span, find_words, word_at
 
 
 @dataclass
@@ -32,12 +23,12 @@ class WordLinks:
     @classmethod
     def between(cls, text: str, translation: str) -> "WordLinks":
         """Return the words of two texts without links."""
-        return cls(word_spans(text), word_spans(translation))
+        return cls(find_words(text), find_words(translation))
 
     @classmethod
     def identity(cls, text: str) -> "WordLinks":
         """Return the links of a text that stays as it is: each word to itself."""
-        spans = word_spans(text)
+        spans = find_words(text)
         return cls(spans, list(spans), [(i, i) for i in range(len(spans))])
 
     def add_sentence(
@@ -57,9 +48,9 @@ class WordLinks:
             target_start: Where the translation starts in the translated text.
             pairs: Word numbers within the sentence and within its translation.
         """
-        source, target = word_spans(sentence, start), word_spans(translation, target_start)
+        source, target = find_words(sentence, start), find_words(translation, target_start)
         self.pairs += dict.fromkeys(
-            (_word_at(self.source, source[s][0]), _word_at(self.target, target[t][0]))
+            (word_at(self.source, source[s][0]), word_at(self.target, target[t][0]))
             for s, t in pairs
             if s < len(source) and t < len(target)
         )
@@ -72,11 +63,6 @@ class WordLinks:
         through = dict.fromkeys(
             (source, target)
             for middle, target in other.pairs
-            for source in sources.get(_word_at(self.target, other.source[middle][0]), [])
+            for source in sources.get(word_at(self.target, other.source[middle][0]), [])
         )
         return WordLinks(self.source, other.target, list(through))
-
-
-def _word_at(spans: Sequence[Span], place: int) -> int:
-    """Return the number of the word that contains a character."""
-    return bisect_right(spans, (place, sys.maxsize)) - 1

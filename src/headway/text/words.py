@@ -1,10 +1,49 @@
-"""Where words begin and end, in scripts that put spaces between words, and what stands beside them."""
+"""Where words begin and end, and what stands beside them."""
 
 import re
+import sys
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
 
+Span = tuple[int, int]
+
+# Scripts without spaces between words: Thai, Lao, Burmese, Khmer; Chinese characters and hiragana.
+_SINGLE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+    "\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+)
+_KATAKANA = (
+    "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"  # mostly loan words, each of them in one piece
+)
+_OPENING = "「『（［｛〈《【〔“‘(\\[{<"
+_WORD = re.compile(
+    # Marks behind a character, combining ones too, belong to it, and opening ones to what follows.
+    rf"[{_OPENING}]{{0,8}}(?:[{_KATAKANA}]+|[{_SINGLE}])[^\w\s{_OPENING}]*"
+    rf"|(?:(?![{_OPENING}]{{1,8}}[{_SINGLE}{_KATAKANA}])[^\s{_SINGLE}{_KATAKANA}])+"
+)
+_SINGLE_CHARACTER = re.compile(f"[{_SINGLE}{_KATAKANA}]")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?\u3002\uff01\uff1f])\W*$")
+
+
+def find_words(text: str, start: int = 0) -> list[Span]:
+    """Return where each word of a text starts and ends, counted from ``start``.
+
+    White space separates words. In scripts without spaces between words each character is a word, with the
+    marks behind it; so is a row of katakana. Marks that touch a word belong to it.
+    """
+    return [(start + found.start(), start + found.end()) for found in _WORD.finditer(text)]
+
+
+def is_word_alone(character: str) -> bool:
+    """Return whether a character is of a script without spaces between words."""
+    return _SINGLE_CHARACTER.match(character) is not None
+
+
+def word_at(words: Sequence[Span], place: int) -> int:
+    """Return the number of the word that contains a character, or of the word before it; -1 if there is none."""
+    return bisect_right(words, (place, sys.maxsize)) - 1
 
 
 def is_word_character(text: str) -> bool:

@@ -11,7 +11,7 @@ from headway.documents.markdown.parser import make_parser
 from headway.documents.markdown.passage import Passage
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.documents.text_file import check_count, read_text_file
-from headway.text.word_links import Span
+from headway.text.words import Span
 
 LARGEST = 1_000_000  # characters
 MOST_MARKS = 50_000  # the parser takes a second for as many

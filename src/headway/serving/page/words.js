@@ -1,9 +1,20 @@
-/* Words and sentences of a text, and the elements that show them. White space separates words, as on
- * the server. Texts become text nodes only, so that no text is read as HTML. */
+/* Words and sentences of a text, and the elements that show them. Words are those of find_words on the
+ * server. Texts become text nodes only, so that no text is read as HTML. */
 (function (headway) {
   "use strict";
 
-  const WORD = /[^\s\x1c-\x1f\x85]+/g;
+  const SPACE = "\\s\\x1c-\\x1f\\x85";
+  // Scripts without spaces between words: each character is a word, and each row of katakana.
+  const SINGLE =
+    "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff" +
+    "\\u3005-\\u3007\\u3041-\\u309f\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{323af}";
+  const KATAKANA = "\\u30a1-\\u30fa\\u30fc-\\u30ff\\uff66-\\uff9f";
+  const OPENING = "「『（［｛〈《【〔“‘(\\[\\{<";
+  const WORD = new RegExp(
+    `[${OPENING}]{0,8}(?:[${KATAKANA}]+|[${SINGLE}])[^\\p{L}\\p{N}_${SPACE}${OPENING}]*` +
+      `|(?:(?![${OPENING}]{1,8}[${SINGLE}${KATAKANA}])[^${SPACE}${SINGLE}${KATAKANA}])+`,
+    "gu",
+  );
 
   /** Return the words of a text as {text, start, end}. */
   function words(text) {

@@ -1,0 +1,34 @@
+"""Words, with spaces between them and without."""
+
+import time
+
+import pytest
+
+from headway.text.words import find_words, word_at
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the cat, (sees)  3.5kg!", ["the", "cat,", "(sees)", "3.5kg!"]),
+        ("한국어 문장입니다.", ["한국어", "문장입니다."]),
+        ("犬は「猫」を見た。", ["犬", "は", "「猫」", "を", "見", "た。"]),
+        ("コンピューターとGPT-4（新）", ["コンピューター", "と", "GPT-4", "（新）"]),
+        ("สวัสดี โลก", ["ส", "วั", "ส", "ดี", "โ", "ล", "ก"]),
+        ("か\u3099き - 木", ["か\u3099", "き", "-", "木"]),
+        (" \u3000", []),
+    ],
+)
+def test_words_of_scripts_with_and_without_spaces(text, words):
+    spans = find_words(text)
+    assert [text[start:end] for start, end in spans] == words
+    assert find_words(text, 5) == [(start + 5, end + 5) for start, end in spans]
+    for number, (start, end) in enumerate(spans):
+        assert word_at(spans, start) == word_at(spans, end - 1) == number
+
+
+@pytest.mark.parametrize("piece", ["(", "「", "犬", "ー", "a", "。"])
+def test_the_time_grows_with_the_length(piece):
+    started = time.process_time()
+    find_words(piece * 1_000_000)
+    assert time.process_time() - started < 5  # a square would be days
