@@ -117,7 +117,7 @@ def describe_plan(out: Path, plan: "Plan") -> str:
 
 
 def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
-    """Do the stages that are not finished, and write the report; return the exit code."""
+    """Do the stages that are not finished, and keep the report up to date; return the exit code."""
     from headway.recipes.best import begin_recipe
     from headway.recipes.forecast import list_stages
     from headway.recipes.ledger import Ledger, unfinished_stages
@@ -127,8 +127,8 @@ def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
     count = len(list_stages(begin_recipe(out, plan.options, plan.facts, plan.choices)))
     finished: list[tuple[Stage, Result]] = []
     recipe = begin_recipe(out, plan.options, plan.facts, plan.choices)
-    code = 0
     for stage in unfinished_stages(recipe, ledger, finished):
+        write_report(out, plan, finished, is_complete=False)
         say(f"\n[{len(finished) + 1}/{count}] {stage.name}: {stage.purpose}")
         plan.check_files(out, stage.reads)
         started = time.monotonic()
@@ -137,12 +137,11 @@ def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
         if code:
             ledger.record_stop(stage, seconds)
             say(f"headway: {out} stopped in {stage.name}; headway best {out} goes on there")
-            break
+            return code
         ledger.record(stage, seconds)
-    write_report(out, plan, finished, is_complete=not code)
-    if not code:
-        say(f"\n{out}: finished; {out / 'report.html'} shows what each stage gave and cost")
-    return code
+    write_report(out, plan, finished, is_complete=True)
+    say(f"\n{out}: finished; {out / 'report.html'} shows what each stage gave and cost")
+    return 0
 
 
 def _do(stage: "Stage", processors: Processors) -> int:
