@@ -205,10 +205,24 @@ def test_all_characters_of_a_token_are_linked_where_no_spaces_separate_words() -
     pieces = ["犬", "を見", "た", "。"]
     words = words_of_tokens(lambda ids: "".join(pieces[i] for i in ids), range(len(pieces)))
     assert words == [range(0, 1), range(1, 3), range(3, 4), range(0)]
-    weights = torch.tensor([[0.1, 0.6, 0.1, 0.2], [0.5, 0.2, 0.2, 0.1]])
+    weights = torch.tensor([[0.5, 0.2, 0.1, 0.2], [0.1, 0.6, 0.2, 0.1]])
     english = [range(0, 1), range(1, 2)]
-    assert link_words(sum_by_words(weights, words, english)) == [(1, 0), (2, 0), (0, 1)]
-    assert link_words(sum_by_words(weights.T, english, words)) == [(1, 0), (0, 1), (0, 2), (1, 3)]
+    assert link_words(sum_by_words(weights, words, english)) == [(0, 0), (1, 1), (2, 1)]
+    assert link_words(sum_by_words(weights.T, english, words)) == [(0, 0), (1, 1), (1, 2), (1, 3)]
+
+
+def test_a_preposition_that_looks_at_a_noun_is_not_linked_to_it() -> None:
+    """Weights as they were for "plays guitar on the street" and "spielt auf der Straße Gitarre"."""
+    weights = [
+        [0.50, 0.19, 0.04, 0.01, 0.05],
+        [0.07, 0.42, 0.11, 0.03, 0.10],
+        [0.04, 0.07, 0.08, 0.16, 0.31],
+        [0.03, 0.05, 0.04, 0.10, 0.46],
+        [0.06, 0.48, 0.04, 0.02, 0.09],
+    ]
+    assert link_words(weights) == [(0, 0), (2, 1), (4, 2), (4, 3), (1, 4)]
+    # Without another source word, every target word still has a link.
+    assert link_words([row[1:2] for row in weights]) == [(0, target) for target in range(5)]
 
 
 def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():

@@ -41,18 +41,37 @@ def align_words(
 
 
 def link_words(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Link each target word to the source word that it attends to most.
+    """Link each target word to the source word that it attends to most, the strongest links first.
 
-    These are several words if one token has them, as in scripts without spaces between words.
+    A preposition often looks at the noun behind it. So attention to a source word counts for less, the more other
+    target words attend to it; and a source word that has a link gets others only to neighbors of its translation, as
+    long as there is another source word. A target word has several links if one token of the source has several
+    words, as in scripts without spaces between words.
 
     Args:
         weights: From `weigh_words`.
+
+    Returns:
+        Pairs (source word, target word), in the order of the target words.
     """
+    totals = [sum(column) or 1.0 for column in zip(*weights, strict=True)]
+    shares = [[w * w / total for w, total in zip(row, totals, strict=True)] for row in weights]
+    translations: dict[int, list[int]] = {}  # of each source word
     links = []
-    for target, row in enumerate(weights):
-        most = max(row, default=0.0)
-        links += [(source, target) for source, weight in enumerate(row) if most and weight == most]
-    return links
+    for target in sorted(range(len(shares)), key=lambda target: -max(shares[target], default=0.0)):
+        row = shares[target]
+        free = [
+            source
+            for source in range(len(row))
+            if source not in translations
+            or {target - 1, target + 1}.intersection(translations[source])
+        ]
+        most = max((row[source] for source in free or range(len(row))), default=0.0)
+        for source in free or range(len(row)):
+            if most and row[source] == most:
+                translations.setdefault(source, []).append(target)
+                links.append((source, target))
+    return sorted(links, key=lambda link: link[1])
 
 
 @torch.inference_mode()
