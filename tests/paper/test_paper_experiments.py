@@ -198,7 +198,8 @@ def test_the_command_runs_experiments_and_rejects_wrong_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert dispatch(["reproduce", "--list"]) == 0
-    listed = capsys.readouterr().out.splitlines()
+    *listed, _, note = capsys.readouterr().out.splitlines()
+    assert note.startswith("Times: at the scale minutes")
     assert [line.split()[0] for line in listed] == list(EXPERIMENTS)
     assert [line for line in listed if "no training" in line] == [listed[2]]
     assert all(" min of one core)" in line for line in listed if line != listed[2])

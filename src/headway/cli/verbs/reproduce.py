@@ -76,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         for name in EXPERIMENTS:
             print(f"{name:<16}{describe(name)}")
-        print("\nTimes: at the scale minutes, with three seeds; at hours about eight times as long.")
+        print(
+            "\nTimes: at the scale minutes, with three seeds; at hours about eight times as long."
+        )
         return 0
     names = ALL if args.what == ["all"] else args.what
     if not names:
