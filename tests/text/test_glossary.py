@@ -159,6 +159,28 @@ def test_what_must_stay_is_found() -> None:
             assert spans == ([] if is_alone else [text]), sentence
 
 
+def test_symbols_and_codes_are_kept() -> None:
+    for text in (
+        "♪ A man sings ♪",
+        "• A man",
+        "A man → a dog",
+        "★★★",
+        "😀 A man ☐",
+        "©",
+        "👨‍👩‍👧 A family",
+    ):
+        kept = find_kept_text(text)
+        assert {each.kind for each in kept} == {"tag"}
+        rest = "".join(c for n, c in enumerate(text) if not any(k.start <= n < k.end for k in kept))
+        assert all(character.isalpha() or character.isspace() for character in rest), text
+    for code in ("A4", "DE-2301", "COVID-19", "H2O", "3D", "ISO/IEC-27001"):
+        [kept] = find_kept_text(f"See {code}, please.")
+        assert kept == (4, 4 + len(code), "literal")
+        assert [k[:2] for k in find_kept_text(code)] == [(0, len(code))]  # alone, too
+    for text in ("NASA", "17 dogs", "a4", "Type-2", "2nd", "1990-1995", "X"):
+        assert find_kept_text(text) == [], text
+
+
 def test_numbers_with_units_alone_are_translated() -> None:
     """Languages write them differently: "1.5%" is "1,5 %" in German."""
     assert find_kept_text("1.5% – 3 km") == []

@@ -69,7 +69,8 @@ class SearchConfig:
         bool, "translate each sentence of a line alone: for models trained on sentences"
     ] = False
     keep: Annotated[
-        bool, "keep placeholders, addresses, code, tags and numbers with units as they are"
+        bool,
+        "keep placeholders, addresses, code, tags, symbols, codes and numbers with units; read capitals as small letters",
     ] = True
     batch_tokens: Annotated[
         int,

@@ -1,4 +1,4 @@
-"""What a translation must keep as it is: placeholders, addresses, code, tags, and numbers with units."""
+"""What a translation must keep as it is: placeholders, addresses, code, tags, symbols, and numbers with units."""
 
 import re
 from typing import Literal, NamedTuple
@@ -18,10 +18,21 @@ SUFFIXES = (
 TAG = r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>"
 # A message of ICU with the braces of its cases, and of placeholders in them.
 ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+PRIVATE_USE = (
+    0xE000,
+    0xF900,
+)  # characters without a meaning in Unicode; documents mark kept texts with them
+# Marks of lists, notes of songs, arrows, emoji and the like.
+_SYMBOL = (
+    "\u00a9\u00ae\u2022\u2023\u2043\u2122\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2b00-\u2bff"
+    "\U0001f000-\U0001faff"
+)
+_NUMBER = rf"(?<![\w.,])[-+±]?\d+(?:[.,]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?!\w)"
 PATTERNS: dict[Kind, tuple[str, ...]] = {
-    "tag": (TAG,),
+    "tag": (TAG, rf"(?:[{_SYMBOL}][\ufe0e\ufe0f\u200d]*)+"),
     "name": (
         r"`[^`\n]+`",  # code
+        r"[\ue000-\uf8ff]",
         r"(?:https?|ftp)://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
         r"\bwww\.[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]",
         r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
@@ -49,9 +60,14 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"(?a:(?<![\w+/=-])(?:[0-9a-fA-F]{32,}|[\w+/=-]{80,})(?![\w+/=-]))",  # a key, a digest, encoded data
         r"(?a:(?<!\w)#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})(?!\w))",  # a color
     ),
-    "literal": (rf"(?<![\w.,])[-+±]?\d+(?:[.,]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?!\w)",),
+    "literal": (
+        _NUMBER,
+        # A code such as A4, DE-2301 or COVID-19.
+        r"(?a:(?<![\w./-])(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![\w/-]))",
+    ),
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
+_LONE = re.compile(_NUMBER)
 
 _BRACKETS = {"(": ")", "[": "]"}
 # What stands between a sentence and kept text before or after it. A comma does not: "{name}, a teacher, sings".
@@ -59,7 +75,7 @@ _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
-_HINT = re.compile(r"[`@{%$/\\<\d_#\[]|www\.|\w\.[a-z]|\w{80}")
+_HINT = re.compile(rf"[`@{{%$/\\<\d_#\[\ue000-\uf8ff{_SYMBOL}]|www\.|\w\.[a-z]|\w{{80}}")
 
 
 class KeptText(NamedTuple):
@@ -69,7 +85,7 @@ class KeptText(NamedTuple):
         start: Its first character.
         end: The character after it.
         kind: How it stands in a sentence. A name stands for words, a tag for none, like other kept text in
-            brackets of its own; a literal, a number with its unit, is read like the words beside it.
+            brackets of its own; a literal, a code or a number with its unit, is read like the words beside it.
     """
 
     start: int
@@ -84,7 +100,7 @@ def find_kept_text(text: str) -> list[KeptText]:
     does: "1.5%" is "1,5 %" in German.
     """
     found = _match(text)
-    if all(kept.kind == "literal" for kept in found) and not _has_words(text, found):
+    if all(_LONE.fullmatch(text, *kept[:2]) for kept in found) and not _has_words(text, found):
         return []
     _set_apart_before(text, found)
     _set_apart_after(text, found)
