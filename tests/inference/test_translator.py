@@ -31,6 +31,7 @@ from headway.inference.token_stream import stream_tokens
 from headway.kernels import decoding
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
+from headway.text.capitals import to_capitals
 from headway.text.tokenizer import Tokenizer
 from support.command import headway
 from support.toy_models import sentences, small_config
@@ -423,3 +424,16 @@ def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
         greedy = translator.translate(line, replace(translator.default_search, beam=1))
         assert "".join(bits) == greedy
         assert len(bits) > 1 or len(greedy.split()) < 3
+
+
+def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> None:
+    small = ["The cats see the dog.", "The cats see {name}.", "The house. The dogs see {x}."]
+    large = ["THE CATS SEE THE DOG.", "THE CATS SEE {name}.", "THE HOUSE. THE DOGS SEE {x}."]
+    small[2] = "The house. the dogs see {x}."  # only the first letter of a line is a capital
+    expected = [[to_capitals(each.text) for each in n_best] for n_best in translator.stream(small)]
+    assert [[each.text for each in n_best] for n_best in translator.stream(large)] == expected
+    assert "{name}" in expected[1][0]
+    # As it is, the model reads something else.
+    search = replace(translator.default_search, keep=False)
+    [[raw]], [[read]] = translator.stream(large[:1], search), translator.stream(small[:1], search)
+    assert raw.tokens != read.tokens

@@ -7,6 +7,7 @@ from headway.inference.marked_text import MarkedText
 from headway.inference.reading_writer import ReadingWriter
 from headway.inference.readings import StandIn
 from headway.inference.splitting import Segment, split_line, split_sentences
+from headway.text.capitals import is_in_capitals, to_small_letters
 from headway.text.glossary import Glossary
 from headway.text.kept_text import find_kept_text, has_words
 from headway.text.tokenizer import Tokenizer
@@ -44,6 +45,9 @@ def split_into_segments(
 
     marked = MarkedText(stripped, tokenizer, keep=search.keep, glossary=glossary)
     named = tokenizer.named_language(stripped)
+    own = marked.text.removeprefix(named)
+    if is_capital := search.keep and is_in_capitals(own):
+        marked.text = named + to_small_letters(own)
     longest = max(1, longest - bool(named))
     encode_part = encode_marked if marked.marks else encode
     texts = split_sentences(marked.text, language) if search.split_sentences else [marked.text]
@@ -53,10 +57,10 @@ def split_into_segments(
     if named:
         texts = [named + segment.text for segment in segments[1:]]
         segments[1:] = [Segment(text, encode_part(text.strip())) for text in texts]
-    if not marked.marks:
-        return segments
-    writer = ReadingWriter(marked, tokenizer, stand_ins, named)
-    return [
-        Segment(marked.restore(text), ids, writer.readings(text.removeprefix(named)))
-        for text, ids, _ in segments
-    ]
+    if marked.marks:
+        writer = ReadingWriter(marked, tokenizer, stand_ins, named)
+        segments = [
+            Segment(marked.restore(text), ids, writer.readings(text.removeprefix(named)))
+            for text, ids, *_ in segments
+        ]
+    return [segment._replace(is_capital=is_capital) for segment in segments]

@@ -9,6 +9,7 @@ from headway.inference.readings import Reading
 from headway.inference.splitting import Segment
 from headway.inference.translation import WordPairs
 from headway.model import Transformer
+from headway.text.capitals import to_capitals
 from headway.text.tokenizer import Tokenizer
 
 
@@ -25,6 +26,11 @@ class SegmentWriter:
 
     def write(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text of a hypothesis, with what the segment keeps."""
+        text = self._write_small(segment, hypothesis)
+        return to_capitals(text) if segment.is_capital else text
+
+    def _write_small(self, segment: Segment, hypothesis: Hypothesis) -> str:
+        """Return the text as the model has written it, with what the segment keeps."""
         if not segment.readings:
             return self.tokenizer.decode(hypothesis.tokens)
         reading = segment.readings[hypothesis.reading]

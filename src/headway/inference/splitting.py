@@ -15,14 +15,17 @@ class Segment(NamedTuple):
     """A text that the model translates at once: a line, or a part of a long line.
 
     Attributes:
-        text: Raw text. White space at its end shows how the next segment was attached.
+        text: Raw text; of a line in capitals, as a sentence. White space at its end shows how the next segment
+            was attached.
         ids: Source token ids of the text without white space around it, ``</s>`` last.
         readings: What the model reads instead, if the translation must contain something.
+        is_capital: Whether the line is in capitals, so that its translation is written so.
     """
 
     text: str
     ids: list[int]
     readings: tuple[Reading, ...] = ()
+    is_capital: bool = False
 
 
 class ReadingRow(NamedTuple):

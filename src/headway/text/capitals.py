@@ -1,0 +1,32 @@
+"""Texts in capitals, such as headings: a model has read few of them, so that it reads small letters instead."""
+
+import re
+
+from headway.text.kept_text import find_kept_text
+
+_LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def is_in_capitals(text: str) -> bool:
+    """Return whether all letters of a text are capitals, and it has words besides abbreviations."""
+    if not text.isupper():
+        return False
+    lengths = [len(word) for word in _WORD.findall(text)]
+    return max(lengths) >= (_LONG if len(lengths) > 1 else _SINGLE)
+
+
+def to_small_letters(text: str) -> str:
+    """Return a text in capitals as a sentence: only its first letter is a capital."""
+    small = text.lower()
+    first = next((at for at, character in enumerate(small) if character.isalpha()), 0)
+    return small[:first] + small[first : first + 1].upper() + small[first + 1 :]
+
+
+def to_capitals(text: str) -> str:
+    """Return a text in capitals, without a change of placeholders, addresses and the like."""
+    parts, at = [], 0
+    for kept in find_kept_text(text):
+        parts += [text[at : kept.start].upper(), text[kept.start : kept.end]]
+        at = kept.end
+    return "".join([*parts, text[at:].upper()])

@@ -1,0 +1,34 @@
+"""Texts in capitals."""
+
+import pytest
+
+from headway.text.capitals import is_in_capitals, to_capitals, to_small_letters
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A MAN RUNS.", True),
+        ("A MAN RAN.", False),  # no word is longer than an abbreviation
+        ("TABLE OF CONTENTS", True),
+        ("MONDAY", True),
+        ("NASA", False),
+        ("HTML", False),
+        ("USA NASA", True),
+        ("Monday", False),
+        ("ЧЕЛОВЕК И СОБАКА", True),
+        ("犬", False),
+        ("42", False),
+    ],
+)
+def test_capitals_are_found(text: str, expected: bool) -> None:
+    assert is_in_capitals(text) == expected
+
+
+def test_small_letters_begin_with_a_capital() -> None:
+    assert to_small_letters("“TABLE OF CONTENTS”") == "“Table of contents”"
+    assert to_small_letters("") == ""
+
+
+def test_capitals_leave_what_is_kept() -> None:
+    assert to_capitals("Straße mit {name} und %d") == "STRASSE MIT {name} UND %d"
