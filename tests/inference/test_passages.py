@@ -3,6 +3,8 @@
 import pytest
 
 from headway.inference.passages import Passage
+from headway.inference.text_translation import SplitText, copy_end, join_sentences
+from headway.inference.translation import Translation
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 
@@ -50,3 +52,35 @@ def test_links_go_through_a_third_language() -> None:
     first = linked("a b", "x — z", [(0, 0), (1, 2)])
     second = WordLinks([(0, 1), (4, 5)], find_words("p q"), [(0, 1), (1, 0)])
     assert first.then(second).pairs == [(0, 1), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("A man", "Ein Mann.", "Ein Mann"),
+        ("A man.", "Ein Mann.", "Ein Mann."),
+        ("A man", "Ein Mann", "Ein Mann"),
+        ("A man...", "Ein Mann.", "Ein Mann..."),
+        ("A man:", "Ein Mann.", "Ein Mann:"),
+        ("A man?", "Ein Mann.", "Ein Mann."),
+        ("A man", "Ein Mann!", "Ein Mann!"),
+        ("A man", "Ein Mann...", "Ein Mann..."),
+        ("(a man)", "(ein Mann).", "(ein Mann)"),
+        ("a dog", "犬。", "犬"),
+    ],
+)
+def test_a_text_without_a_full_stop_gets_none(source, translation, expected):
+    assert copy_end(source, translation) == expected
+
+
+def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):
+    split = SplitText.split(translator, "Two dogs\nA cat.")
+    found = [
+        [Translation("Zwei Hunde .", 0.0, 0.0, alignment=[(0, 0), (1, 1), (1, 2)])],
+        [Translation("Eine Katze.", 0.0, 0.0, alignment=[(0, 0), (1, 1)])],
+    ]
+    joined = join_sentences(split, found, "de", align=True)
+    assert joined.text == "Zwei Hunde\nEine Katze."
+    assert joined.links is not None
+    assert joined.links.pairs == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert [each.translation.text for each in joined.sentences] == ["Zwei Hunde", "Eine Katze."]

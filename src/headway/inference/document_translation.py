@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from headway.config import SearchConfig
+from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
 from headway.documents.paragraph import Document, DocumentOptions, Translated
 from headway.files import replace_bytes, replace_text
-from headway.inference.text_translation import TextTranslation, translate_texts
+from headway.inference.text_translation import TextTranslation, expand_kept, translate_texts
 from headway.inference.translator import Translator
 
 WINDOW = 128  # sentences that are translated together
@@ -21,8 +22,11 @@ def translate_document(
     quality: bool = False,
 ) -> Iterator[TextTranslation]:
     """Yield the translations of a document's paragraphs; see `translate_texts`."""
-    texts = [paragraph.text for paragraph in document.paragraphs]
-    yield from translate_texts(translator, texts, search, quality=quality, window=WINDOW)
+    is_kept = (search or translator.default_search).keep
+    marked = [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
+    texts = [marks.text for marks in marked]
+    found = translate_texts(translator, texts, search, quality=quality, window=WINDOW)
+    yield from map(expand_kept, found, marked)
 
 
 def write_document(document: Document, found: Iterable[TextTranslation]) -> bytes:

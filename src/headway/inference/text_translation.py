@@ -1,15 +1,19 @@
 """Translation of texts of any length: split into sentences, translated, and joined again."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple
 
 from headway.config import SearchConfig
+from headway.documents.kept_marks import KeptMarks
 from headway.inference.passages import Passage
 from headway.inference.translation import Translation
 from headway.inference.translator import WINDOW, Translator
 from headway.text.word_links import WordLinks
+
+_MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
+_UNLIKE_STOPS = (":", ";", ",", "...", "…", "：", "；", "，", "、")
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,10 @@ def join_sentences(
     """
     if not found:
         return TextTranslation(split.text, links=WordLinks.identity(split.text) if align else None)
+    found = [
+        [replace(each, text=copy_end(sentence, each.text)) for each in n_best]
+        for sentence, n_best in zip(split.passage.sentences, found, strict=True)
+    ]
     versions = []
     for rank in range(max(map(len, found))):
         # A sentence with fewer versions repeats its last one.
@@ -152,6 +160,36 @@ def join_sentences(
             pairs = first.alignment or []
             result.links.add_sentence(sentence, start, first.text, target_start, pairs)
     return result
+
+
+def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
+    """Return the translation of a paragraph with the kept texts in the places of their marks."""
+    starts = [len(marks.expand(found.text[: each.start])) for each in found.sentences]
+    sentences = [
+        SentenceTranslation(
+            marks.expand(each.source), start,
+            replace(each.translation, text=marks.expand(each.translation.text)),
+        )
+        for each, start in zip(found.sentences, starts, strict=True)
+    ]  # fmt: skip
+    return replace(
+        found,
+        text=marks.expand(found.text),
+        alternatives=[(marks.expand(text), score) for text, score in found.alternatives],
+        links=None if found.links is None else marks.expand_links(found.links, found.text),
+        sentences=sentences,
+    )
+
+
+def copy_end(source: str, translation: str) -> str:
+    """Return a translation without the full stop at its end if the source has none, or another mark, there.
+
+    A model that has read sentences only writes a full stop behind titles and labels, too.
+    """
+    own, end = (text[len(text.rstrip(_MARKS)) :] for text in (source, translation))
+    if end not in (".", "。") or (own and own not in _UNLIKE_STOPS):
+        return translation
+    return translation[:-1].rstrip() + own
 
 
 def mean_quality(parts: Sequence[tuple[int, float]]) -> float:

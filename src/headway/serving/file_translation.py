@@ -4,15 +4,16 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
 
+from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
-from headway.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.documents.paragraph import Document, DocumentOptions, Translated
 from headway.errors import HeadwayError
 from headway.inference import Translator
+from headway.inference.text_translation import expand_kept
 from headway.serving.files import Upload
 from headway.serving.rejection import Rejection
-from headway.serving.translation import TextTranslator
+from headway.serving.translation import TextTranslator, keeps_text
 
 CHUNK = 2_000  # characters that wait in the queue at once, and then their next ones
 
@@ -56,12 +57,14 @@ async def translate_document(
         Rejection: 400 if the translation cannot be written.
     """
     progress = progress or Progress()
-    paragraphs = document.paragraphs
-    progress.total = sum(len(paragraph.text) for paragraph in paragraphs)
+    is_kept = keeps_text(route)
+    marked = [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
+    progress.total = sum(len(marks.text) for marks in marked)
     found: list[Translated] = []
-    for texts in _chunks(paragraphs):
+    for chunk in _chunks(marked):
+        texts = [marks.text for marks in chunk]
         translations = await translator.translate(route, texts, align=True, is_admitted=True)
-        found += [Translated(t.text, t.links) for t in translations]
+        found += [Translated(t.text, t.links) for t in map(expand_kept, translations, chunk)]
         progress.done += sum(map(len, texts))
     try:
         return await asyncio.to_thread(document.write, found)
@@ -69,13 +72,13 @@ async def translate_document(
         raise Rejection(400, f"Invalid request: the file {error}") from None
 
 
-def _chunks(paragraphs: Sequence[Paragraph[Any]]) -> Iterator[list[str]]:
-    """Yield the texts of some paragraphs at a time."""
-    chunk: list[str] = []
-    for paragraph in paragraphs:
-        if chunk and sum(map(len, chunk)) + len(paragraph.text) > CHUNK:
+def _chunks(marked: Sequence[KeptMarks]) -> Iterator[list[KeptMarks]]:
+    """Yield some paragraphs at a time."""
+    chunk: list[KeptMarks] = []
+    for marks in marked:
+        if chunk and sum(len(each.text) for each in chunk) + len(marks.text) > CHUNK:
             yield chunk
             chunk = []
-        chunk.append(paragraph.text)
+        chunk.append(marks)
     if chunk:
         yield chunk

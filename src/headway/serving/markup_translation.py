@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 
 from headway.documents.html.page import HtmlPage
+from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Translated
 from headway.documents.xml_text import XmlText
 from headway.inference import Translator
-from headway.inference.text_translation import TextTranslation, mean_quality
-from headway.serving.translation import TextTranslator
+from headway.inference.text_translation import TextTranslation, expand_kept, mean_quality
+from headway.serving.translation import TextTranslator, keeps_text
 
 
 async def translate_pages(
@@ -34,8 +35,11 @@ async def translate_pages(
         return [TextTranslation(source) for source in sources]
     size, queue = sum(map(len, sources)), translator.queue
     pages = await queue.run_text_work(size, lambda: [read(source) for source in sources])
-    blocks = [block.text for page in pages for block in page.paragraphs]
-    found = iter(await translator.translate(route, blocks, align=True, quality=quality))
+    is_kept = keeps_text(route)
+    marked = [KeptMarks(block, is_kept) for page in pages for block in page.paragraphs]
+    texts = [marks.text for marks in marked]
+    translations = await translator.translate(route, texts, align=True, quality=quality)
+    found = map(expand_kept, translations, marked)
 
     def write() -> list[TextTranslation]:
         written = []

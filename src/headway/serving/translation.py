@@ -22,6 +22,11 @@ MAX_TRIES = 1_000_000  # of a glossary's terms at places of a request's texts: a
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
 
 
+def keeps_text(route: Sequence[Translator]) -> bool:
+    """Return whether all models of a route keep placeholders and the like."""
+    return all(translator.default_search.keep for translator in route)
+
+
 class TextTranslator:
     """Translates the texts of a request.
 
