@@ -285,6 +285,30 @@ def test_a_sentence_across_subtitles_is_one_text() -> None:
         assert out.count("\r") == source.count("\r")
 
 
+def test_speakers_and_notes_are_texts_of_their_own() -> None:
+    cues = [
+        "Man: A dog is running.\nOld Woman: A very small cat\nis sleeping now.",
+        "MARY: Two children\nare playing.",
+        "[man laughing] (sighs) A woman is eating.",
+        "He said: come.\nSo I came.",
+        "- JOHN: Who?\n- Me.",
+        "[music]",
+        ">> Who?\n>> Me.",
+        "A man sleeps\n<i>Al: no</i>",
+    ]
+    time = "00:00:0{0},000 --> 00:00:0{0},900"
+    source = "\n".join(f"{n}\n{time.format(n)}\n{cue}\n" for n, cue in enumerate(cues))
+    document = open_document(source.encode(), "x.srt")
+    assert [paragraph.text for paragraph in document.paragraphs] == [
+        "Man:", "A dog is running.", "Old Woman:", "A very small cat is sleeping now.", "MARY:", "Two children are playing.",
+        "man laughing", "sighs", "A woman is eating.", "He said: come. So I came.", "JOHN:", "Who?", "Me.",
+        "[music]", "Who?", "Me.", "A man sleeps Al: no",
+    ]  # fmt: skip
+    written = translated(source, "x.srt")
+    kept = re.sub(r"(?m)^(?!.*-->).*", lambda found: found[0].upper(), source)
+    assert written == kept.replace("<I>", "<i>").replace("</I>", "</i>")
+
+
 def test_a_subtitle_has_lines_also_where_no_spaces_separate_words() -> None:
     source = "1\n00:01:02,000 --> 00:01:03,000\nThe <i>dog</i> sees\na cat.\n"
     document = open_document(source.encode(), "x.srt")

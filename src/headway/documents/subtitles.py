@@ -1,7 +1,7 @@
 """Subtitles (.srt, .vtt): sentences that run across cues are translated whole and divided among them again."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headway.documents.blocks import Block, Mark
@@ -18,7 +18,12 @@ _TIMING = re.compile(
     re.MULTILINE,
 )
 _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[♪)\]]\s*\Z")
-_DASH = re.compile(r"[-–—][ \t]*(?=\S)")
+_SPEAKER = r"(?:[-–—]|>>|&gt;&gt;)"  # what marks that another one speaks
+_DASH = re.compile(rf"{_SPEAKER}[ \t]*(?=\S)")
+# At the start of a line: who speaks, in words with capitals, or what is heard.
+_ASIDE = re.compile(
+    r"(?:[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}:|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n])"
+)
 _TAIL = 300  # characters in which the end of a sentence is looked for
 _LONGEST_PAUSE = 3.0  # seconds between two cues of a sentence
 _MOST_CUES = 6  # of a sentence
@@ -96,12 +101,12 @@ def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
         following = timings[number + 1].start() if number + 1 < len(timings) else len(text)
         body = _find_body(text, timing.end(), following, is_vtt)
         begins, ends = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
-        for passage, (start, end) in enumerate(_split_speakers(text, *body)):
+        for start, end in _split_speakers(text, *body):
             dash = _DASH.match(text, start, end)  # of a speaker: it stays
-            start = dash.end() if dash else start
-            block = make_cue(text[start:end], is_vtt)
-            if is_translatable(block.text):
-                cues.append(_Cue(start, block, begins, ends, passage == 0 and dash is None))
+            for at, last in _split_asides(text, dash.end() if dash else start, end):
+                block = make_cue(text[at:last], is_vtt)
+                if is_translatable(block.text):
+                    cues.append(_Cue(at, block, begins, ends, at == body[0]))
     return cues
 
 
@@ -121,14 +126,20 @@ def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int
 
 
 def _split_speakers(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return where the passages of a cue are; a dash at the start of every line marks a speaker."""
+    """Return where the passages of a cue are: a line begins one with a name, or if all lines begin with a dash."""
     starts = [start + found.end() for found in re.finditer(r"(?:\A|\n)[ \t]*", text[start:end])]
-    if len(starts) < 2 or not all(
-        re.match(r"(?:<[^<>\r\n]*>)*[-–—]", text[at:end]) for at in starts
-    ):
-        return [(start, end)]
+    if not all(re.match(rf"(?:<[^<>\r\n]*>)*{_SPEAKER}", text[at:end]) for at in starts):
+        starts = [at for at in starts if at == starts[0] or _ASIDE.match(text, at, end)]
     ends = [*(text.rindex("\n", start, at) for at in starts[1:]), end]
     return [(at, at + len(text[at:last].rstrip())) for at, last in zip(starts, ends, strict=True)]
+
+
+def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where the name of a speaker and notes in brackets are at the start of a passage, and then the rest of it."""
+    while aside := _ASIDE.match(text, start, end):
+        yield aside.span(aside.lastgroup or 0)
+        start = aside.end() + len(text[aside.end() : end]) - len(text[aside.end() : end].lstrip())
+    yield start, end
 
 
 def _seconds(groups: Sequence[str | None]) -> float:
