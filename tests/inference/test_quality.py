@@ -16,9 +16,12 @@ from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Segment, Translator
 from headway.inference.defects import count_copies, find_defects, list_numbers
+from headway.inference.document_translation import describe_defects
 from headway.inference.evidence import FEATURES, examine, measure_features
 from headway.inference.quality import FILE, QualityModel, rank_correlation
 from headway.inference.repair import find_candidates
+from headway.inference.text_translation import SentenceTranslation, TextTranslation
+from headway.inference.translation import Translation
 from headway.text.tokenizer import Tokenizer
 from support.toy_models import sentences, translate_words, write_random_model
 
@@ -273,3 +276,23 @@ def test_commands_print_it_and_learn_it(
     translate_file(translator, page, tmp_path / "again.html", SEARCH, report=tmp_path / "again.tsv")
     assert (tmp_path / "again.tsv").read_text() == report.read_text()
     assert (tmp_path / "again.html").read_text() == (tmp_path / "new.html").read_text()
+
+
+def test_a_document_says_how_many_sentences_look_broken() -> None:
+    def sentence(text: str, *defects: str, repaired: tuple[str, ...] = ()) -> SentenceTranslation:
+        best = Translation(text, 0.0, 0.0, defects=defects, repaired=repaired)
+        return SentenceTranslation("Of 40 dogs.", 0, best)
+
+    good, wrong = sentence("Von 40 Hunden."), sentence("Von 41 Hunden.", "numbers")
+    mended = sentence("Von 40 Hunden.", repaired=("loop",))
+    found = [TextTranslation("", sentences=[good, wrong]), TextTranslation("", sentences=[mended])]
+    said = describe_defects(found, ("en", "de"), is_rated=False)
+    assert said.startswith(
+        "of 3 sentences, repaired: 1, probably broken: 1 (numbers 1); with --quality"
+    )
+    said = describe_defects(found, ("en", "de"), is_rated=True)
+    assert said == "of 3 sentences, repaired: 1, probably broken: 1 (numbers 1)"
+    assert (
+        describe_defects([TextTranslation("", sentences=[good])], ("en", "de"), is_rated=False)
+        == ""
+    )

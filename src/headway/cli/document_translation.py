@@ -30,8 +30,12 @@ def translate_document(args: argparse.Namespace) -> None:
     from headway.documents.opening import open_document
     from headway.documents.paragraph import DocumentOptions
     from headway.files import replace_bytes
+    from headway.inference.document_translation import (
+        describe_defects,
+        write_document,
+        write_report,
+    )
     from headway.inference.document_translation import translate_document as translate_paragraphs
-    from headway.inference.document_translation import write_document, write_report
 
     data = Path(args.input).read_bytes()
     translator, search = load_translator(args)
@@ -49,3 +53,5 @@ def translate_document(args: argparse.Namespace) -> None:
         write_report(Path(f"{args.output}.quality.tsv"), found)
     if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)
+    if said := describe_defects(found, translator.languages, is_rated=args.quality):
+        print(f"{args.output}: {said}", file=sys.stderr)

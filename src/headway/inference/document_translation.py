@@ -1,6 +1,8 @@
 """Translation of documents: files in, the same files with their text translated out."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from headway.config import SearchConfig
@@ -8,6 +10,7 @@ from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
 from headway.documents.paragraph import Document, DocumentOptions, Translated
 from headway.files import replace_bytes, replace_text
+from headway.inference.defects import find_defects
 from headway.inference.text_translation import TextTranslation, expand_kept, translate_texts
 from headway.inference.translator import Translator
 
@@ -41,6 +44,32 @@ def write_report(path: Path, found: Iterable[TextTranslation]) -> None:
         rows.append((f"{best.quality:.4f}", best.notes, sentence, best.text))
     lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
     replace_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def describe_defects(
+    found: Iterable[TextTranslation], languages: tuple[str, str], *, is_rated: bool
+) -> str:
+    """Return how many sentences look broken, and why; "" if none does.
+
+    Args:
+        found: The translations of a document's paragraphs.
+        languages: Codes of source and target.
+        is_rated: Whether the translations are rated, so that broken ones have been translated again.
+    """
+    sentences = [each for text in found for each in text.sentences]
+    defects = [
+        best.defects if is_rated else find_defects(source, best.text, languages)
+        for source, _, best in sentences
+    ]
+    repaired = sum(bool(best.repaired) and not best.defects for _, _, best in sentences)
+    said = [f"repaired: {repaired}"] if repaired else []
+    if broken := sum(map(bool, defects)):
+        kinds = ", ".join(f"{name} {n}" for name, n in Counter(chain(*defects)).most_common())
+        advice = (
+            "" if is_rated else "; with --quality such sentences are translated again another way"
+        )
+        said.append(f"probably broken: {broken} ({kinds}){advice}")
+    return f"of {len(sentences)} sentences, {', '.join(said)}" if said else ""
 
 
 def translate_file(
