@@ -5,6 +5,7 @@ The character is of Unicode's private use area, which `headway.text.kept_text` k
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 from headway.documents.paragraph import Element, Paragraph
@@ -27,7 +28,8 @@ class KeptMarks:
     def __init__(self, paragraph: Paragraph[Any], is_used: bool = True) -> None:
         own = paragraph.text
         kept = [*_outermost(paragraph.elements)] if is_used else []
-        free = (c for c in map(chr, range(*PRIVATE_USE)) if c not in own) if kept else iter("")
+        used = set(own) if kept else set()
+        free = (c for c in map(chr, range(*PRIVATE_USE)) if c not in used)
         self._kept: dict[str, str] = {}
         parts, at = [], 0
         for element, mark in zip(kept, free, strict=False):
@@ -47,15 +49,17 @@ class KeptMarks:
             links: Between `text` and its translation.
             translation: With the characters.
         """
-        return WordLinks(
-            self._move(links.source, self.text), self._move(links.target, translation), links.pairs
-        )
+        source = _move(links.source, self.places(self.text))
+        return WordLinks(source, _move(links.target, self.places(translation)), links.pairs)
 
-    def _move(self, spans: Sequence[Span], text: str) -> list[Span]:
-        places = [0]
-        for character in text:
-            places.append(places[-1] + len(self._kept.get(character, character)))
-        return [(places[start], places[end]) for start, end in spans]
+    def places(self, text: str) -> list[int]:
+        """Return where each character of a text is in the expanded text, and where that ends."""
+        lengths = (len(self._kept.get(character, character)) for character in text)
+        return [0, *accumulate(lengths)]
+
+
+def _move(spans: Sequence[Span], places: Sequence[int]) -> list[Span]:
+    return [(places[start], places[end]) for start, end in spans]
 
 
 def _outermost(elements: Sequence[Element[Any]]) -> Iterator[Element[Any]]:

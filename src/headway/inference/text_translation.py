@@ -164,14 +164,13 @@ def join_sentences(
 
 def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
     """Return the translation of a paragraph with the kept texts in the places of their marks."""
-    starts = [len(marks.expand(found.text[: each.start])) for each in found.sentences]
+    places = marks.places(found.text)
     sentences = [
         SentenceTranslation(
-            marks.expand(each.source), start,
-            replace(each.translation, text=marks.expand(each.translation.text)),
+            marks.expand(source), places[start], replace(best, text=marks.expand(best.text))
         )
-        for each, start in zip(found.sentences, starts, strict=True)
-    ]  # fmt: skip
+        for source, start, best in found.sentences
+    ]
     return replace(
         found,
         text=marks.expand(found.text),
