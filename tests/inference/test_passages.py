@@ -3,7 +3,7 @@
 import pytest
 
 from headway.inference.passages import Passage
-from headway.inference.text_translation import SplitText, copy_end, join_sentences
+from headway.inference.text_translation import SplitText, finish_sentence, join_sentences
 from headway.inference.translation import Translation
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
@@ -67,10 +67,12 @@ def test_links_go_through_a_third_language() -> None:
         ("A man", "Ein Mann...", "Ein Mann..."),
         ("(a man)", "(ein Mann).", "(ein Mann)"),
         ("a dog", "犬。", "犬"),
+        ("km?", "?", "km?"),
+        ("km", "", "km"),
     ],
 )
 def test_a_text_without_a_full_stop_gets_none(source, translation, expected):
-    assert copy_end(source, translation) == expected
+    assert finish_sentence(source, translation) == expected
 
 
 def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):

@@ -10,6 +10,7 @@ from headway.documents.kept_marks import KeptMarks
 from headway.inference.passages import Passage
 from headway.inference.translation import Translation
 from headway.inference.translator import WINDOW, Translator
+from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
 
 _MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
@@ -128,7 +129,7 @@ def join_sentences(
     if not found:
         return TextTranslation(split.text, links=WordLinks.identity(split.text) if align else None)
     found = [
-        [replace(each, text=copy_end(sentence, each.text)) for each in n_best]
+        [replace(each, text=finish_sentence(sentence, each.text)) for each in n_best]
         for sentence, n_best in zip(split.passage.sentences, found, strict=True)
     ]
     versions = []
@@ -180,11 +181,14 @@ def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
     )
 
 
-def copy_end(source: str, translation: str) -> str:
-    """Return a translation without the full stop at its end if the source has none, or another mark, there.
+def finish_sentence(source: str, translation: str) -> str:
+    """Return a translation as a text needs it.
 
-    A model that has read sentences only writes a full stop behind titles and labels, too.
+    It has no full stop at its end if the source has none, or another mark, there: a model that has read sentences only
+    writes one behind titles and labels, too. If the translation has no words, the source stays.
     """
+    if not is_translatable(translation):
+        return source
     own, end = (text[len(text.rstrip(_MARKS)) :] for text in (source, translation))
     if end not in (".", "。") or (own and own not in _UNLIKE_STOPS):
         return translation
