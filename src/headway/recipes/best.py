@@ -74,7 +74,7 @@ def best_model(make: StageMaker, given: GivenText) -> Recipe:
     models: list[Trained] = []
     for seed in range(1, min(choices.forward_models, scale.forward_models) + 1):
         result = yield make.train(
-            f"forward-{seed}", "models", f"a model of the wanted direction, seed {seed}", real,
+            f"forward-{seed}", "models", f"model {seed} of the wanted direction", real,
             {**scale.common, **scale.forward, **swept, **as_last}, seed=seed,
         )  # fmt: skip
         models.append(Trained(make.run(f"forward-{seed}"), result))
