@@ -67,3 +67,13 @@ def test_other_files_are_lines(model_directory: Path, tmp_path: Path) -> None:
     lines = Translator.load(model_directory).translate(source.splitlines())
     assert len(lines) == 2
     assert (tmp_path / "outa.txt").read_text() == (tmp_path / "outa.en").read_text()
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".pdf", ".tmx", ".ass"])
+def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
+    suffix: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Translator, "load", None)
+    (tmp_path / f"a{suffix}").write_text("title: a dog\n")
+    with pytest.raises(HeadwayError, match=rf"a\{suffix}: .*: convert it to \."):
+        run(model_directory, tmp_path / f"a{suffix}", tmp_path / f"b{suffix}")

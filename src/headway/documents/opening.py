@@ -5,6 +5,7 @@ from pathlib import PurePath
 from headway.documents.messages import MessageDocument
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
+from headway.text.file_kinds import name_conversion, plain_suffix
 
 OFFICE = {  # suffixes of office files: documents first, then those with macros, templates and shows
     ".docx": (".docx", ".docm", ".dotx", ".dotm"),
@@ -25,6 +26,18 @@ def is_document(name: str) -> bool:
     """Return whether a file of this name is more than lines of text."""
     suffix = PurePath(name).suffix.lower()
     return suffix in SUFFIXES and suffix != ".txt"
+
+
+def check_is_lines(name: str) -> None:
+    """Check that a file that is no document may be lines of text.
+
+    Raises:
+        HeadwayError: If its name says that it is not; the message says what to do.
+    """
+    if is_document(f"x{plain_suffix(name)}"):
+        raise HeadwayError(f"{name}: is a compressed document: decompress it first")
+    if conversion := name_conversion(name):
+        raise HeadwayError(f"{name}: {conversion}")
 
 
 def open_document(data: bytes, name: str, options: DocumentOptions | None = None) -> Document:
@@ -87,4 +100,7 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.documents.plain import PlainDocument
 
             return PlainDocument(data, options)
-    raise HeadwayError(f"is no document that can be translated: use one of {', '.join(SUFFIXES)}")
+    raise HeadwayError(
+        name_conversion(f"x{suffix}")
+        or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"
+    )
