@@ -1,6 +1,7 @@
 """`headway translate --input report.md --output report.de.md`: a whole file, or nothing."""
 
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,18 @@ def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
     (tmp_path / f"a{suffix}").write_text("title: a dog\n")
     with pytest.raises(HeadwayError, match=rf"a\{suffix}: .*: convert it to \."):
         run(model_directory, tmp_path / f"a{suffix}", tmp_path / f"b{suffix}")
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.srt", "a.md", "a.pdf"])
+def test_a_document_in_the_place_of_the_model_is_named(
+    name: str, model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    with zipfile.ZipFile(path, "w") as archive:  # as a model of another program is, too
+        archive.writestr("word/document.xml", "")
+        archive.writestr("[Content_Types].xml", "")
+    with pytest.raises(SystemExit) as end:
+        dispatch(["translate", str(model_directory), str(path)])
+    assert end.value.code == 2
+    way_out = "convert it to .docx" if name == "a.pdf" else f"--input {path} --output FILE"
+    assert way_out in capsys.readouterr().err
