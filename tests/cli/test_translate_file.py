@@ -280,6 +280,16 @@ def test_input_and_output_need_each_other(
     assert "too; without both, standard input is translated" in capsys.readouterr().err
 
 
+def test_an_input_that_is_a_directory_is_named_before_the_model_is_loaded(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translator.Translator, "load", None)
+    for name in ("texts", "texts.docx"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(UsageError, match=f"^--input .*{name}: is a directory: give the name"):
+            run(model_directory, tmp_path / name, tmp_path / f"out-{name}")
+
+
 def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
     model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
