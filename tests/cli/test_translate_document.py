@@ -41,7 +41,7 @@ def test_a_document_is_written_whole(
 
 
 def test_a_document_that_cannot_be_read_leaves_nothing(
-    page: Path, model_directory: Path, tmp_path: Path
+    page: Path, model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table, out = tmp_path / "table.csv", tmp_path / "out.csv"
     table.write_text("id,text\n1,a dog\n")
@@ -57,6 +57,9 @@ def test_a_document_that_cannot_be_read_leaves_nothing(
             run(model_directory, page, tmp_path / "out.md", *words)
     with pytest.raises(SystemExit):
         dispatch(["translate", str(model_directory), "--columns", "text"])
+    with pytest.raises(SystemExit):
+        run(model_directory, page, tmp_path / "out.md", "--columns", "1")
+    assert capsys.readouterr().err.count("--columns needs --input, a table (.csv or .tsv)") == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.md", "table.csv"]
 
 

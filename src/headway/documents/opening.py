@@ -16,8 +16,9 @@ OFFICE = {  # suffixes of office files: documents first, then those with macros,
     ".ods": (".ods", ".ots"),
 }
 _KINDS = {suffix: kind for kind, suffixes in OFFICE.items() for suffix in suffixes}
+TABLES = (".csv", ".tsv")
 SUFFIXES = (  # of the files that `open_document` reads
-    ".csv", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".tsv", ".txt", ".vtt",
+    *TABLES, ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".txt", ".vtt",
     ".xhtml", ".xlf", ".xliff", *_KINDS,
 )  # fmt: skip
 
@@ -26,6 +27,11 @@ def is_document(name: str) -> bool:
     """Return whether a file of this name is more than lines of text."""
     suffix = PurePath(name).suffix.lower()
     return suffix in SUFFIXES and suffix != ".txt"
+
+
+def is_table(name: str) -> bool:
+    """Return whether a file of this name has columns."""
+    return PurePath(name).suffix.lower() in TABLES
 
 
 def check_is_lines(name: str) -> None:
@@ -84,7 +90,7 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.documents.json_text import JsonDocument
 
             return MessageDocument(JsonDocument(data, options))
-        case ".csv" | ".tsv":
+        case _ if suffix in TABLES:
             from headway.documents.table import TableDocument
 
             return MessageDocument(TableDocument(data, options, "\t" if suffix == ".tsv" else ""))

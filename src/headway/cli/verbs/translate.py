@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
     from headway.cli.translated_lines import format_lines
-    from headway.documents.opening import check_is_lines, is_document
+    from headway.documents.opening import check_is_lines, is_document, is_table
 
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> None:
             check_is_lines(args.input)
         else:
             check_document_options(args)
-    if args.columns and (is_file_of_lines or not args.input):
+    if args.columns and not is_table(args.input or ""):
         usage_error("--columns needs --input, a table (.csv or .tsv)")
     import torch
 
