@@ -65,7 +65,7 @@ def test_a_table_needs_columns_and_other_mistakes_have_one_line(models: Models) 
         fetched = client.get(urlsplit(answer.json()["translatedFileUrl"]).path)
         assert fetched.text.startswith("id,text\n1,")
         for name, data, status, message in (
-            ("a.csv", table, 400, "a.csv: give --columns"),
+            ("a.csv", table, 400, "a.csv: give columns to translate, separated by commas"),
             ("a.exe", b"x", 400, "a.exe: is no document"),
             ("a.json", b"{", 400, "a.json: is no JSON"),
             ("a.html", b"x" * 9_000, 413, "larger than 6000 bytes"),

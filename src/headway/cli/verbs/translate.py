@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--columns",
         nargs="+",
         metavar="COLUMN",
-        help="of a .csv or .tsv --input: names, or numbers from 1",
+        help="of a table: names, or (no header) numbers from 1",
     )
     parser.add_argument(
         "--glossary",

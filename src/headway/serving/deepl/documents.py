@@ -16,7 +16,7 @@ from headway.serving.deepl.messages import (
 from headway.serving.deepl.text import check_formality, require_source
 from headway.serving.directions import find_direction
 from headway.serving.file_translation import Progress, open_upload, translate_document
-from headway.serving.files import TranslatedFile, Upload, parse_columns
+from headway.serving.files import TranslatedFile, Upload
 from headway.serving.glossaries import add_named_glossary
 from headway.serving.rejection import Rejection
 
@@ -56,7 +56,7 @@ async def _translate(
     progress: Progress,
 ) -> str:
     """Translate a file and return the address of the translated one."""
-    options = DocumentOptions(source, target, parse_columns(request.columns))
+    options = DocumentOptions(source, target, (request.columns or "",))
     document = await open_upload(upload, options)
     texts = [paragraph.text for paragraph in document.paragraphs]
     route, _ = await find_direction(source or "auto", target, texts, context.models)
