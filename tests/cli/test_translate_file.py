@@ -1,5 +1,6 @@
 """`headway translate --input --output`: killed at any moment, it goes on to the same bytes."""
 
+import codecs
 import gzip
 import json
 import os
@@ -238,6 +239,26 @@ def test_compressed_files_hold_the_same_text(
     run(model_directory, source, out)
     with open_bytes(out) as file:
         assert file.read() == b""
+
+
+@pytest.mark.slow
+def test_the_byte_order_mark_and_the_line_ends_stay(
+    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, out = tmp_path / "plain", tmp_path / "out.txt"
+    run(model_directory, source, plain)
+    expected = codecs.BOM_UTF8 + plain.read_bytes().replace(b"\n", b"\r\n")
+    marked = tmp_path / "marked.txt"
+    marked.write_bytes(codecs.BOM_UTF8 + source.read_bytes().replace(b"\n", b"\r\n"))
+    interrupt(monkeypatch, model_directory, marked, out)
+    run(model_directory, marked, out)
+    assert out.read_bytes() == expected
+    for part in ("2/2", "1/2"):
+        run(model_directory, marked, tmp_path / "parts.txt", "--part", part)
+    assert (tmp_path / "parts.txt").read_bytes() == expected
+    run(model_directory, marked, out, "--json")
+    assert out.read_bytes().startswith(b'{"source"')
+    assert b"\r" not in out.read_bytes()
 
 
 def test_a_second_process_is_refused(
