@@ -90,6 +90,32 @@ def test_a_glossary_holds_in_files(models: Models) -> None:
         assert post(client, "a.txt", b"the cat\n", glossary="nothing").status_code == 400
 
 
+def test_a_glossary_may_be_sent_as_a_file(models: Models) -> None:
+    fields = {"q": "the cat", "source": "en", "target": "de"}
+    for rows, status, message in (
+        (b"\xef\xbb\xbfcat\tQuarkz\r\n", 200, "Quarkz"),
+        (b"cat,Quarkz\ndog,Hund\n", 400, "cat,Quarkz dog,Hund is not a glossary; send the name of one, or rows"),
+        (b"caf\xe9\tCaf\xe9\n", 400, "glossary parameter is not UTF-8"),
+    ):  # fmt: skip
+        files = {"file": ("a.txt", b"the cat\n"), "glossary": ("terms.tsv", rows)}
+        with client_of(models) as client:
+            answer = client.post("/translate_file", files=files, data=fields)
+            text = answer.text
+            if answer.status_code == 200:
+                text = client.get(urlsplit(answer.json()["translatedFileUrl"]).path).text
+            assert (answer.status_code, message in text) == (status, True), text
+            other = client.post("/translate", files=files, data=fields)
+            assert (other.status_code, message in other.text) == (status, True), other.text
+
+
+def test_two_files_are_rejected(models: Models) -> None:
+    files = [("file", ("a.txt", b"the cat\n")), ("file", ("b.txt", b"the dog\n"))]
+    with client_of(models) as client:
+        answer = client.post("/translate_file", files=files, data={"source": "en", "target": "de"})
+        assert answer.status_code == 400
+        assert answer.json() == {"error": "Invalid request: send one file at a time"}
+
+
 def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     store = FileStore(ServerConfig(file_jobs=1, file_limit=10))
 
