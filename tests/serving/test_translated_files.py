@@ -116,6 +116,20 @@ def test_two_files_are_rejected(models: Models) -> None:
         assert answer.json() == {"error": "Invalid request: send one file at a time"}
 
 
+def test_a_file_that_is_converted_first_is_named_as_on_the_command_line(models: Models) -> None:
+    with client_of(models) as client:
+        for address in ("/translate_file", "/v2/document"):
+            for name, advice in (
+                ("a.doc", "an old Word document: convert it to .docx"),
+                ("a.pdf", "a PDF document: convert it to .docx"),
+                ("a.yaml", "a YAML file: convert it to .json"),
+            ):
+                fields = {"source": "en", "target": "de", "target_lang": "DE"}
+                answer = client.post(address, files={"file": (name, b"x")}, data=fields)
+                assert answer.status_code == 400
+                assert advice in answer.text
+
+
 def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     store = FileStore(ServerConfig(file_jobs=1, file_limit=10))
 

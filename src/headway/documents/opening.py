@@ -46,6 +46,14 @@ def check_is_lines(name: str) -> None:
         raise HeadwayError(f"{name}: {conversion}")
 
 
+def describe_unknown(suffix: str) -> str:
+    """Return what a client should do with a file whose suffix is not one of `SUFFIXES`."""
+    return (
+        name_conversion(f"x{suffix}")
+        or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"
+    )
+
+
 def open_document(data: bytes, name: str, options: DocumentOptions | None = None) -> Document:
     """Read a document.
 
@@ -106,7 +114,4 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.documents.plain import PlainDocument
 
             return PlainDocument(data, options)
-    raise HeadwayError(
-        name_conversion(f"x{suffix}")
-        or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"
-    )
+    raise HeadwayError(describe_unknown(suffix))

@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-from headway.documents.opening import SUFFIXES
+from headway.documents.opening import SUFFIXES, describe_unknown
 from headway.documents.paragraph import DocumentOptions
 from headway.serving.context import Context
 from headway.serving.deepl.glossaries import add_glossary
@@ -28,7 +28,7 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
     upload = Upload(request.filename or request.file.name, request.file.data)
     suffix = PurePath(upload.name).suffix.lower()
     if suffix not in SUFFIXES:
-        raise Rejection(400, f"Invalid file data: use one of {', '.join(SUFFIXES)}")
+        raise Rejection(400, f"Invalid file data: {describe_unknown(suffix)}")
     if request.output_format and f".{request.output_format.lower()}" != suffix:
         raise Rejection(400, "Value for 'output_format' not supported.")
     check_formality(request.formality)
