@@ -97,6 +97,23 @@ def test_tables_are_read(tmp_path: Path, suffix: str) -> None:
     assert us.is_case_sensitive
 
 
+def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:
+    file = tmp_path / "terms.tsv"
+    rows = [
+        "hot  dog\tWurst|Würstchen",
+        "DOG\tHund",
+        "Hot dog\tHotdog|Wurst",
+        "dog\tRüde\tcase",
+        "dog\tKöter",
+    ]
+    file.write_text("\n".join(rows), encoding="utf-8")
+    assert read_glossary(file).terms == [
+        Term("hot  dog", ("Wurst", "Würstchen", "Hotdog")),
+        Term("DOG", ("Hund", "Köter")),
+        Term("dog", ("Rüde",), is_case_sensitive=True),
+    ]
+
+
 def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
     new = (
         TBX.replace("termEntry", "conceptEntry")
@@ -117,6 +134,7 @@ def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
         ("a.tsv", b"a\tb\n\tHaus\n", "a.tsv:2: no source term"),
         ("a.tsv", b"a\tb\tc\td\n", "a.tsv:1: 4 columns"),
         ("a.tsv", b"a\tb\tkep\n", "a.tsv:1: 'kep' is not a flag \\(did you mean 'keep'"),
+        ("a.tsv", b"a\tb\n\nA\t\tkeep\n", "a.tsv:3: 'A' has the flag keep in one row and a target"),
         ("a.tsv", b"a(\tb\tregex\n", "a.tsv:1: 'a\\(' is not a regular expression"),
         ("a.tsv", b"a{99999999999}\tb\tregex\n", "a.tsv:1: .*is not a regular expression"),
         (

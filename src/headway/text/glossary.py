@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 from unicodedata import normalize
@@ -69,6 +69,28 @@ class Term:
             raise HeadwayError(f"'{self.source}' is not a regular expression: {error}") from None
         if matches_nothing:
             raise HeadwayError(f"'{self.source}' matches a text without characters")
+
+    @property
+    def identity(self) -> tuple[str, bool, bool]:
+        """What is equal for two terms that match the same texts."""
+        source = self.source
+        if not self.is_regex:
+            source = normalize("NFC", " ".join(source.split()))
+            source = source if self.is_case_sensitive else source.lower()
+        return source, self.is_case_sensitive, self.is_regex
+
+    def merge(self, other: "Term") -> "Term":
+        """Return this term with the renderings of another one of the same identity after its own.
+
+        Raises:
+            HeadwayError: If one of them is kept, and the other is not.
+        """
+        if self.is_kept != other.is_kept:
+            raise HeadwayError(
+                f"'{other.source}' has the flag keep in one row and a target in another: drop one of the rows"
+            )
+        renderings = dict.fromkeys((*self.renderings, *other.renderings))
+        return replace(self, renderings=tuple(renderings))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

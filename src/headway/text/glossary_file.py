@@ -1,7 +1,7 @@
 """Files of glossaries: tables (TSV, CSV) and TBX.
 
 A row of a table has a source term, its target and, if wanted, flags. Several renderings of a term are
-separated by ``|``. The flags are ``case`` (the capitals count), ``keep`` (the term is not translated) and
+separated by ``|``, or are in several rows. The flags are ``case`` (the capitals count), ``keep`` (the term is not translated) and
 ``regex`` (the source is a regular expression). A line that starts with ``#`` is a comment, and a first row
 ``source, target`` is a header.
 """
@@ -87,15 +87,17 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _make_glossary(path: Path, rows: Iterator[Row]) -> Glossary:
-    terms: list[Term] = []
+    terms: dict[tuple[str, bool, bool], Term] = {}
     for number, row in rows:
         try:
-            terms.append(_make_term(row))
+            term = _make_term(row)
+            same = terms.get(term.identity)
+            terms[term.identity] = same.merge(term) if same else term
         except HeadwayError as error:
             raise HeadwayError(f"{path}:{number}: {error}") from None
         if len(terms) > MAX_TERMS:
             raise HeadwayError(f"{path}:{number}: more than {MAX_TERMS:,} terms")
-    return Glossary(terms)
+    return Glossary([*terms.values()])
 
 
 def _make_term(cells: Sequence[str]) -> Term:
