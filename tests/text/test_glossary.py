@@ -78,9 +78,7 @@ def test_terms_do_not_reach_into_taken_ranges() -> None:
     assert [match.start for match in glossary.find("b b b b b", [(2, 3), (3, 5)])] == [0, 6, 8]
 
 
-TABLE = (
-    "# comment\nsource{0}target{0}flags\n\nhouse{0}Haus|Gebäude\nAcme{0}{0}keep\nUS{0}USA{0}case\n"
-)
+TABLE = "# comment\nsource{0}target{0}flags\n\nhouse{0}Haus|Gebäude\nAcme{0}Acme{0}keep\nUS{0}USA{0}case\n"
 TBX = """<?xml version='1.0'?><martif><text><body>
 <termEntry><langSet xml:lang="en-GB"><tig><term>house</term></tig></langSet>
 <langSet xml:lang="de"><tig><term>Haus</term></tig><tig><term>Gebäude</term></tig></langSet></termEntry>
@@ -133,6 +131,7 @@ def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
         ("a.tsv", b"house\tHaus\ndog\n", "a.tsv:2: 'dog' has no target"),
         ("a.tsv", b"a\tb\n\tHaus\n", "a.tsv:2: no source term"),
         ("a.tsv", b"a\tb\tc\td\n", "a.tsv:1: 4 columns"),
+        ("a.tsv", b"a\tb\nc\td\tcase,keep\n", "a.tsv:2: 'c' has a target and the flag keep"),
         ("a.tsv", b"a\tb\tkep\n", "a.tsv:1: 'kep' is not a flag \\(did you mean 'keep'"),
         ("a.tsv", b"a\tb\n\nA\t\tkeep\n", "a.tsv:3: 'A' has the flag keep in one row and a target"),
         ("a.tsv", b"a(\tb\tregex\n", "a.tsv:1: 'a\\(' is not a regular expression"),

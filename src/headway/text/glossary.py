@@ -44,8 +44,8 @@ class Term:
         is_regex: Whether ``source`` is a regular expression.
 
     Raises:
-        HeadwayError: If there is no source or no rendering, a word has more than two ``*``, or the regular
-            expression is none.
+        HeadwayError: If there is no source or no rendering, a term that is kept has a rendering, a word has
+            more than two ``*``, or the regular expression is none.
     """
 
     source: str
@@ -60,6 +60,10 @@ class Term:
         if not self.is_kept and not any(self.renderings):
             raise HeadwayError(
                 f"'{self.source}' has no target; write one after a tab (in .csv, after a comma), or the flag keep if it is not translated"
+            )
+        if self.is_kept and {*self.renderings} - {self.source}:
+            raise HeadwayError(
+                f"'{self.source}' has a target and the flag keep, which means that it is not translated: drop one of them"
             )
         if any(word.count("*") > 2 for word in self.source.split()) and not self.is_regex:
             raise HeadwayError(f"'{self.source}': a word may have two * at most")
