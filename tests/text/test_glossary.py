@@ -85,14 +85,20 @@ TBX = """<?xml version='1.0'?><martif><text><body>
 </body></text></martif>"""
 
 
-@pytest.mark.parametrize("suffix", ["tsv", "csv"])
-def test_tables_are_read(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize(("suffix", "delimiter"), [("tsv", "\t"), ("csv", ","), ("csv", ";")])
+def test_tables_are_read(tmp_path: Path, suffix: str, delimiter: str) -> None:
     file = tmp_path / f"terms.{suffix}"
-    file.write_text("\ufeff" + TABLE.format("\t" if suffix == "tsv" else ","), encoding="utf-8")
+    file.write_text("\ufeff" + TABLE.format(delimiter), encoding="utf-8")
     house, acme, us = read_glossary(file).terms
     assert house == Term("house", ("Haus", "Gebäude"))
     assert acme.is_kept
     assert us.is_case_sensitive
+
+
+def test_semicolons_separate_cells_that_have_commas(tmp_path: Path) -> None:
+    file = tmp_path / "terms.csv"
+    file.write_text("salt, pepper;Salz und Pfeffer\nsugar;Zucker\n", encoding="utf-8")
+    assert [term.source for term in read_glossary(file).terms] == ["salt, pepper", "sugar"]
 
 
 def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:

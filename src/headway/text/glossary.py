@@ -59,7 +59,7 @@ class Term:
             raise HeadwayError("no source term")
         if not self.is_kept and not any(self.renderings):
             raise HeadwayError(
-                f"'{self.source}' has no target; write one after a tab (in .csv, after a comma), or the flag keep if it is not translated"
+                f"'{self.source}' has no target; write one after a tab (in .csv, after a comma or a semicolon), or the flag keep if it is not translated"
             )
         if self.is_kept and {*self.renderings} - {self.source}:
             raise HeadwayError(
