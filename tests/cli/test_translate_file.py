@@ -363,6 +363,10 @@ def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
     for line, translation in pairs:
         assert translation.split().count("dog") == line.split().count("dog")
         assert ("Kater" in translation) >= ("cat" in line.split())
+    capsys.readouterr()
+    terms.write_text("# terms\nsource\ttarget\n", encoding="utf-8")
+    run(model_directory, source, tmp_path / "plain", "--glossary", str(terms))
+    assert f"{terms}: has no terms\n" in capsys.readouterr().err
     terms.write_text("cat\tKater\ndog\n", encoding="utf-8")
     with pytest.raises(HeadwayError, match=r"terms\.tsv:2: 'dog' has no target"):
         run(model_directory, source, tmp_path / "other", "--glossary", str(terms))
