@@ -81,6 +81,16 @@ def test_a_term_at_the_beginning_of_a_sentence_may_have_a_capital() -> None:
     assert match.renderings == ("hund", "rüde", "Hund", "Rüde")
 
 
+def test_a_capital_is_for_the_beginning_of_a_sentence_if_the_small_letter_is_offered_too() -> None:
+    glossary = Glossary.of({"A man": ["Ein Herr", "Mann", "ein Herr"], "us": "USA"})
+    text = f"A man sees a man. (A man) and {'-' * 9} a man"
+    assert [match.renderings for match in glossary.find(text)] == [
+        ("Mann", "ein Herr", "Ein Herr"), ("Mann", "ein Herr"),
+        ("Mann", "ein Herr", "Ein Herr"), ("Mann", "ein Herr"),
+    ]  # fmt: skip
+    assert [match.renderings for match in glossary.find("for us")] == [("USA",)]
+
+
 def test_terms_do_not_reach_into_taken_ranges() -> None:
     glossary = Glossary.of({"a b": "x", "b": "y"})
     assert [match.start for match in glossary.find("a b b", [(2, 3)])] == [4]

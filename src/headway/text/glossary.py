@@ -8,12 +8,13 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from headway.errors import HeadwayError
-from headway.text.words import is_inside_word, is_word_character
+from headway.text.words import is_inside_word, is_word_character, starts_sentence
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
 _PLACES = re.compile(
     r"[^\W\u0e00-\u0eff\u1000-\u109f\u1100-\u115f\u1780-\u17ff\u2e80-\U0003ffff]+|\S"
 )
+_BEFORE = 40  # characters before a term that show whether it begins a sentence
 _HYPHENS = "-\u2010\u2011"
 _REST_OF_WORD = rf"(?:\w|(?<=\w)[{_HYPHENS}](?=\w))*"
 
@@ -121,6 +122,12 @@ class Term:
         sizes = (size for size in (2, 1, 0) if len({start[:size] for start in starts}) == 1)
         return starts[0][: next(sizes)]
 
+    @cached_property
+    def _capitalized(self) -> set[str]:
+        """The renderings that are also offered without their capital."""
+        small = {r for r in self.renderings if not r[:1].isupper()}
+        return {r for r in self.renderings if r not in small and r[:1].lower() + r[1:] in small}
+
     @property
     def _forms(self) -> list[str]:
         """The term as it may be written: letters with their accents as one character each, or as several."""
@@ -134,12 +141,14 @@ class Term:
             return None
         if self.is_kept:
             return TermMatch(start, found.end(), (found[0],), True)
-        renderings = self.renderings
+        # Of a rendering that is offered with and without a capital, the capital is for the beginning of a sentence.
+        renderings = [r for r in self.renderings if r not in self._capitalized]
+        if starts_sentence(text[max(0, start - _BEFORE) : start]):
+            renderings += [r for r in self.renderings if r in self._capitalized]
         if found[0][0].isupper() and not self.source[0].isupper() and not self.is_case_sensitive:
             # A term at the beginning of a sentence.
-            capitalized = [r[:1].upper() + r[1:] for r in renderings]
-            renderings = tuple(dict.fromkeys((*renderings, *capitalized)))
-        return TermMatch(start, found.end(), renderings, False)
+            renderings += [r[:1].upper() + r[1:] for r in renderings]
+        return TermMatch(start, found.end(), tuple(dict.fromkeys(renderings)), False)
 
 
 class Glossary:
