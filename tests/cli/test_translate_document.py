@@ -1,6 +1,7 @@
 """`headway translate --input report.md --output report.de.md`: a whole file, or nothing."""
 
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,11 @@ def test_a_document_is_written_whole(
 
 
 def test_a_document_that_cannot_be_read_leaves_nothing(
-    page: Path, model_directory: Path, tmp_path: Path
+    page: Path, model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table, out = tmp_path / "table.csv", tmp_path / "out.csv"
     table.write_text("id,text\n1,a dog\n")
-    with pytest.raises(HeadwayError, match=r"table\.csv: give --columns"):
+    with pytest.raises(HeadwayError, match=r"table\.csv: give columns"):
         run(model_directory, table, out)
     run(model_directory, table, out, "--columns", "text")
     assert out.read_text().startswith("id,text\n1,")
@@ -56,6 +57,9 @@ def test_a_document_that_cannot_be_read_leaves_nothing(
             run(model_directory, page, tmp_path / "out.md", *words)
     with pytest.raises(SystemExit):
         dispatch(["translate", str(model_directory), "--columns", "text"])
+    with pytest.raises(SystemExit):
+        run(model_directory, page, tmp_path / "out.md", "--columns", "1")
+    assert capsys.readouterr().err.count("--columns needs --input, a table (.csv or .tsv)") == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.md", "table.csv"]
 
 
@@ -67,3 +71,28 @@ def test_other_files_are_lines(model_directory: Path, tmp_path: Path) -> None:
     lines = Translator.load(model_directory).translate(source.splitlines())
     assert len(lines) == 2
     assert (tmp_path / "outa.txt").read_text() == (tmp_path / "outa.en").read_text()
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".pdf", ".tmx", ".ass"])
+def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
+    suffix: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Translator, "load", None)
+    (tmp_path / f"a{suffix}").write_text("title: a dog\n")
+    with pytest.raises(HeadwayError, match=rf"a\{suffix}: .*: convert it to \."):
+        run(model_directory, tmp_path / f"a{suffix}", tmp_path / f"b{suffix}")
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.srt", "a.md", "a.pdf"])
+def test_a_document_in_the_place_of_the_model_is_named(
+    name: str, model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    with zipfile.ZipFile(path, "w") as archive:  # as a model of another program is, too
+        archive.writestr("word/document.xml", "")
+        archive.writestr("[Content_Types].xml", "")
+    with pytest.raises(SystemExit) as end:
+        dispatch(["translate", str(model_directory), str(path)])
+    assert end.value.code == 2
+    way_out = "convert it to .docx" if name == "a.pdf" else f"--input {path} --output FILE"
+    assert way_out in capsys.readouterr().err

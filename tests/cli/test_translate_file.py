@@ -1,5 +1,6 @@
 """`headway translate --input --output`: killed at any moment, it goes on to the same bytes."""
 
+import codecs
 import gzip
 import json
 import os
@@ -240,6 +241,26 @@ def test_compressed_files_hold_the_same_text(
         assert file.read() == b""
 
 
+@pytest.mark.slow
+def test_the_byte_order_mark_and_the_line_ends_stay(
+    model_directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, out = tmp_path / "plain", tmp_path / "out.txt"
+    run(model_directory, source, plain)
+    expected = codecs.BOM_UTF8 + plain.read_bytes().replace(b"\n", b"\r\n")
+    marked = tmp_path / "marked.txt"
+    marked.write_bytes(codecs.BOM_UTF8 + source.read_bytes().replace(b"\n", b"\r\n"))
+    interrupt(monkeypatch, model_directory, marked, out)
+    run(model_directory, marked, out)
+    assert out.read_bytes() == expected
+    for part in ("2/2", "1/2"):
+        run(model_directory, marked, tmp_path / "parts.txt", "--part", part)
+    assert (tmp_path / "parts.txt").read_bytes() == expected
+    run(model_directory, marked, out, "--json")
+    assert out.read_bytes().startswith(b'{"source"')
+    assert b"\r" not in out.read_bytes()
+
+
 def test_a_second_process_is_refused(
     model_directory: Path, source: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,6 +299,16 @@ def test_input_and_output_need_each_other(
         dispatch(["translate", ".", *words])
     assert end.value.code == 2
     assert "too; without both, standard input is translated" in capsys.readouterr().err
+
+
+def test_an_input_that_is_a_directory_is_named_before_the_model_is_loaded(
+    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translator.Translator, "load", None)
+    for name in ("texts", "texts.docx"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(UsageError, match=f"^--input .*{name}: is a directory: give the name"):
+            run(model_directory, tmp_path / name, tmp_path / f"out-{name}")
 
 
 def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
@@ -332,6 +363,10 @@ def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
     for line, translation in pairs:
         assert translation.split().count("dog") == line.split().count("dog")
         assert ("Kater" in translation) >= ("cat" in line.split())
+    capsys.readouterr()
+    terms.write_text("# terms\nsource\ttarget\n", encoding="utf-8")
+    run(model_directory, source, tmp_path / "plain", "--glossary", str(terms))
+    assert f"{terms}: has no terms\n" in capsys.readouterr().err
     terms.write_text("cat\tKater\ndog\n", encoding="utf-8")
     with pytest.raises(HeadwayError, match=r"terms\.tsv:2: 'dog' has no target"):
         run(model_directory, source, tmp_path / "other", "--glossary", str(terms))

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from headway.documents.opening import SUFFIXES, is_document, open_document
+from headway.documents.opening import SUFFIXES, check_is_lines, is_document, open_document
 from headway.errors import HeadwayError
+from headway.text import file_kinds
 from support.document_promises import SHAPES, changed, damaged, read_shape, unchanged
 from support.documents import MAKERS
 
@@ -28,6 +29,32 @@ def test_every_suffix_is_read_and_others_are_named() -> None:
         assert "use one of" not in str(raised.value)
     with pytest.raises(HeadwayError, match=r"x\.exe: is no document that can be translated: use"):
         open_document(b"", "x.exe")
+    with pytest.raises(HeadwayError, match=r"^x\.doc: an old Word document: convert it to \.docx$"):
+        open_document(b"", "x.doc")
     assert not is_document("x.txt")
     assert not is_document("x.en")
     assert is_document("X.HTML")
+
+
+def test_what_a_file_is_converted_to_can_be_translated() -> None:
+    for suffix, kind in file_kinds.SUFFIXES.items():
+        assert bool(kind.document) == (suffix not in SUFFIXES), suffix
+        assert {*kind.document.replace(" or ", " ").split()} <= {*SUFFIXES}, suffix
+
+
+@pytest.mark.parametrize("name", ["a.txt", "train.en", "test.2016.de.gz", "a.TXT.xz", "lines"])
+def test_a_file_of_another_name_may_be_lines(name: str) -> None:
+    check_is_lines(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.YAML", "a YAML file: convert it to .json"),
+        ("a.ssa.gz", "subtitles of SubStation Alpha: convert it to .srt"),
+        ("a.srt.gz", "is a compressed document: decompress it first"),
+    ],
+)
+def test_a_file_that_is_neither_lines_nor_a_document_is_refused(name: str, message: str) -> None:
+    with pytest.raises(HeadwayError, match=f"^{name}: {message}$"):
+        check_is_lines(name)

@@ -420,12 +420,26 @@ def test_columns_are_named_or_numbered() -> None:
     numbered = DocumentOptions("en", "de", ("2",))
     assert translated("1,a\n2,b", "x.csv", numbered) == "1,A\n2,B"
     for columns, message in (
-        ((), "give --columns.*the first row is: id, text"),
+        ((), "give columns .* separated by commas: .*the first row is: id, text"),
+        (("id,txt",), "no column 'txt'.*did you mean 'text'"),
         (("txt",), "no column 'txt'.*did you mean 'text'"),
         (("3",), "must be from 1 to 2"),
     ):
         with pytest.raises(HeadwayError, match=message):
             open_document(table.encode(), "x.csv", DocumentOptions(columns=columns))
+
+
+@pytest.mark.parametrize(
+    "columns", [("id,text",), ("id, text",), ("id,", "text"), ("id", "text"), ("text", "id,")]
+)
+def test_commas_and_spaces_separate_columns(columns: tuple[str, ...]) -> None:
+    options = DocumentOptions("en", "de", columns)
+    table = 'id,text,"id, text, too"\na,b,c\n'
+    assert translated(table, "x.csv", options) == 'id,text,"id, text, too"\nA,B,c\n'
+    whole = DocumentOptions("en", "de", ("id, text, too",))
+    assert translated(table, "x.csv", whole) == 'id,text,"id, text, too"\na,b,C\n'
+    numbered = DocumentOptions("en", "de", ("1,3",))
+    assert translated("a,b,c\n", "x.csv", numbered) == "A,b,C\n"
 
 
 def test_literals_of_json_are_written_as_before() -> None:

@@ -65,7 +65,7 @@ def test_a_table_needs_columns_and_other_mistakes_have_one_line(models: Models) 
         fetched = client.get(urlsplit(answer.json()["translatedFileUrl"]).path)
         assert fetched.text.startswith("id,text\n1,")
         for name, data, status, message in (
-            ("a.csv", table, 400, "a.csv: give --columns"),
+            ("a.csv", table, 400, "a.csv: give columns to translate, separated by commas"),
             ("a.exe", b"x", 400, "a.exe: is no document"),
             ("a.json", b"{", 400, "a.json: is no JSON"),
             ("a.html", b"x" * 9_000, 413, "larger than 6000 bytes"),
@@ -88,6 +88,46 @@ def test_a_glossary_holds_in_files(models: Models) -> None:
         fetched = client.get(urlsplit(answer.json()["translatedFileUrl"]).path)
         assert "Quarkz" in fetched.text
         assert post(client, "a.txt", b"the cat\n", glossary="nothing").status_code == 400
+
+
+def test_a_glossary_may_be_sent_as_a_file(models: Models) -> None:
+    fields = {"q": "the cat", "source": "en", "target": "de"}
+    for rows, status, message in (
+        (b"\xef\xbb\xbfcat\tQuarkz\r\n", 200, "Quarkz"),
+        (b"cat,Quarkz\ndog,Hund\n", 400, "cat,Quarkz dog,Hund is not a glossary; send the name of one, or rows"),
+        (b"caf\xe9\tCaf\xe9\n", 400, "glossary parameter is not UTF-8"),
+    ):  # fmt: skip
+        files = {"file": ("a.txt", b"the cat\n"), "glossary": ("terms.tsv", rows)}
+        with client_of(models) as client:
+            answer = client.post("/translate_file", files=files, data=fields)
+            text = answer.text
+            if answer.status_code == 200:
+                text = client.get(urlsplit(answer.json()["translatedFileUrl"]).path).text
+            assert (answer.status_code, message in text) == (status, True), text
+            other = client.post("/translate", files=files, data=fields)
+            assert (other.status_code, message in other.text) == (status, True), other.text
+
+
+def test_two_files_are_rejected(models: Models) -> None:
+    files = [("file", ("a.txt", b"the cat\n")), ("file", ("b.txt", b"the dog\n"))]
+    with client_of(models) as client:
+        answer = client.post("/translate_file", files=files, data={"source": "en", "target": "de"})
+        assert answer.status_code == 400
+        assert answer.json() == {"error": "Invalid request: send one file at a time"}
+
+
+def test_a_file_that_is_converted_first_is_named_as_on_the_command_line(models: Models) -> None:
+    with client_of(models) as client:
+        for address in ("/translate_file", "/v2/document"):
+            for name, advice in (
+                ("a.doc", "an old Word document: convert it to .docx"),
+                ("a.pdf", "a PDF document: convert it to .docx"),
+                ("a.yaml", "a YAML file: convert it to .json"),
+            ):
+                fields = {"source": "en", "target": "de", "target_lang": "DE"}
+                answer = client.post(address, files={"file": (name, b"x")}, data=fields)
+                assert answer.status_code == 400
+                assert advice in answer.text
 
 
 def test_files_take_turns_and_go(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,15 @@ def test_the_longest_term_is_taken_as_whole_words() -> None:
     assert found(glossary, "黒猫が好き") == ["猫"]
 
 
+def test_a_hyphen_between_letters_makes_one_word() -> None:
+    text = "A hot-dog, a dog-friendly pub, mid\u2010dog\u2011end; dog - dog, -dog- (dog)-x"
+    assert found(Glossary.of({"dog": "Hund"}), text) == ["dog"] * 4
+    assert found(Glossary.of({"hot-dog": "x", "*dog*": "y"}), text)[:3] == [
+        "hot-dog", "dog-friendly", "mid\u2010dog\u2011end",
+    ]  # fmt: skip
+    assert found(Glossary.of({"hot*": "x", "dog": "y"}), "hot-dog-stand") == ["hot-dog-stand"]
+
+
 def test_a_term_is_found_wherever_no_word_goes_on() -> None:
     """Also between letters of scripts without spaces, of which Unicode has more blocks than one thinks."""
     letters = [c for c in map(chr, range(0x40000)) if c.isalnum() and not is_word_character(c)]
@@ -72,29 +81,60 @@ def test_a_term_at_the_beginning_of_a_sentence_may_have_a_capital() -> None:
     assert match.renderings == ("hund", "rüde", "Hund", "Rüde")
 
 
+def test_a_capital_is_for_the_beginning_of_a_sentence_if_the_small_letter_is_offered_too() -> None:
+    glossary = Glossary.of({"A man": ["Ein Herr", "Mann", "ein Herr"], "us": "USA"})
+    text = f"A man sees a man. (A man) and {'-' * 9} a man"
+    assert [match.renderings for match in glossary.find(text)] == [
+        ("Mann", "ein Herr", "Ein Herr"), ("Mann", "ein Herr"),
+        ("Mann", "ein Herr", "Ein Herr"), ("Mann", "ein Herr"),
+    ]  # fmt: skip
+    assert [match.renderings for match in glossary.find("for us")] == [("USA",)]
+
+
 def test_terms_do_not_reach_into_taken_ranges() -> None:
     glossary = Glossary.of({"a b": "x", "b": "y"})
     assert [match.start for match in glossary.find("a b b", [(2, 3)])] == [4]
     assert [match.start for match in glossary.find("b b b b b", [(2, 3), (3, 5)])] == [0, 6, 8]
 
 
-TABLE = (
-    "# comment\nsource{0}target{0}flags\n\nhouse{0}Haus|Gebäude\nAcme{0}{0}keep\nUS{0}USA{0}case\n"
-)
+TABLE = "# comment\nsource{0}target{0}flags\n\nhouse{0}Haus|Gebäude\nAcme{0}Acme{0}keep\nUS{0}USA{0}case\n"
 TBX = """<?xml version='1.0'?><martif><text><body>
 <termEntry><langSet xml:lang="en-GB"><tig><term>house</term></tig></langSet>
 <langSet xml:lang="de"><tig><term>Haus</term></tig><tig><term>Gebäude</term></tig></langSet></termEntry>
 </body></text></martif>"""
 
 
-@pytest.mark.parametrize("suffix", ["tsv", "csv"])
-def test_tables_are_read(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize(("suffix", "delimiter"), [("tsv", "\t"), ("csv", ","), ("csv", ";")])
+def test_tables_are_read(tmp_path: Path, suffix: str, delimiter: str) -> None:
     file = tmp_path / f"terms.{suffix}"
-    file.write_text("\ufeff" + TABLE.format("\t" if suffix == "tsv" else ","), encoding="utf-8")
+    file.write_text("\ufeff" + TABLE.format(delimiter), encoding="utf-8")
     house, acme, us = read_glossary(file).terms
     assert house == Term("house", ("Haus", "Gebäude"))
     assert acme.is_kept
     assert us.is_case_sensitive
+
+
+def test_semicolons_separate_cells_that_have_commas(tmp_path: Path) -> None:
+    file = tmp_path / "terms.csv"
+    file.write_text("salt, pepper;Salz und Pfeffer\nsugar;Zucker\n", encoding="utf-8")
+    assert [term.source for term in read_glossary(file).terms] == ["salt, pepper", "sugar"]
+
+
+def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:
+    file = tmp_path / "terms.tsv"
+    rows = [
+        "hot  dog\tWurst|Würstchen",
+        "DOG\tHund",
+        "Hot dog\tHotdog|Wurst",
+        "dog\tRüde\tcase",
+        "dog\tKöter",
+    ]
+    file.write_text("\n".join(rows), encoding="utf-8")
+    assert read_glossary(file).terms == [
+        Term("hot  dog", ("Wurst", "Würstchen", "Hotdog")),
+        Term("DOG", ("Hund", "Köter")),
+        Term("dog", ("Rüde",), is_case_sensitive=True),
+    ]
 
 
 def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
@@ -116,7 +156,9 @@ def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
         ("a.tsv", b"house\tHaus\ndog\n", "a.tsv:2: 'dog' has no target"),
         ("a.tsv", b"a\tb\n\tHaus\n", "a.tsv:2: no source term"),
         ("a.tsv", b"a\tb\tc\td\n", "a.tsv:1: 4 columns"),
+        ("a.tsv", b"a\tb\nc\td\tcase,keep\n", "a.tsv:2: 'c' has a target and the flag keep"),
         ("a.tsv", b"a\tb\tkep\n", "a.tsv:1: 'kep' is not a flag \\(did you mean 'keep'"),
+        ("a.tsv", b"a\tb\n\nA\t\tkeep\n", "a.tsv:3: 'A' has the flag keep in one row and a target"),
         ("a.tsv", b"a(\tb\tregex\n", "a.tsv:1: 'a\\(' is not a regular expression"),
         ("a.tsv", b"a{99999999999}\tb\tregex\n", "a.tsv:1: .*is not a regular expression"),
         (

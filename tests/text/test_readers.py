@@ -263,7 +263,9 @@ def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path: Path)
         assert isinstance(damaged, Damaged)
         assert (damaged.file, damaged.line) == (str(path), line)
         assert word in damaged.reason
-    with pytest.raises(HeadwayError, match=r"a\.txt:2: not UTF-8: byte 0xff at position 1$"):
+    with pytest.raises(
+        HeadwayError, match=r"a\.txt:2: not UTF-8: byte 0xff at position 1: save the file as UTF-8$"
+    ):
         list(read_lines(path))
 
 

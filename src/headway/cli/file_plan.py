@@ -40,12 +40,13 @@ def check_options(args: argparse.Namespace) -> None:
     """Check the options of files, before a model is loaded and hours are spent.
 
     Raises:
-        UsageError: If ``--output`` is no file that may be replaced, or if ``--workers`` is below 1.
+        UsageError: If ``--input`` is a directory, ``--output`` is no file that may be replaced, or ``--workers`` is below 1.
     """
     out = Path(args.output)
     check_other_file(out, {"--input": args.input})
-    if out.is_dir():
-        raise UsageError(f"--output {out}: is a directory: give the name of a file")
+    for option, path in (("input", Path(args.input)), ("output", out)):
+        if path.is_dir():
+            raise UsageError(f"--{option} {path}: is a directory: give the name of a file")
     if not out.parent.is_dir():
         raise UsageError(f"--output {out}: {out.parent} is no directory: make it first")
     if out.is_symlink():

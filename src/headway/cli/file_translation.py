@@ -88,8 +88,10 @@ def _translate_rest(
         stream = translator.stream(
             window, search, prefix=args.prefix, align=args.alignment, quality=args.quality
         )
-        return "".join(format_lines(*pair, args) for pair in zip(window, stream, strict=True))
+        pairs = zip(window, stream, strict=True)
+        return "".join(format_lines(*pair, args, plan.text.line_end) for pair in pairs)
 
+    mark = "" if plan.lines.start or args.json else plan.text.mark
     rest = plan.lines[output.lines :]
     source = islice(read_lines(plan.text.path, rest.start), len(rest))
     windows = iter(lambda: list(islice(source, WINDOW)), [])
@@ -100,7 +102,7 @@ def _translate_rest(
         at_once = windows_at_once(translator.device)
         found = pool.map(windows) if pool else map_ahead(translate, windows, at_once)
         for window, translated in found:
-            output.append(translated, len(window))
+            output.append(translated if output.lines else mark + translated, len(window))
             progress.update(output.lines, sum(len(line.split()) for line in window))
 
 

@@ -51,11 +51,22 @@ def add_direction(parser: argparse.ArgumentParser) -> None:
 
 
 def _model_name(word: str) -> str:
-    """Return the word; a file of text in the place of a MODEL is a mistake."""
+    """Return the word; a document or a file of text in the place of a MODEL is a mistake."""
+    from headway.documents.opening import is_document
     from headway.exchange.recognizing import is_foreign
+    from headway.text.file_kinds import name_conversion
 
     path = Path(word)
-    if path.is_file() and not is_foreign(path):
+    if not path.is_file():
+        return word
+    if is_document(word):
+        raise argparse.ArgumentTypeError(
+            f"{word}: is a document, not a model"
+            f" (headway translate MODEL --input {word} --output FILE translates it)"
+        )
+    if conversion := name_conversion(word):
+        raise argparse.ArgumentTypeError(f"{word}: is not a model, but {conversion}")
+    if not is_foreign(path):
         raise argparse.ArgumentTypeError(
             f"{word}: is a file, not a model (headway translate reads text from standard input: < {word})"
         )

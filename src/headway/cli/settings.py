@@ -1,6 +1,7 @@
 """Settings from the command line: ``--preset``, ``--config`` and ``--section.name value``."""
 
 import argparse
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,7 @@ def open_translator(args: argparse.Namespace) -> "Translator":
 def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig]":
     """Load the MODELs on ``--device``; return them with the search settings and those of the command line.
 
-    If native code is missing, standard error says why.
+    If native code is missing, standard error says why. It also says if ``--glossary`` has no terms.
     """
     from headway.cli.process import report_native_code
 
@@ -89,7 +90,10 @@ def load_translator(args: argparse.Namespace) -> "tuple[Translator, SearchConfig
             usage_error(
                 "--search.sample and --glossary: samples cannot follow a glossary; drop one"
             )
-        translator = translator.with_glossary(read_glossary(args.glossary, translator.languages))
+        glossary = read_glossary(args.glossary, translator.languages)
+        if not len(glossary):
+            print(f"{args.glossary}: has no terms", file=sys.stderr)
+        translator = translator.with_glossary(glossary)
     if getattr(args, "quality", False):
         translator.quality_model  # noqa: B018  a model without one is refused before the work begins
     report_native_code("decoding", translator.device)

@@ -8,17 +8,20 @@ if TYPE_CHECKING:
     from headway.inference import Translation
 
 
-def format_lines(line: str, translations: "list[Translation]", args: argparse.Namespace) -> str:
+def format_lines(
+    line: str, translations: "list[Translation]", args: argparse.Namespace, line_end: str = "\n"
+) -> str:
     """Return the output for an input line: a line for each translation, or one JSON object.
 
     Args:
         line: The input line.
         translations: Its n best translations.
         args: With the options ``json``, ``scores`` and ``alignment``.
+        line_end: Of lines that are not JSON.
     """
     if args.json:
         return f"{json.dumps(_object(line, translations), ensure_ascii=False)}\n"
-    return "".join("\t".join(_columns(t, args)) + "\n" for t in translations)
+    return "".join("\t".join(_columns(t, args)) + line_end for t in translations)
 
 
 def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import PurePath
 from headway.documents.messages import MessageDocument
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
+from headway.text.file_kinds import name_conversion, plain_suffix
 
 OFFICE = {  # suffixes of office files: documents first, then those with macros, templates and shows
     ".docx": (".docx", ".docm", ".dotx", ".dotm"),
@@ -15,8 +16,9 @@ OFFICE = {  # suffixes of office files: documents first, then those with macros,
     ".ods": (".ods", ".ots"),
 }
 _KINDS = {suffix: kind for kind, suffixes in OFFICE.items() for suffix in suffixes}
+TABLES = (".csv", ".tsv")
 SUFFIXES = (  # of the files that `open_document` reads
-    ".csv", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".tsv", ".txt", ".vtt",
+    *TABLES, ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".txt", ".vtt",
     ".xhtml", ".xlf", ".xliff", *_KINDS,
 )  # fmt: skip
 
@@ -25,6 +27,31 @@ def is_document(name: str) -> bool:
     """Return whether a file of this name is more than lines of text."""
     suffix = PurePath(name).suffix.lower()
     return suffix in SUFFIXES and suffix != ".txt"
+
+
+def is_table(name: str) -> bool:
+    """Return whether a file of this name has columns."""
+    return PurePath(name).suffix.lower() in TABLES
+
+
+def check_is_lines(name: str) -> None:
+    """Check that a file that is no document may be lines of text.
+
+    Raises:
+        HeadwayError: If its name says that it is not; the message says what to do.
+    """
+    if is_document(f"x{plain_suffix(name)}"):
+        raise HeadwayError(f"{name}: is a compressed document: decompress it first")
+    if conversion := name_conversion(name):
+        raise HeadwayError(f"{name}: {conversion}")
+
+
+def describe_unknown(suffix: str) -> str:
+    """Return what a client should do with a file whose suffix is not one of `SUFFIXES`."""
+    return (
+        name_conversion(f"x{suffix}")
+        or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"
+    )
 
 
 def open_document(data: bytes, name: str, options: DocumentOptions | None = None) -> Document:
@@ -71,7 +98,7 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.documents.json_text import JsonDocument
 
             return MessageDocument(JsonDocument(data, options))
-        case ".csv" | ".tsv":
+        case _ if suffix in TABLES:
             from headway.documents.table import TableDocument
 
             return MessageDocument(TableDocument(data, options, "\t" if suffix == ".tsv" else ""))
@@ -87,4 +114,4 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.documents.plain import PlainDocument
 
             return PlainDocument(data, options)
-    raise HeadwayError(f"is no document that can be translated: use one of {', '.join(SUFFIXES)}")
+    raise HeadwayError(describe_unknown(suffix))

@@ -85,7 +85,8 @@ class DocumentOptions:
     Attributes:
         source: Language code of the text; "" if it is not known.
         target: Language code of the translation; "" if it is not known.
-        columns: Names or numbers (from 1) of the columns of a table that are translated; empty: all.
+        columns: Of a table: the names or numbers (from 1) of the columns to translate; commas may separate
+            several in one string.
         is_complete: Also translate what has a translation already (po, xliff).
     """
 

@@ -30,7 +30,7 @@ class TableDocument:
 
     Args:
         data: The content of the file.
-        options: The columns to translate: names of the first row, or numbers from 1.
+        options: The columns to translate.
         delimiter: The character between cells; "": it is recognized.
 
     Raises:
@@ -79,27 +79,36 @@ def _recognize_delimiter(text: str) -> str:
     return max(",;\t|", key=bare.count)
 
 
-def _find_columns(columns: Sequence[str], header: Sequence[str]) -> tuple[set[int], int]:
-    """Return the places of the columns, and the first row to translate."""
+def _find_columns(given: Sequence[str], header: Sequence[str]) -> tuple[set[int], int]:
+    """Return the places of the columns, and the first row to translate.
+
+    Names mean that the first row has the names of the columns; numbers mean that it is text like the others.
+    """
+    columns = [column for word in given for column in _split_columns(word, header)]
     shown = ", ".join(" ".join(name.split())[:30] for name in header[:_SHOWN]) + (
         ", ..." if len(header) > _SHOWN else ""
     )
     if not columns:
         raise HeadwayError(
-            f"give --columns, as names in the first row or numbers from 1; the first row is: {shown}"
+            "give columns to translate, separated by commas: names if the first row has names, numbers from 1"
+            f" if it is text like the others; the first row is: {shown}"
         )
     if all(column.isdecimal() and column not in header for column in columns):
         places = {int(column) - 1 for column in columns if len(column) < 9}
         if len(places) < len(columns) or not all(0 <= place < len(header) for place in places):
-            raise HeadwayError(
-                f"--columns {' '.join(columns)[:60]}: must be from 1 to {len(header)}"
-            )
+            raise HeadwayError(f"columns {','.join(columns)[:60]}: must be from 1 to {len(header)}")
         return places, 0
     for column in columns:
         if column not in header:
             hint = suggest(column, [name for name in header if name.isprintable()])
             raise HeadwayError(f"has no column {column[:30]!r}{hint}; the first row is: {shown}")
     return {place for place, name in enumerate(header) if name in columns}, 1
+
+
+def _split_columns(word: str, header: Sequence[str]) -> list[str]:
+    """Return the columns of a word, which commas separate; a name with commas is one column."""
+    names = [word] if word.strip() in header else word.split(",")
+    return [name.strip() for name in names if name.strip()]
 
 
 def _read_cells(text: str, delimiter: str) -> Iterator[_Cell]:

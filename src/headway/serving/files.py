@@ -39,11 +39,6 @@ class TranslatedFile:
     made_at: float
 
 
-def parse_columns(names: str | None) -> tuple[str, ...]:
-    """Return the names of columns, which commas separate."""
-    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
-
-
 class FileStore:
     """Keeps translated files in memory for a while, and limits how many are translated at once.
 

@@ -82,7 +82,7 @@ class Glossaries:
         if known is None:
             raise Rejection(
                 400,
-                f"Invalid request: {text[:40]} is not a glossary; send the name of one, or rows of a"
+                f"Invalid request: {' '.join(text[:40].split())} is not a glossary; send the name of one, or rows of a"
                 " source, a tab and a target",
             )
         if pair not in known:

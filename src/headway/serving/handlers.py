@@ -11,7 +11,6 @@ from headway.errors import HeadwayError
 from headway.serving.context import Context
 from headway.serving.directions import detect_languages, find_direction
 from headway.serving.file_translation import open_upload, translate_document
-from headway.serving.files import parse_columns
 from headway.serving.glossaries import add_named_glossary
 from headway.serving.markup_translation import translate_pages
 from headway.serving.messages import (
@@ -93,7 +92,7 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
     models, upload = context.models, request.file
     source = "" if request.source.lower() == "auto" else models.served_code(request.source)
     target = models.served_code(request.target)
-    options = DocumentOptions(source, target, parse_columns(request.columns))
+    options = DocumentOptions(source, target, (request.columns or "",))
     async with context.files.reserve():
         document = await open_upload(upload, options)
         texts = [paragraph.text for paragraph in document.paragraphs]

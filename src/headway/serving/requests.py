@@ -31,12 +31,12 @@ UNREADABLE = "The browser (or proxy) sent a request that this server could not u
 async def read_fields(
     request: Request, config: ServerConfig, has_file: bool = False, repeated: str = ""
 ) -> dict[str, Any]:
-    """Return a request's fields; only JSON has values other than text, and files.
+    """Return a request's fields; only JSON has values other than text and an `Upload`.
 
     Args:
         request: The request.
         config: Limits.
-        has_file: Whether the request may have a file, an `Upload`.
+        has_file: Whether the field ``file`` is an `Upload`. A file in any other field is the text of the field.
         repeated: The name of a field that a form may repeat; its value is a list.
 
     Raises:
@@ -55,7 +55,7 @@ async def read_fields(
     if kind == "application/x-www-form-urlencoded":
         pairs += _parse_form(body, most)
     elif kind == "multipart/form-data":
-        strings, files = await _parse_multipart(request.headers, body, int(has_file), most)
+        strings, files = await _parse_multipart(request.headers, body, has_file, most)
         pairs += strings
     # Line ends become one character, so that limits do not depend on the encoding.
     fields: dict[str, Any] = {}
@@ -145,26 +145,41 @@ def _parse_form(data: bytes, max_fields: int) -> list[tuple[str, str]]:
 
 
 async def _parse_multipart(
-    headers: Headers, body: bytes, max_files: int, max_fields: int
+    headers: Headers, body: bytes, has_file: bool, max_fields: int
 ) -> tuple[list[tuple[str, str]], dict[str, Upload]]:
-    """Return the texts and the files of a form."""
+    """Return the texts and the file of a form."""
 
     async def stream() -> AsyncGenerator[bytes, None]:
         yield body
 
     parser = MultiPartParser(
-        headers, stream(), max_files=max_files, max_fields=max_fields, max_part_size=len(body) + 1
+        headers, stream(), max_files=max_fields, max_fields=max_fields, max_part_size=len(body) + 1
     )
     parser.spool_max_size = len(body) + 1  # files stay in memory: texts are never written to a disk
     try:
         form = await parser.parse()
     except (MultiPartException, ValueError, LookupError):
         raise Rejection(400, UNREADABLE) from None
-    strings, files = [], {}
-    for name, value in form.multi_items():
-        if isinstance(value, str):
-            strings.append((name, _replace_surrogates(value)))
-        else:
-            files[name] = Upload(value.filename or "", await value.read())
-    await form.close()
+    strings: list[tuple[str, str]] = []
+    files: dict[str, Upload] = {}
+    try:
+        for name, value in form.multi_items():
+            if isinstance(value, str):
+                strings.append((name, _replace_surrogates(value)))
+            elif not (has_file and name == "file"):
+                strings.append((name, _decode(name, await value.read())))
+            elif files:
+                raise Rejection(400, "Invalid request: send one file at a time")
+            else:
+                files[name] = Upload(value.filename or "", await value.read())
+    finally:
+        await form.close()
     return strings, files
+
+
+def _decode(name: str, data: bytes) -> str:
+    """Return the text of a field that a client sends as a file."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Rejection(400, f"Invalid request: {name} parameter is not UTF-8") from None

@@ -3,21 +3,71 @@
 import codecs
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 OFFICE = "save it as plain text in UTF-8"
 SHEET = "save it as CSV in UTF-8"
-# Suffix -> what such a file is, and the way out.
-SUFFIXES = {
-    ".docx": f"a Word document: {OFFICE}", ".doc": f"an old Word document: save it as .docx, or {OFFICE[8:]}",
-    ".odt": f"an OpenDocument text: {OFFICE}", ".rtf": f"a document in RTF: {OFFICE}",
-    ".pdf": f"a PDF document: {OFFICE}", ".pptx": f"a PowerPoint presentation: {OFFICE}",
-    ".xlsx": f"an Excel workbook: {SHEET}", ".xls": f"an Excel workbook: {SHEET}",
-    ".ods": f"an OpenDocument spreadsheet: {SHEET}",
-}  # fmt: skip
-# First bytes -> the same.
+MARKUP_TEXT = "its plain text is needed"
+
+
+class FileKind(NamedTuple):
+    """A kind of file that is not plain text.
+
+    Attributes:
+        name: Such as "a Word document".
+        text: How to make plain text of it.
+        document: What to convert it to so that it can be translated; "": it can be translated as it is.
+    """
+
+    name: str
+    text: str
+    document: str = ""
+
+
+_KINDS = {
+    ".docx": FileKind("a Word document", OFFICE),
+    ".odt": FileKind("an OpenDocument text", OFFICE),
+    ".pptx": FileKind("a PowerPoint presentation", OFFICE),
+    ".xlsx": FileKind("an Excel workbook", SHEET),
+    ".ods": FileKind("an OpenDocument spreadsheet", SHEET),
+    ".doc": FileKind("an old Word document", OFFICE, ".docx"),
+    ".rtf": FileKind("a document in RTF", OFFICE, ".docx"),
+    ".pdf": FileKind("a PDF document", OFFICE, ".docx"),
+    ".pages": FileKind("a document of Pages", OFFICE, ".docx"),
+    ".wpd": FileKind("a WordPerfect document", OFFICE, ".docx"),
+    ".idml": FileKind("an InDesign document", OFFICE, ".html or .docx"),
+    ".ppt": FileKind("an old PowerPoint presentation", OFFICE, ".pptx"),
+    ".key": FileKind("a presentation of Keynote", OFFICE, ".pptx"),
+    ".xls": FileKind("an old Excel workbook", SHEET, ".xlsx"),
+    ".numbers": FileKind("a spreadsheet of Numbers", SHEET, ".xlsx"),
+    ".mobi": FileKind("a book in MOBI", OFFICE, ".epub"),
+    ".ass .ssa": FileKind("subtitles of SubStation Alpha", MARKUP_TEXT, ".srt"),
+    ".sub": FileKind("subtitles of MicroDVD or VobSub", MARKUP_TEXT, ".srt"),
+    ".sbv": FileKind("subtitles of YouTube", MARKUP_TEXT, ".srt"),
+    ".ttml .dfxp": FileKind("subtitles in TTML", MARKUP_TEXT, ".vtt"),
+    ".yaml .yml": FileKind("a YAML file", MARKUP_TEXT, ".json"),
+    ".toml": FileKind("a TOML file", MARKUP_TEXT, ".json"),
+    ".ini": FileKind("an INI file", MARKUP_TEXT, ".json"),
+    ".jsonl": FileKind("a file of JSON lines", MARKUP_TEXT, ".json"),
+    ".properties": FileKind("a message file of Java", MARKUP_TEXT, ".po or .json"),
+    ".strings .xcstrings": FileKind("a message file of Apple", MARKUP_TEXT, ".xliff"),
+    ".resx": FileKind("a message file of .NET", MARKUP_TEXT, ".xliff"),
+    ".arb": FileKind("a message file of Flutter", MARKUP_TEXT, ".json"),
+    ".ftl": FileKind("a message file of Fluent", MARKUP_TEXT, ".po or .json"),
+    ".tmx": FileKind("a translation memory", MARKUP_TEXT, ".xliff"),
+    ".sdlxliff .mqxliff": FileKind("a file of Trados or memoQ", MARKUP_TEXT, ".xliff"),
+    ".xml": FileKind("an XML document", MARKUP_TEXT, ".xliff or .html"),
+    ".svg": FileKind("an SVG drawing", MARKUP_TEXT, ".html"),
+    ".tex": FileKind("a TeX document", MARKUP_TEXT, ".md or .html"),
+    ".rst": FileKind("a reStructuredText document", MARKUP_TEXT, ".md or .html"),
+    ".adoc .asciidoc": FileKind("an AsciiDoc document", MARKUP_TEXT, ".md or .html"),
+    ".org": FileKind("an Org document", MARKUP_TEXT, ".md or .html"),
+}
+SUFFIXES = {suffix: kind for suffixes, kind in _KINDS.items() for suffix in suffixes.split()}
+# First bytes -> what such a file is, and the way out.
 SIGNATURES = (
-    (b"%PDF-", SUFFIXES[".pdf"]),
-    (b"{\\rtf", SUFFIXES[".rtf"]),
+    (b"%PDF-", f"a PDF document: {OFFICE}"),
+    (b"{\\rtf", f"a document in RTF: {OFFICE}"),
     (b"\xd0\xcf\x11\xe0", f"a file of Microsoft Office: {OFFICE}"),
     (b"\x89PNG", "an image (PNG), and not text"),
     (b"\xff\xd8\xff", "an image (JPEG), and not text"),
@@ -32,8 +82,8 @@ SIGNATURES = (
 # How text begins that is not plain -> the same.
 MARKUP = (
     (re.compile(rb"<!doctype html|<html[\s>]", re.IGNORECASE),
-     "an HTML page: its plain text is needed"),
-    (re.compile(rb"<\?xml\s"), "an XML document: its plain text is needed"),
+     f"an HTML page: {MARKUP_TEXT}"),
+    (re.compile(rb"<\?xml\s"), f"an XML document: {MARKUP_TEXT}"),
     (re.compile(rb"WEBVTT\s|1\s+\d+:\d\d:\d\d[,.]\d+ -->"), "subtitles: their plain text is needed"),
 )  # fmt: skip
 # Names of files inside a ZIP archive -> the suffix of the document that it is.
@@ -43,17 +93,35 @@ MEMBERS = (
 )  # fmt: skip
 
 
+def plain_suffix(path: str) -> str:
+    """Return the suffix of a file in small letters; of a compressed file, that of its content."""
+    name = path.lower()
+    for suffix in (".gz", ".xz", ".zst"):
+        name = name.removesuffix(suffix)
+    return Path(name).suffix
+
+
 def name_by_suffix(path: str) -> str | None:
     """Return what a document is and how to make text of it, by its name; None for other files."""
-    return SUFFIXES.get(Path(path).suffix.lower())
+    kind = SUFFIXES.get(plain_suffix(path))
+    return kind and f"{kind.name}: {kind.text}"
 
 
 def name_by_content(start: bytes) -> str | None:
     """Return the same by the first bytes of a file; None for bytes that may be plain text."""
     if start.startswith(b"PK\x03\x04"):
-        found = (SUFFIXES[suffix] for member, suffix in MEMBERS if member in start)
+        found = (name_by_suffix(f"x{suffix}") for member, suffix in MEMBERS if member in start)
         return next(found, "a ZIP archive (.docx and .xlsx are such), and not text")
     text = start.removeprefix(codecs.BOM_UTF8).lstrip()
     kinds = [what for signature, what in SIGNATURES if start.startswith(signature)]
     kinds += [what for beginning, what in MARKUP if beginning.match(text)]
     return kinds[0] if kinds else None
+
+
+def name_conversion(path: str) -> str | None:
+    """Return what a file is and what to convert it to so that it can be translated, by its name.
+
+    None: it can be translated as it is, or nothing is known about files of its name.
+    """
+    kind = SUFFIXES.get(plain_suffix(path))
+    return f"{kind.name}: convert it to {kind.document}" if kind and kind.document else None

@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 from unicodedata import normalize
 
 from headway.errors import HeadwayError
-from headway.text.words import is_inside_word
+from headway.text.words import is_inside_word, is_word_character, starts_sentence
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
 _PLACES = re.compile(
     r"[^\W\u0e00-\u0eff\u1000-\u109f\u1100-\u115f\u1780-\u17ff\u2e80-\U0003ffff]+|\S"
 )
+_BEFORE = 40  # characters before a term that show whether it begins a sentence
+_HYPHENS = "-\u2010\u2011"
+_REST_OF_WORD = rf"(?:\w|(?<=\w)[{_HYPHENS}](?=\w))*"
 
 
 class TermMatch(NamedTuple):
@@ -44,8 +47,8 @@ class Term:
         is_regex: Whether ``source`` is a regular expression.
 
     Raises:
-        HeadwayError: If there is no source or no rendering, a word has more than two ``*``, or the regular
-            expression is none.
+        HeadwayError: If there is no source or no rendering, a term that is kept has a rendering, a word has
+            more than two ``*``, or the regular expression is none.
     """
 
     source: str
@@ -59,7 +62,11 @@ class Term:
             raise HeadwayError("no source term")
         if not self.is_kept and not any(self.renderings):
             raise HeadwayError(
-                f"'{self.source}' has no target; write one after a tab (in .csv, after a comma), or the flag keep if it is not translated"
+                f"'{self.source}' has no target; write one after a tab (in .csv, after a comma or a semicolon), or the flag keep if it is not translated"
+            )
+        if self.is_kept and {*self.renderings} - {self.source}:
+            raise HeadwayError(
+                f"'{self.source}' has a target and the flag keep, which means that it is not translated: drop one of them"
             )
         if any(word.count("*") > 2 for word in self.source.split()) and not self.is_regex:
             raise HeadwayError(f"'{self.source}': a word may have two * at most")
@@ -69,6 +76,28 @@ class Term:
             raise HeadwayError(f"'{self.source}' is not a regular expression: {error}") from None
         if matches_nothing:
             raise HeadwayError(f"'{self.source}' matches a text without characters")
+
+    @property
+    def identity(self) -> tuple[str, bool, bool]:
+        """What is equal for two terms that match the same texts."""
+        source = self.source
+        if not self.is_regex:
+            source = normalize("NFC", " ".join(source.split()))
+            source = source if self.is_case_sensitive else source.lower()
+        return source, self.is_case_sensitive, self.is_regex
+
+    def merge(self, other: "Term") -> "Term":
+        """Return this term with the renderings of another one of the same identity after its own.
+
+        Raises:
+            HeadwayError: If one of them is kept, and the other is not.
+        """
+        if self.is_kept != other.is_kept:
+            raise HeadwayError(
+                f"'{other.source}' has the flag keep in one row and a target in another: drop one of the rows"
+            )
+        renderings = dict.fromkeys((*self.renderings, *other.renderings))
+        return replace(self, renderings=tuple(renderings))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -81,7 +110,7 @@ class Term:
             parts = [
                 r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in form.split("*")
             ]
-            forms.append(r"\w*".join(parts))
+            forms.append(_REST_OF_WORD.join(parts))
         return re.compile("|".join(forms), flags)
 
     @property
@@ -93,6 +122,12 @@ class Term:
         sizes = (size for size in (2, 1, 0) if len({start[:size] for start in starts}) == 1)
         return starts[0][: next(sizes)]
 
+    @cached_property
+    def _capitalized(self) -> set[str]:
+        """The renderings that are also offered without their capital."""
+        small = {r for r in self.renderings if not r[:1].isupper()}
+        return {r for r in self.renderings if r not in small and r[:1].lower() + r[1:] in small}
+
     @property
     def _forms(self) -> list[str]:
         """The term as it may be written: letters with their accents as one character each, or as several."""
@@ -102,16 +137,18 @@ class Term:
     def match(self, text: str, start: int) -> TermMatch | None:
         """Return the term if it stands in a text as whole words from ``start`` on."""
         found = self.pattern.match(text, start)
-        if found is None or not found[0] or is_inside_word(text, found.end()):
+        if found is None or not found[0] or _is_inside_word(text, found.end()):
             return None
         if self.is_kept:
             return TermMatch(start, found.end(), (found[0],), True)
-        renderings = self.renderings
+        # Of a rendering that is offered with and without a capital, the capital is for the beginning of a sentence.
+        renderings = [r for r in self.renderings if r not in self._capitalized]
+        if starts_sentence(text[max(0, start - _BEFORE) : start]):
+            renderings += [r for r in self.renderings if r in self._capitalized]
         if found[0][0].isupper() and not self.source[0].isupper() and not self.is_case_sensitive:
             # A term at the beginning of a sentence.
-            capitalized = [r[:1].upper() + r[1:] for r in renderings]
-            renderings = tuple(dict.fromkeys((*renderings, *capitalized)))
-        return TermMatch(start, found.end(), renderings, False)
+            renderings += [r[:1].upper() + r[1:] for r in renderings]
+        return TermMatch(start, found.end(), tuple(dict.fromkeys(renderings)), False)
 
 
 class Glossary:
@@ -169,7 +206,7 @@ class Glossary:
             while place >= start:
                 at = end
                 start, end = next(barriers)
-            if place < at or is_inside_word(text, place):
+            if place < at or _is_inside_word(text, place):
                 continue
             match = self._longest(text, place, start)
             if match is not None:
@@ -186,3 +223,14 @@ class Glossary:
                 if match and match.end <= end and (best is None or match.end > best.end):
                     best = match
         return best
+
+
+def _is_inside_word(text: str, at: int) -> bool:
+    """Return whether a word goes on at a place; a hyphen between letters makes one word of two."""
+    return is_inside_word(text, at) or any(
+        text[hyphen] in _HYPHENS
+        and is_word_character(text[hyphen - 1])
+        and is_word_character(text[hyphen + 1])
+        for hyphen in (at - 1, at)
+        if 0 < hyphen < len(text) - 1
+    )

@@ -1,7 +1,7 @@
 """Files of glossaries: tables (TSV, CSV) and TBX.
 
 A row of a table has a source term, its target and, if wanted, flags. Several renderings of a term are
-separated by ``|``. The flags are ``case`` (the capitals count), ``keep`` (the term is not translated) and
+separated by ``|``, or are in several rows. The flags are ``case`` (the capitals count), ``keep`` (the term is not translated) and
 ``regex`` (the source is a regular expression). A line that starts with ``#`` is a comment, and a first row
 ``source, target`` is a header.
 """
@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from headway.errors import HeadwayError, suggest
 from headway.text.glossary import Glossary, Term
+from headway.text.tables import SAMPLE, find_delimiter
 
 FLAGS = ("case", "keep", "regex")
 HEADER = ("source", "target", "flags")
@@ -44,19 +45,18 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
         LanguageError: If a TBX file has no terms in the languages.
     """
     path = Path(path)
-    readers = {".tsv": "\t", ".txt": "\t", ".csv": ","}
     suffix = path.suffix.lower()
-    if suffix not in (*readers, ".tbx", ".xml"):
+    if suffix not in (".tsv", ".txt", ".csv", ".tbx", ".xml"):
         raise HeadwayError(f"{path}: a glossary must be a .tsv, .csv or .tbx file")
     content = _read_bytes(path)
-    if suffix not in readers:
+    if suffix in (".tbx", ".xml"):
         return _make_glossary(path, _read_tbx(path, content, languages))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise HeadwayError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
-    return _make_glossary(path, _read_table(path, text, readers[suffix]))
+    return _make_glossary(path, _read_table(path, text, has_tabs=suffix != ".csv"))
 
 
 def parse_glossary(name: str, text: str) -> Glossary:
@@ -69,7 +69,7 @@ def parse_glossary(name: str, text: str) -> Glossary:
     Raises:
         HeadwayError: If a row is wrong, or has a regular expression, which may take any time.
     """
-    glossary = _make_glossary(Path(name), _read_table(Path(name), text, "\t"))
+    glossary = _make_glossary(Path(name), _read_table(Path(name), text, has_tabs=True))
     if any(term.is_regex for term in glossary.terms):
         raise HeadwayError(f"{name}: the flag regex is only for glossaries of the server")
     return glossary
@@ -87,15 +87,17 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _make_glossary(path: Path, rows: Iterator[Row]) -> Glossary:
-    terms: list[Term] = []
+    terms: dict[tuple[str, bool, bool], Term] = {}
     for number, row in rows:
         try:
-            terms.append(_make_term(row))
+            term = _make_term(row)
+            same = terms.get(term.identity)
+            terms[term.identity] = same.merge(term) if same else term
         except HeadwayError as error:
             raise HeadwayError(f"{path}:{number}: {error}") from None
         if len(terms) > MAX_TERMS:
             raise HeadwayError(f"{path}:{number}: more than {MAX_TERMS:,} terms")
-    return Glossary(terms)
+    return Glossary([*terms.values()])
 
 
 def _make_term(cells: Sequence[str]) -> Term:
@@ -117,14 +119,21 @@ def _make_term(cells: Sequence[str]) -> Term:
     )  # fmt: skip
 
 
-def _read_table(path: Path, text: str, delimiter: str) -> Iterator[Row]:
-    lines = text.splitlines()
+def _read_table(path: Path, text: str, *, has_tabs: bool) -> Iterator[Row]:
+    numbered = [
+        (number, line)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    # Spreadsheet programs write semicolons in countries with decimal commas.
+    delimiter = "\t" if has_tabs else find_delimiter([line for _, line in numbered[:SAMPLE]])
     is_first = True
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
+    for number, line in numbered:
         try:
-            [cells] = csv.reader([line], strict=True) if delimiter == "," else [line.split("\t")]
+            if has_tabs:
+                cells = line.split("\t")
+            else:
+                [cells] = csv.reader([line], delimiter=delimiter, strict=True)
         except (csv.Error, ValueError) as error:
             raise HeadwayError(f"{path}:{number}: not a row of a table: {error}") from None
         header = tuple(cell.strip().lower() for cell in cells)

@@ -19,11 +19,15 @@ class InputText:
         path: The file.
         lines: Number of its lines.
         sha256: Of its text.
+        mark: The byte order mark of UTF-8 text, or "".
+        line_end: That of the first line.
     """
 
     path: Path
     lines: int
     sha256: str
+    mark: str
+    line_end: str
 
     @classmethod
     def scan(cls, path: Path) -> "InputText":
@@ -38,7 +42,11 @@ class InputText:
                 " standard input"
             )
         next(read_lines(path), None)  # this refuses documents
-        return cls(path, *(_scan_blocks(path) or _scan_lines(path)))
+        with open_bytes(path) as file:
+            first = file.readline(LONGEST)
+        mark = "\ufeff" if first.startswith(codecs.BOM_UTF8) else ""
+        line_end = "\r\n" if first.endswith(b"\r\n") else "\n"
+        return cls(path, *(_scan_blocks(path) or _scan_lines(path)), mark, line_end)
 
 
 def _scan_blocks(path: Path) -> tuple[int, str] | None:

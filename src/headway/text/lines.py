@@ -68,7 +68,8 @@ def read_lines(path: str | Path, start: int = 0) -> Iterator[str]:
     """
     for line in scan_lines(path, start=start):
         if isinstance(line, Damaged):
-            raise line.error()
+            advice = ": save the file as UTF-8" if line.is_foreign else ""
+            raise HeadwayError(f"{line.error()}{advice}")
         yield line
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, overload
 
 from headway.errors import HeadwayError
 from headway.text.encodings import check_encoding
-from headway.text.file_kinds import name_by_suffix
+from headway.text.file_kinds import name_by_suffix, plain_suffix
 from headway.text.lines import SURROGATE, Damaged, read_lines, scan_lines
 from headway.text.tables import Layout, read_table, recognize_layout
 from headway.text.tmx import read_units
@@ -171,12 +171,7 @@ def _scan_pairs(
 
 
 def _kind(path: str) -> str:
-    if path == "-":
-        return "-"
-    name = path.lower()
-    for suffix in (".gz", ".xz", ".zst"):
-        name = name.removesuffix(suffix)
-    return Path(name).suffix
+    return "-" if path == "-" else plain_suffix(path)
 
 
 def _two_files(

@@ -92,7 +92,7 @@ def recognize_layout(
     sample = list(islice(scan_lines(path, encoding), SAMPLE))
     lines = [line for line in sample if isinstance(line, str)]
     if suffix == ".csv":
-        delimiter, is_quoted = _find_delimiter(lines), True
+        delimiter, is_quoted = find_delimiter(lines), True
     else:
         delimiter, is_quoted = "\t", _has_quoted_cells(lines, is_whole=len(sample) < SAMPLE)
     rows = _read_rows(path, lines, delimiter, is_quoted)
@@ -186,7 +186,7 @@ def _split(path: str, number: int, text: str, delimiter: str) -> Row | Damaged |
         return Damaged(path, number, f"quotes are not as in CSV: {problem}")
 
 
-def _find_delimiter(lines: Sequence[str]) -> str:
+def find_delimiter(lines: Sequence[str]) -> str:
     """Return the delimiter that splits most rows into the same number of cells, at least two."""
 
     def count_rows(delimiter: str) -> int:

@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--columns",
         nargs="+",
         metavar="COLUMN",
-        help="of a .csv or .tsv --input: names, or numbers from 1",
+        help="of a table: names, or (no header) numbers from 1",
     )
     parser.add_argument(
         "--glossary",
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import load_translator
     from headway.cli.standard_input import read_input
     from headway.cli.translated_lines import format_lines
-    from headway.documents.opening import is_document
+    from headway.documents.opening import check_is_lines, is_document, is_table
 
     if bool(args.input) != bool(args.output):
         given, other = ("input", "output") if args.input else ("output", "input")
@@ -103,9 +103,11 @@ def run(args: argparse.Namespace) -> None:
     is_file_of_lines = bool(args.input) and not is_document(args.input)
     if args.output:
         check_options(args)
-        if not is_file_of_lines:
+        if is_file_of_lines:
+            check_is_lines(args.input)
+        else:
             check_document_options(args)
-    if args.columns and (is_file_of_lines or not args.input):
+    if args.columns and not is_table(args.input or ""):
         usage_error("--columns needs --input, a table (.csv or .tsv)")
     import torch
 

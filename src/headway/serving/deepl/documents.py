@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-from headway.documents.opening import SUFFIXES
+from headway.documents.opening import SUFFIXES, describe_unknown
 from headway.documents.paragraph import DocumentOptions
 from headway.serving.context import Context
 from headway.serving.deepl.glossaries import add_glossary
@@ -16,7 +16,7 @@ from headway.serving.deepl.messages import (
 from headway.serving.deepl.text import check_formality, require_source
 from headway.serving.directions import find_direction
 from headway.serving.file_translation import Progress, open_upload, translate_document
-from headway.serving.files import TranslatedFile, Upload, parse_columns
+from headway.serving.files import TranslatedFile, Upload
 from headway.serving.glossaries import add_named_glossary
 from headway.serving.rejection import Rejection
 
@@ -28,7 +28,7 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
     upload = Upload(request.filename or request.file.name, request.file.data)
     suffix = PurePath(upload.name).suffix.lower()
     if suffix not in SUFFIXES:
-        raise Rejection(400, f"Invalid file data: use one of {', '.join(SUFFIXES)}")
+        raise Rejection(400, f"Invalid file data: {describe_unknown(suffix)}")
     if request.output_format and f".{request.output_format.lower()}" != suffix:
         raise Rejection(400, "Value for 'output_format' not supported.")
     check_formality(request.formality)
@@ -56,7 +56,7 @@ async def _translate(
     progress: Progress,
 ) -> str:
     """Translate a file and return the address of the translated one."""
-    options = DocumentOptions(source, target, parse_columns(request.columns))
+    options = DocumentOptions(source, target, (request.columns or "",))
     document = await open_upload(upload, options)
     texts = [paragraph.text for paragraph in document.paragraphs]
     route, _ = await find_direction(source or "auto", target, texts, context.models)
