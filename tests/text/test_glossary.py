@@ -25,15 +25,6 @@ def test_the_longest_term_is_taken_as_whole_words() -> None:
     assert found(glossary, "黒猫が好き") == ["猫"]
 
 
-def test_a_hyphen_between_letters_makes_one_word() -> None:
-    text = "A hot-dog, a dog-friendly pub, mid\u2010dog\u2011end; dog - dog, -dog- (dog)-x"
-    assert found(Glossary.of({"dog": "Hund"}), text) == ["dog"] * 4
-    assert found(Glossary.of({"hot-dog": "x", "*dog*": "y"}), text)[:3] == [
-        "hot-dog", "dog-friendly", "mid\u2010dog\u2011end",
-    ]  # fmt: skip
-    assert found(Glossary.of({"hot*": "x", "dog": "y"}), "hot-dog-stand") == ["hot-dog-stand"]
-
-
 def test_a_term_is_found_wherever_no_word_goes_on() -> None:
     """Also between letters of scripts without spaces, of which Unicode has more blocks than one thinks."""
     letters = [c for c in map(chr, range(0x40000)) if c.isalnum() and not is_word_character(c)]

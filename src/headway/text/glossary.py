@@ -8,15 +8,13 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from headway.errors import HeadwayError
-from headway.text.words import is_inside_word, is_word_character, starts_sentence
+from headway.text.words import is_inside_word, starts_sentence
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
 _PLACES = re.compile(
     r"[^\W\u0e00-\u0eff\u1000-\u109f\u1100-\u115f\u1780-\u17ff\u2e80-\U0003ffff]+|\S"
 )
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
-_HYPHENS = "-\u2010\u2011"
-_REST_OF_WORD = rf"(?:\w|(?<=\w)[{_HYPHENS}](?=\w))*"
 
 
 class TermMatch(NamedTuple):
@@ -110,7 +108,7 @@ class Term:
             parts = [
                 r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in form.split("*")
             ]
-            forms.append(_REST_OF_WORD.join(parts))
+            forms.append(r"\w*".join(parts))
         return re.compile("|".join(forms), flags)
 
     @property
@@ -137,7 +135,7 @@ class Term:
     def match(self, text: str, start: int) -> TermMatch | None:
         """Return the term if it stands in a text as whole words from ``start`` on."""
         found = self.pattern.match(text, start)
-        if found is None or not found[0] or _is_inside_word(text, found.end()):
+        if found is None or not found[0] or is_inside_word(text, found.end()):
             return None
         if self.is_kept:
             return TermMatch(start, found.end(), (found[0],), True)
@@ -206,7 +204,7 @@ class Glossary:
             while place >= start:
                 at = end
                 start, end = next(barriers)
-            if place < at or _is_inside_word(text, place):
+            if place < at or is_inside_word(text, place):
                 continue
             match = self._longest(text, place, start)
             if match is not None:
@@ -223,14 +221,3 @@ class Glossary:
                 if match and match.end <= end and (best is None or match.end > best.end):
                     best = match
         return best
-
-
-def _is_inside_word(text: str, at: int) -> bool:
-    """Return whether a word goes on at a place; a hyphen between letters makes one word of two."""
-    return is_inside_word(text, at) or any(
-        text[hyphen] in _HYPHENS
-        and is_word_character(text[hyphen - 1])
-        and is_word_character(text[hyphen + 1])
-        for hyphen in (at - 1, at)
-        if 0 < hyphen < len(text) - 1
-    )
