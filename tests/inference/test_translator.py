@@ -429,7 +429,6 @@ def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
 def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> None:
     small = ["The cats see the dog.", "The cats see {name}.", "The house. The dogs see {x}."]
     large = ["THE CATS SEE THE DOG.", "THE CATS SEE {name}.", "THE HOUSE. THE DOGS SEE {x}."]
-    small[2] = "The house. the dogs see {x}."  # only the first letter of a line is a capital
     expected = [[to_capitals(each.text) for each in n_best] for n_best in translator.stream(small)]
     assert [[each.text for each in n_best] for n_best in translator.stream(large)] == expected
     assert "{name}" in expected[1][0]

@@ -1,5 +1,7 @@
 """Texts in capitals."""
 
+import time
+
 import pytest
 
 from headway.text.capitals import is_in_capitals, to_capitals, to_small_letters
@@ -27,8 +29,15 @@ def test_capitals_are_found(text: str, expected: bool) -> None:
 
 def test_small_letters_begin_with_a_capital() -> None:
     assert to_small_letters("“TABLE OF CONTENTS”") == "“Table of contents”"
+    assert to_small_letters("A. B!  “C” (3 D)? E.G. F, G") == "A. B!  “C” (3 d)? E.g. F, g"
     assert to_small_letters("") == ""
 
 
 def test_capitals_leave_what_is_kept() -> None:
     assert to_capitals("Straße mit {name} und %d") == "STRASSE MIT {name} UND %d"
+
+
+def test_the_time_grows_with_the_length() -> None:
+    started = time.process_time()
+    to_small_letters(". " * 500_000)
+    assert time.process_time() - started < 5  # a square would be hours

@@ -6,6 +6,7 @@ from headway.text.kept_text import find_kept_text
 
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
 _WORD = re.compile(r"[^\W\d_]+")
+_FIRST_LETTER = re.compile(r"(?:^|[.!?…]\s)[\W\d_]{0,8}[^\W\d_]")
 
 
 def is_in_capitals(text: str) -> bool:
@@ -17,10 +18,8 @@ def is_in_capitals(text: str) -> bool:
 
 
 def to_small_letters(text: str) -> str:
-    """Return a text in capitals as a sentence: only its first letter is a capital."""
-    small = text.lower()
-    first = next((at for at, character in enumerate(small) if character.isalpha()), 0)
-    return small[:first] + small[first : first + 1].upper() + small[first + 1 :]
+    """Return a text in capitals as sentences: only the first letter of each is a capital."""
+    return _FIRST_LETTER.sub(lambda found: found[0].upper(), text.lower())
 
 
 def to_capitals(text: str) -> str:
