@@ -480,6 +480,7 @@ def test_a_file_names_the_new_language() -> None:
         (".pptx", "ppt/slides/slide1.xml", 'lang="de" dirty="0"'), (".epub", "OEBPS/book.opf", "<dc:language>de</dc:language>"),
         (".epub", "OEBPS/toc.ncx", 'xml:lang="de"'), (".epub", "OEBPS/nav.xhtml", 'xml:lang="de" lang="de"'),
         (".odp", "meta.xml", "<dc:language>de</dc:language>"),
+        *((suffix, "docProps/core.xml", "<dc:language>de</dc:language>") for suffix in (".docx", ".pptx", ".xlsx")),
     ):  # fmt: skip
         document = open_document(make_file(suffix, 1), f"x{suffix}", GERMAN)
         out = document.write([marked(paragraph) for paragraph in document.paragraphs])
