@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from headway.documents.blocks import Block
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
@@ -127,6 +128,7 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
     ("source", "expected"),
     [
         ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
+        ("a $n$th, $a_n$th, $2 \\cdot x \\text{ if } y$ and ${a \\over b}$ or $2 x$", "A $n$TH, $a_n$TH, $2 \\cdot x \\text{ if } y$ AND ${a \\over b}$ OR $2 x$"),
         ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A $B\\$ C `$d`"),
         ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
         # Blocks, which lines of text can surround
@@ -141,6 +143,23 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
 )  # fmt: skip
 def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello ${x}, a man is waiting for %1$s.",
+        "The path ${HOME}/bin/$USER is in $HOME/bin:$PATH.",
+        "$one ${two} $${three} and $${four} %12$d five$",
+        "A man pays $5 and a woman pays 7$.",
+        "It is $5 a day, or 7$.",
+        "It is $2.50, or 3$.",
+        "$5 or 7$",
+    ],
+)
+def test_placeholders_variables_and_prices_are_no_formulas(text: str) -> None:
+    [paragraph] = open_document(text.encode(), "x.md").paragraphs
+    assert paragraph == Block(text, [], text)
 
 
 @pytest.mark.parametrize(
