@@ -77,12 +77,12 @@ def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected:
         ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"),
         ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
         ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"),
-        ("a \\[^b c] d[^e f]", "A \\[^B C\\] D\\[^E F\\]"),
+        ("a \\[^b c] d[^e f]", "A \\[^B C] D\\[^E F]"),
         ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
         ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
         ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'c') ![X *Y*](d)"),
-        ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A \\[B\\] `c`](d)"),
+        ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A [B] `c`](d)"),
         (
             "> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g",
             "> ![A **B ![C\\_](d)**][e] ![](f)\n\n[e]: g",
@@ -117,7 +117,7 @@ def test_marks_of_markdown(source: str, expected: str) -> None:
         # Keys, symbols, marked words
         ("a ++ctrl+a++ :smile: ==b==", "A ++ctrl+a++ :smile: ==B=="), ("![a](b){ width=9 }", "![A](b){ width=9 }"),
         # None of these
-        ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"), (f"!!! {'a ' * 999}", f"\\!!! {'A ' * 999}"),
+        ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"), (f"!!! {'a ' * 999}", f"!!! {'A ' * 999}"),
     ],
 )  # fmt: skip
 def test_lines_that_programs_of_documentation_read(source: str, expected: str) -> None:
@@ -129,7 +129,7 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
     [
         ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
         ("a $n$th, $a_n$th, $2 \\cdot x \\text{ if } y$ and ${a \\over b}$ or $2 x$", "A $n$TH, $a_n$TH, $2 \\cdot x \\text{ if } y$ AND ${a \\over b}$ OR $2 x$"),
-        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A $B\\$ C `$d`"),
+        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A \\$B$ C `$d`"),
         ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
         # Blocks, which lines of text can surround
         ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
@@ -138,7 +138,7 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
         # None of these
         ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
         ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
-        ("$$ a\n\nb c$$\n", "\\$\\$ A\n\nB C\\$\\$\n"), ("- $$\n\na$$\n", "- $$\n\nA\\$\\$\n"),
+        ("$$ a\n\nb c$$\n", "$$ A\n\nB C$$\n"), ("- $$\n\na$$\n", "- $$\n\nA$$\n"),
     ],
 )  # fmt: skip
 def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
@@ -242,6 +242,42 @@ def test_a_translation_does_not_become_markup_of_markdown() -> None:
         again = open_document(out, "x.md")
         assert [paragraph.text for paragraph in again.paragraphs] == [text] * 5
         assert not any(paragraph.elements for paragraph in again.paragraphs)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("${a} b %1$s {c} d", "${A} B %1$S {C} D"),
+        ("a 5 * 3, 2*3 [b] c_ _d C:\\e 1 < 2 `f # #", "A 5 * 3, 2*3 [B] C_ _D C:\\E 1 < 2 `F # #"),
+        ("a\\*b \\$5 c", "A\\*B \\$5 C"),
+        ("a \\$5 b ${c} \\[d\\]", "A \\$5 B ${C} \\[D\\]"),
+        ("# 1. a\n\n# 1\\. a\n\n| - a |\n|--|\n", "# 1. A\n\n# 1\\. A\n\n| - A |\n|--|\n"),
+        ("!!! a b!\n", "!!! A B!\n"),
+    ],
+)
+def test_a_backslash_stands_only_where_the_source_has_one(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        # Markup in the new order
+        ("a* and *b", "*b and a*", "\\*b and a\\*"),
+        ("[a] b (c)", "b [a](c)", "b \\[a\\](c)"),
+        ("$a b $c", "$a $c$", "\\$a \\$c\\$"),
+        ("a [b]\n\n[c]: d", "a [c]", "a \\[c\\]\n\n[c]: d"),
+        # Not in the source
+        ("a*", "a* [b] 5$", "a* \\[b\\] 5\\$"),
+        ("# 1. a", "- a", "# \\- a"),
+        ("!!! a b!", "!!! a b", "\\!!! a b"),
+    ],
+)
+def test_a_backslash_stands_where_a_translation_would_become_markup(
+    source: str, target: str, expected: str
+) -> None:
+    document = open_document(source.encode(), "x.md")
+    assert document.write([Translated(target)]).decode().rstrip() == expected
 
 
 def test_a_translation_does_not_become_code_or_lose_its_end() -> None:

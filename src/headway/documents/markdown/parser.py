@@ -55,12 +55,17 @@ def make_parser() -> MarkdownIt:
     return parser
 
 
+def find_marker(line: str) -> re.Match[str] | None:
+    """Return what a line without its indentation says to a program of documentation; None: it is text."""
+    return _MARKER.match(line) if len(line) <= _LONGEST_MARKER else None
+
+
 def _read_marker(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     """Read a line that is no part of a paragraph, and the lines in its box."""
     if state.is_code_block(first):
         return False
     line = state.src[state.bMarks[first] + state.tShift[first] : state.eMarks[first]]
-    found = _MARKER.match(line) if len(line) <= _LONGEST_MARKER else None
+    found = find_marker(line)
     if silent or not found:
         return bool(found)
     if title := next(filter(None, found.group(*_TITLES)), ""):

@@ -1,7 +1,7 @@
 """A passage of a Markdown file: a paragraph, a heading, a cell of a table, or an HTML block."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -11,6 +11,7 @@ from headway.documents.edits import Edit
 from headway.documents.html.page import write_block as write_html
 from headway.documents.html.values import Value, find_values, make_paragraphs, replace_values
 from headway.documents.languages import Language
+from headway.documents.markdown.escapes import Escapes
 from headway.documents.markdown.writing import write_block
 from headway.documents.paragraph import Paragraph, Translated
 
@@ -25,11 +26,13 @@ class Passage:
         kind: How its text is written.
         start: Where it starts in the file.
         parts: Its text and markup, whose sources together are its characters in the file.
+        read: Reads the Markdown of a block.
     """
 
     kind: Literal["text", "cell", "html"]
     start: int
     parts: Sequence[Part]
+    read: Callable[[str], Block]
 
     @cached_property
     def paragraphs(self) -> list[Paragraph[None] | Block]:
@@ -57,7 +60,12 @@ class Passage:
     def _write_block(self, block: Block, translated: Translated) -> str:
         if self.kind == "html":
             return write_html(block, translated)
-        return write_block(block, translated, is_cell=self.kind == "cell")
+        is_cell = self.kind == "cell"
+        return write_block(block, translated, self._escapes, self.read, is_cell=is_cell)
+
+    @cached_property
+    def _escapes(self) -> Escapes:
+        return Escapes(self.parts)
 
 
 def _find_values(part: Part) -> list[Value]:
