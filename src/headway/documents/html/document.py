@@ -9,6 +9,7 @@ from headway.documents.html.values import (
     find_language,
     find_values,
     make_paragraphs,
+    replace_languages,
     replace_values,
 )
 from headway.documents.languages import Language
@@ -53,6 +54,7 @@ class HtmlDocument:
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its text replaced."""
         count = len(self._texts)
-        text = replace_values(self._file.text, self._values, translations[:count], self._language)
+        text = replace_values(self._file.text, self._values, translations[:count])
         # New values do not change where blocks begin and end.
-        return self._file.encode_markup(HtmlPage(text).write(translations[count:]))
+        text = HtmlPage(text).write(translations[count:])
+        return self._file.encode_markup(replace_languages(text, self._language))

@@ -1,4 +1,4 @@
-"""Texts of HTML that are no part of a paragraph: attributes and texts of drawings; and language codes."""
+"""Texts of HTML that are no part of a paragraph, such as attributes and texts of drawings; and language codes."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -17,31 +17,35 @@ from headway.text.languages import is_translatable
 
 
 class Value(NamedTuple):
-    """A text that is no part of a paragraph, or a language code.
+    """A text that is no part of a paragraph.
 
     Attributes:
         start: Where it starts in the document.
         end: Where it ends.
         text: What it means.
-        kind: A text in an attribute, a language code in an attribute, or a text between tags.
+        kind: Whether it stands in an attribute or between tags.
     """
 
     start: int
     end: int
     text: str
-    kind: Literal["attribute", "language", "text"]
+    kind: Literal["attribute", "text"]
 
 
 def find_values(source: str) -> list[Value]:
     """Return the values of a document, but not those of untranslated elements."""
-    found: list[Value] = []
+    found = (value for token, at in _find_tokens(source) for value in _read(token, at))
+    return sorted(value for value in found if is_translatable(value.text))
+
+
+def _find_tokens(source: str) -> Iterator[tuple[Token, int]]:
+    """Yield the tokens that can have values, each with its place in the document."""
     at = 0
     for kind, tokens in scan(source):
         starts = [*accumulate((len(token.text) for token in tokens), initial=at)]
         for number in _find_seen(kind, tokens):
-            found += _read(tokens[number], starts[number])
+            yield tokens[number], starts[number]
         at = starts[-1]
-    return sorted(value for value in found if is_translatable(value.text))
 
 
 def _find_seen(kind: str, tokens: Sequence[Token]) -> Iterator[int]:
@@ -67,7 +71,7 @@ def _read(token: Token, at: int) -> Iterator[Value]:
     for name in find_names(token):
         start, end = token.spans[name]
         text = html.unescape(token.attributes[name])
-        yield Value(at + start, at + end, text, "language" if name in LANGUAGES else "attribute")
+        yield Value(at + start, at + end, text, "attribute")
 
 
 def find_language(source: str) -> str:
@@ -80,33 +84,43 @@ def find_language(source: str) -> str:
 
 
 def make_paragraphs(values: Sequence[Value]) -> list[Paragraph[None]]:
-    """Return the texts among values."""
-    return [Paragraph(each.text) for each in values if each.kind != "language"]
+    """Return the texts of values."""
+    return [Paragraph(each.text) for each in values]
 
 
-def replace_values(
-    source: str, values: Sequence[Value], translations: Sequence[Translated], language: Language
-) -> str:
+def replace_values(source: str, values: Sequence[Value], translations: Sequence[Translated]) -> str:
     """Return a document with translated values.
 
     Args:
         source: The document.
         values: From `find_values`.
-        translations: One for each text among them.
-        language: The languages of the translation.
+        translations: One for each of them.
     """
-    found = iter(translations)
     edits = []
-    for value in values:
-        if value.kind == "language":
-            text = language.target if language.replaces(value.text) else value.text
-        else:
-            text = next(found).text
-        if text != value.text:
+    for value, translated in zip(values, translations, strict=True):
+        if translated.text != value.text:
             is_text = value.kind == "text"
-            escaped = html.escape(text, quote=False)
+            escaped = html.escape(translated.text, quote=False)
             written = escaped if is_text else _quote(escaped, source[value.start - 1])
             edits.append(Edit(value.start, value.end, written))
+    return apply_edits(source, edits)
+
+
+def replace_languages(source: str, language: Language) -> str:
+    """Return a document whose text names its new language.
+
+    Args:
+        source: The document.
+        language: The languages of the translation.
+    """
+    edits = []
+    for token, at in _find_tokens(source):
+        for name in LANGUAGES:
+            code = html.unescape(token.attributes.get(name, ""))
+            if language.replaces(code):
+                start, end = token.spans[name]
+                written = _quote(language.target, token.text[start - 1])
+                edits.append(Edit(at + start, at + end, written))
     return apply_edits(source, edits)
 
 

@@ -10,7 +10,6 @@ from headway.documents.blocks import Block, Part, make_nodes
 from headway.documents.edits import Edit
 from headway.documents.html.page import write_block as write_html
 from headway.documents.html.values import Value, find_values, make_paragraphs, replace_values
-from headway.documents.languages import Language
 from headway.documents.markdown.escapes import Escapes
 from headway.documents.markdown.writing import write_block
 from headway.documents.paragraph import Paragraph, Translated
@@ -52,7 +51,7 @@ class Passage:
         """Return a tag with the next translations of the texts in it; any other part stays."""
         values = _find_values(part)
         own = [next(translations) for _ in values]
-        source = replace_values(part.source, values, own, Language("", ""))
+        source = replace_values(part.source, values, own)
         if self.kind == "cell" and source != part.source:
             source = _END_OF_CELL.sub(r"\\|", source)
         return part._replace(source=source)
@@ -76,5 +75,4 @@ def _find_values(part: Part) -> list[Value]:
     is_tag = part.kind not in ("text", "code") and part.source.startswith("<")
     if not is_tag or "=" not in part.source:
         return []
-    found = find_values(part.source)
-    return [each for each in found if each.kind != "language" and len(each.text.splitlines()) == 1]
+    return [each for each in find_values(part.source) if len(each.text.splitlines()) == 1]
