@@ -32,9 +32,14 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ('<html lang="en"><p lang=en>a<p lang="fr">b', '<html lang="de"><p lang="de">A<p lang="fr">B'),
+        ('<html lang="en"><p lang=en>a<p lang="fr">b', '<html lang="de"><p lang="de">A<p lang="fr">b'),
         ('<html lang="en-US"><p lang="en">a<p xml:lang="en_GB">b', '<html lang="de"><p lang="de">A<p xml:lang="de">B'),
-        ('<p>a <span lang="fr">b</span> <i lang="eng">c</i>', '<p>A <span lang="fr">B</span> <i lang="eng">C</i>'),
+        ('<p>a <span lang="fr">b</span> <i lang="eng">c</i>', '<p>A <span lang="fr">b</span> <i lang="de">C</i>'),
+        # An element in another language stays with all that is in it; of a whole page the user knows the language.
+        ('<div lang=fr title="a"><p>b</p><p lang=en>c</p></div><p xml:lang="de">d</p><img lang=fr alt=e><p lang="">f</p><p lang=und>g',
+         '<div lang=fr title="a"><p>b</p><p lang=en>c</p></div><p xml:lang="de">d</p><img lang=fr alt=e><p lang="">F</p><p lang=und>G'),
+        ('<html lang="fr"><body lang="fr"><p title="a">b<svg><text>c</text><text lang="fr">d</text></svg>', '<html lang="fr"><body lang="fr"><p title="A">B<svg><text>C</text><text lang="fr">d</text></svg>'),
+        ("<table><tr><td lang=fr>a<td lang=EN_gb>b", '<table><tr><td lang=fr>a<td lang="de">B'),
         ('<img alt=a title=\'b "c"\'>', '<img alt="A" title=\'B "C"\'>'),
         ("<input type=submit value=go><input value=go>", '<input type=submit value="GO"><input value=go>'),
         ("<meta name=Description content='a'><meta name=x content=a>",
@@ -60,7 +65,7 @@ def test_attributes_of_html(source: str, expected: str) -> None:
     ("source", "expected"),
     [
         ("<p lang='en'>a<p lang='fr'>b", "<p lang='en'>A<p lang='fr'>B"),
-        ("<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>A<p lang='de'>B"),
+        ("<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>a<p lang='de'>B"),
         ("<html lang='de-AT'><p lang='de'>a", "<html lang='de-AT'><p lang='de'>A"),
     ],
 )  # fmt: skip
@@ -170,6 +175,7 @@ def test_placeholders_variables_and_prices_are_no_formulas(text: str) -> None:
         ("a <span translate=\"no\">b c</span> <i class=notranslate>d</i>", "A <span translate=\"no\">b c</span> <i class=notranslate>d</i>"),
         ("> a <code>b\n> c</code> <b translate=yes>d</b>", "> A <code>b\n> c</code> <b translate=yes>D</b>"),
         ("a <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>", "A <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>"),
+        ("a <i lang=fr>b</i> <i lang=en>c</i>\n\n<p lang=fr title=d>e</p>\n", "A <i lang=fr>b</i> <i lang=en>C</i>\n\n<p lang=fr title=d>e</p>\n"),
         ("| <code>a\\|b</code> | c |\n|--|--|\n", "| <code>a\\|b</code> | C |\n|--|--|\n"),
         ("<code>a</code>\n\n<kbd></kbd> b <code>c </var>`</code>` d", "<code>a</code>\n\n<kbd></kbd> B <code>C </var>`</code>` D"),
     ],

@@ -42,9 +42,9 @@ class HtmlDocument:
         check_count(self._file.text.count("<"), "tags", MOST_TAGS)
         source = options.source or find_language(self._file.text)
         self._language = Language(source, options.target if source else "")
-        self._values = find_values(self._file.text)
+        self._values = find_values(self._file.text, source)
         self._texts = make_paragraphs(self._values)
-        self._blocks = HtmlPage(self._file.text).paragraphs
+        self._blocks = HtmlPage(self._file.text, source).paragraphs
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
@@ -56,5 +56,5 @@ class HtmlDocument:
         count = len(self._texts)
         text = replace_values(self._file.text, self._values, translations[:count])
         # New values do not change where blocks begin and end.
-        text = HtmlPage(text).write(translations[count:])
+        text = HtmlPage(text, self._language.source).write(translations[count:])
         return self._file.encode_markup(replace_languages(text, self._language))

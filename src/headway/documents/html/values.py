@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.attributes import LANGUAGES, find_names
 from headway.documents.html.drawings import find_seen
-from headway.documents.html.elements import EMBEDDED, is_untranslated
+from headway.documents.html.elements import EMBEDDED, find_code, is_untranslated
 from headway.documents.html.parsing import decode_text, scan
 from headway.documents.html.tokens import Token, tokenize
 from headway.documents.languages import Language
@@ -32,29 +32,34 @@ class Value(NamedTuple):
     kind: Literal["attribute", "text"]
 
 
-def find_values(source: str) -> list[Value]:
-    """Return the values of a document, but not those of untranslated elements."""
-    found = (value for token, at in _find_tokens(source) for value in _read(token, at))
+def find_values(source: str, language: str) -> list[Value]:
+    """Return the values of a document, but not those of untranslated elements.
+
+    Args:
+        source: The document.
+        language: Its language code; "" if it is not known.
+    """
+    found = (value for token, at in _find_tokens(source, language) for value in _read(token, at))
     return sorted(value for value in found if is_translatable(value.text))
 
 
-def _find_tokens(source: str) -> Iterator[tuple[Token, int]]:
+def _find_tokens(source: str, language: str) -> Iterator[tuple[Token, int]]:
     """Yield the tokens that can have values, each with its place in the document."""
     at = 0
-    for kind, tokens in scan(source):
+    for kind, tokens in scan(source, language):
         starts = [*accumulate((len(token.text) for token in tokens), initial=at)]
-        for number in _find_seen(kind, tokens):
+        for number in _find_seen(kind, tokens, language):
             yield tokens[number], starts[number]
         at = starts[-1]
 
 
-def _find_seen(kind: str, tokens: Sequence[Token]) -> Iterator[int]:
+def _find_seen(kind: str, tokens: Sequence[Token], language: str) -> Iterator[int]:
     """Yield the numbers of the tokens of a part of HTML that have values."""
     name = tokens[0].name
-    if is_untranslated(tokens[0]):
+    if is_untranslated(tokens[0], language):
         return
     if kind == "kept" and name == "svg":
-        yield from find_seen(tokens)
+        yield from find_seen(tokens, language)
     elif kind in ("open", "void", "block") or (kind == "kept" and name in EMBEDDED):
         yield 0
 
@@ -78,8 +83,7 @@ def find_language(source: str) -> str:
     """Return the language code of a whole document; "" if it names none."""
     for token in tokenize(source):
         if token.kind == "open" and token.name == "html":
-            codes = [token.attributes.get(name, "") for name in LANGUAGES]
-            return next(filter(None, codes), "")
+            return find_code(token)
     return ""
 
 
@@ -114,7 +118,7 @@ def replace_languages(source: str, language: Language) -> str:
         language: The languages of the translation.
     """
     edits = []
-    for token, at in _find_tokens(source):
+    for token, at in _find_tokens(source, language.source):
         for name in LANGUAGES:
             code = html.unescape(token.attributes.get(name, ""))
             if language.replaces(code):

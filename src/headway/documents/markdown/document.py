@@ -39,7 +39,7 @@ class MarkdownDocument:
         self._file = read_text_file(data, options.source)
         check_count(len(self._file.text), "characters", LARGEST)
         check_count(len(_MARKS.findall(self._file.text)), "lines and marks", MOST_MARKS)
-        self._passages = _read_passages(self._file.text)
+        self._passages = _read_passages(self._file.text, options.source)
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
@@ -53,7 +53,7 @@ class MarkdownDocument:
         return self._file.encode(apply_edits(self._file.text, edits))
 
 
-def _read_passages(text: str) -> list[Passage]:
+def _read_passages(text: str, language: str) -> list[Passage]:
     front = _FRONT_MATTER.match(text)
     skipped = front.end() if front else 0
     lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
@@ -63,7 +63,9 @@ def _read_passages(text: str) -> list[Passage]:
     def read(written: str) -> Block:
         written = written.replace("\r\n", "\n")
         [token] = parser.parseInline(_hide_footnotes(written), links)
-        return make_block(read_parts(token.children or [], range(len(written) + 1), written))
+        return make_block(
+            read_parts(token.children or [], range(len(written) + 1), written, language)
+        )
 
     passages: list[Passage] = []
     is_cell, at = False, 0
@@ -72,12 +74,14 @@ def _read_passages(text: str) -> list[Passage]:
             content = token.content.removesuffix("\n")
             places = _find_places(parsed, lines[slice(*token.map)], content, at if is_cell else -1)
             if places and token.type == "html_block":
-                html = _keep_first_line([*read_html(content.replace(_FOOTNOTE, "[^"))])
+                html = _keep_first_line([*read_html(content.replace(_FOOTNOTE, "[^"), language)])
                 parts = [*_locate(html, places, text)]
-                passages.append(Passage("html", places[0], parts, read))
+                passages.append(Passage("html", places[0], parts, language, read))
             elif places:
-                parts = read_parts(token.children or [], places, text)
-                passages.append(Passage("cell" if is_cell else "text", places[0], parts, read))
+                parts = read_parts(token.children or [], places, text, language)
+                passages.append(
+                    Passage("cell" if is_cell else "text", places[0], parts, language, read)
+                )
                 at = places[-1]
         is_cell = token.type in ("td_open", "th_open")
     return passages

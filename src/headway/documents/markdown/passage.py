@@ -25,18 +25,20 @@ class Passage:
         kind: How its text is written.
         start: Where it starts in the file.
         parts: Its text and markup, whose sources together are its characters in the file.
+        language: Language code of the file; "" if it is not known.
         read: Reads the Markdown of a block.
     """
 
     kind: Literal["text", "cell", "html"]
     start: int
     parts: Sequence[Part]
+    language: str
     read: Callable[[str], Block]
 
     @cached_property
     def paragraphs(self) -> list[Paragraph[None] | Block]:
         """The texts in HTML tags, such as attributes that a reader sees, then the blocks of text."""
-        values = [each for part in self.parts for each in make_paragraphs(_find_values(part))]
+        values = [each for part in self.parts for each in make_paragraphs(self._find_values(part))]
         return [*values, *(node for node in make_nodes(self.parts) if isinstance(node, Block))]
 
     def replace(self, translations: Iterator[Translated]) -> Edit:
@@ -49,7 +51,7 @@ class Passage:
 
     def _translate_tag(self, part: Part, translations: Iterator[Translated]) -> Part:
         """Return a tag with the next translations of the texts in it; any other part stays."""
-        values = _find_values(part)
+        values = self._find_values(part)
         own = [next(translations) for _ in values]
         source = replace_values(part.source, values, own)
         if self.kind == "cell" and source != part.source:
@@ -66,13 +68,13 @@ class Passage:
     def _escapes(self) -> Escapes:
         return Escapes(self.parts)
 
+    def _find_values(self, part: Part) -> list[Value]:
+        """Return the texts in an HTML tag that have one line.
 
-def _find_values(part: Part) -> list[Value]:
-    """Return the texts in an HTML tag that have one line.
-
-    A value in several lines can have marks of a quote in it.
-    """
-    is_tag = part.kind not in ("text", "code") and part.source.startswith("<")
-    if not is_tag or "=" not in part.source:
-        return []
-    return [each for each in find_values(part.source) if len(each.text.splitlines()) == 1]
+        A value in several lines can have marks of a quote in it.
+        """
+        is_tag = part.kind not in ("text", "code") and part.source.startswith("<")
+        if not is_tag or "=" not in part.source:
+            return []
+        found = find_values(part.source, self.language)
+        return [each for each in found if len(each.text.splitlines()) == 1]
