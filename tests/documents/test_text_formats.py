@@ -86,7 +86,7 @@ def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected:
         ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
         ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
-        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'c') ![X *Y*](d)"),
+        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'C') ![X *Y*](d)"),
         ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A [B] `c`](d)"),
         (
             "> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g",
@@ -213,11 +213,35 @@ def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
         ("| <img alt=\"a \\| b\"> | c |\n|--|--|\n", "| <img alt=\"A \\| B\"> | C |\n|--|--|\n"),
         # None of these has text in its attributes.
         ("a <code title=b>c</code> <i title=d translate=no>e</i>\n", "A <code title=b>c</code> <i title=d translate=no>e</i>\n"),
-        ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<i title='h'>\")"),
+        ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<I TITLE='H'>\")"),
     ],
 )  # fmt: skip
 def test_attributes_of_html_in_markdown(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('[a](b "c d") ![e](<f g> \'h "i"\') [![j](k (l))](m "n")', '[A](b "C D") ![E](<f g> \'H "I"\') [![J](k (L))](m "N")'),
+        ('[a](b "c \\"d\\" &lt; &amp;amp; \\e\\\\")', '[A](b "C \\"D\\" < \\&AMP; \\E\\\\")'),
+        ("| [a](b 'c \\| d') |\n|--|\n", "| [A](b 'C \\| D') |\n|--|\n"),
+        ('a [b][c]\n\n[c]: d "e"\n[f\\]:]: g\n  (h)\n\n> [i]: j \'k\'\n', 'A [B][c]\n\n[c]: d "E"\n[f\\]:]: g\n  (H)\n\n> [i]: j \'K\'\n'),
+        # None of these is a title in one line.
+        ('[a](b) [c]( "d") [e](f "1") [g](h "i\nj")', '[A](b) [C]( "d") [E](f "1") [G](h "i\nj")'),
+    ],
+)  # fmt: skip
+def test_titles_of_links_in_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(("quotes"), ['""', "''", "()"])
+def test_a_title_does_not_end_before_its_quote(quotes: str) -> None:
+    document = open_document(f"[a](b {quotes[0]}c{quotes[1]})".encode(), "x.md")
+    for title in ('"', "'", "()", ")", "x\\", "\\)", "&amp;", "a \\b"):
+        out = document.write([Translated(f"{title} d"), Translated("e")])
+        again = open_document(out, "x.md")
+        assert [paragraph.text for paragraph in again.paragraphs] == [f"{title} d", "e"]
 
 
 def test_an_attribute_in_a_table_does_not_end_its_cell() -> None:

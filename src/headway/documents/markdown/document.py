@@ -21,6 +21,7 @@ _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
 _FOOTNOTE = "\ue000\ue001"  # is parsed instead of the beginning of one
+_LABEL_END = re.compile(r"(?<!\\)\]:")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
@@ -70,6 +71,11 @@ def _read_passages(text: str, language: str) -> list[Passage]:
     passages: list[Passage] = []
     is_cell, at = False, 0
     for token in parser.parse(parsed[skipped:], links):
+        if token.map and token.type == "definition":
+            start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
+            if found := _LABEL_END.search(text, start, end):
+                part = Part("close", text[found.start() : end], name="definition")
+                passages.append(Passage("text", found.start(), [part], language, read))
         if token.map and token.content and token.type in ("html_block", "inline"):
             content = token.content.removesuffix("\n")
             places = _find_places(parsed, lines[slice(*token.map)], content, at if is_cell else -1)

@@ -124,5 +124,5 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
 
 
 def _name_reference(after: str, label: str) -> str:
-    """Return the end of a link that names its reference, which the label alone named before."""
-    return f"][{label}]" if after in ("]", "][]") else after
+    """Return the end of a link that names its reference, which the label alone named before; "": it is another link."""
+    return f"][{label}]" if after in ("]", "][]") else ""

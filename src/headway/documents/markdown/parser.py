@@ -41,10 +41,14 @@ _TITLES = ("box_title", "title_in_brackets", "bare_title", "note_title", "meanin
 def make_parser() -> MarkdownIt:
     """Return a parser whose inline tokens have their place in ``meta``.
 
-    ``meta["span"]`` is where a token starts and ends in the text of its paragraph. Of a link or an image,
+    A definition of a link is a token, too. ``meta["span"]`` is where a token starts and ends in the text of its paragraph. Of a link or an image,
     ``meta["label"]`` is where its label starts and ends.
     """
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+    parser = (
+        MarkdownIt("commonmark", {"inline_definitions": True})
+        .enable(["table", "strikethrough"])
+        .disable("text_join")
+    )
     ended = ["paragraph", "reference", "blockquote", "list"]
     parser.block.ruler.before("fence", "marker", _read_marker, {"alt": ended})
     parser.block.ruler.before("fence", "formula", read_formula_block, {"alt": ended})

@@ -9,8 +9,9 @@ from typing import Literal
 from headway.documents.blocks import Block, Part, make_nodes
 from headway.documents.edits import Edit
 from headway.documents.html.page import write_block as write_html
-from headway.documents.html.values import Value, find_values, make_paragraphs, replace_values
+from headway.documents.html.values import Value, find_values, replace_values
 from headway.documents.markdown.escapes import Escapes
+from headway.documents.markdown.titles import find_title
 from headway.documents.markdown.writing import write_block
 from headway.documents.paragraph import Paragraph, Translated
 
@@ -37,23 +38,30 @@ class Passage:
 
     @cached_property
     def paragraphs(self) -> list[Paragraph[None] | Block]:
-        """The texts in HTML tags, such as attributes that a reader sees, then the blocks of text."""
-        values = [each for part in self.parts for each in make_paragraphs(self._find_values(part))]
-        return [*values, *(node for node in make_nodes(self.parts) if isinstance(node, Block))]
+        """The texts in markup, such as attributes and titles that a reader sees, then the blocks of text."""
+        texts = [Paragraph[None](text) for part in self.parts for text in self._find_texts(part)]
+        return [*texts, *(node for node in make_nodes(self.parts) if isinstance(node, Block))]
 
     def replace(self, translations: Iterator[Translated]) -> Edit:
         """Return the passage with the next translations."""
         out = ""
-        for node in make_nodes([self._translate_tag(part, translations) for part in self.parts]):
+        for node in make_nodes([self._translate_markup(part, translations) for part in self.parts]):
             out += node if isinstance(node, str) else self._write_block(node, next(translations))
         end = self.start + sum(len(part.source) for part in self.parts)
         return Edit(self.start, end, out)
 
-    def _translate_tag(self, part: Part, translations: Iterator[Translated]) -> Part:
-        """Return a tag with the next translations of the texts in it; any other part stays."""
-        values = self._find_values(part)
-        own = [next(translations) for _ in values]
-        source = replace_values(part.source, values, own)
+    def _find_texts(self, part: Part) -> list[str]:
+        """Return the texts in markup."""
+        title = find_title(part)
+        return [title.text] if title else [value.text for value in self._find_values(part)]
+
+    def _translate_markup(self, part: Part, translations: Iterator[Translated]) -> Part:
+        """Return markup with the next translations of the texts in it; any other part stays."""
+        if title := find_title(part):
+            source = title.replace(part.source, next(translations).text)
+        else:
+            values = self._find_values(part)
+            source = replace_values(part.source, values, [next(translations) for _ in values])
         if self.kind == "cell" and source != part.source:
             source = _END_OF_CELL.sub(r"\\|", source)
         return part._replace(source=source)
