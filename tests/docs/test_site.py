@@ -16,7 +16,7 @@ from headway.cli.arguments import make_parser
 from headway.cli.verbs import VERBS
 from headway.config import setting_types
 from headway.config.sections import SECTIONS
-from support.documentation import ROOT
+from support.documentation import PAGES, ROOT
 
 # What a page consists of. Material wraps code and headings in tags of its own.
 PARTS = ("h1", "h2", "h3", "h4", "li", "table", "tr", "td", "pre", "img", "strong", "blockquote")
@@ -68,6 +68,15 @@ def test_every_notebook_is_a_page_with_its_code(staged: dict[str, str]) -> None:
         assert [line for line in code if line] == [line for line in shown if line]
         assert f"]({script.stem}.md)" in staged["docs/walk/README.md"]
     assert len(scripts) > 9
+
+
+def test_no_row_stands_outside_of_its_table() -> None:
+    parser = MarkdownIt().enable("table")
+    for page in PAGES:
+        tokens = parser.parse((ROOT / page).read_text(encoding="utf-8"))
+        assert [
+            t.content for t in tokens if t.type == "inline" and t.content.startswith("|")
+        ] == [], page
 
 
 class Outline(HTMLParser):

@@ -438,13 +438,14 @@ def translated_part(suffix: str, part: str, content: str) -> str:
          '<w:cNvPr><w:hlinkHover tooltip="A"/></w:cNvPr><w:p><w:r><w:rPr><w:hlinkClick id="b" tooltip="C"/></w:rPr><w:t>D</w:t></w:r></w:p>'),
         (".pptx", "ppt/charts/chart1.xml", "<w:trendline><w:name>a</w:name></w:trendline><w:name>b</w:name>",
          "<w:trendline><w:name>A</w:name></w:trendline><w:name>b</w:name>"),
+        (".epub", "OEBPS/nav.xhtml", '<p xml:lang="fr">a</p><p>b <i lang="fr">c</i></p>', '<p xml:lang="fr">a</p><p>B <i lang="fr">c</i></p>'),
         (".ods", "content.xml", '<w:help-message w:title="a"><w:p>b</w:p></w:help-message><w:error-message w:title="a"/><w:table w:title="a"/>',
          '<w:help-message w:title="A"><w:p>B</w:p></w:help-message><w:error-message w:title="A"/><w:table w:title="a"/>'),
         (".odt", "content.xml", '<w:button w:name="a" w:label="b"/><w:p><w:a w:title="c">d</w:a></w:p>',
          '<w:button w:name="a" w:label="B"/><w:p><w:a w:title="C">D</w:a></w:p>'),
     ],
 )  # fmt: skip
-def test_what_a_reader_sees_at_links_charts_and_controls_is_translated(
+def test_what_a_reader_sees_in_the_language_of_the_text_is_translated(
     suffix: str, part: str, source: str, expected: str
 ) -> None:
     root = f'<w:root xmlns:w="{WORD}">{{}}</w:root>'
@@ -480,6 +481,7 @@ def test_a_file_names_the_new_language() -> None:
         (".pptx", "ppt/slides/slide1.xml", 'lang="de" dirty="0"'), (".epub", "OEBPS/book.opf", "<dc:language>de</dc:language>"),
         (".epub", "OEBPS/toc.ncx", 'xml:lang="de"'), (".epub", "OEBPS/nav.xhtml", 'xml:lang="de" lang="de"'),
         (".odp", "meta.xml", "<dc:language>de</dc:language>"),
+        *((suffix, "docProps/core.xml", "<dc:language>de</dc:language>") for suffix in (".docx", ".pptx", ".xlsx")),
     ):  # fmt: skip
         document = open_document(make_file(suffix, 1), f"x{suffix}", GERMAN)
         out = document.write([marked(paragraph) for paragraph in document.paragraphs])

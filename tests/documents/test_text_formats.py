@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from headway.documents.blocks import Block
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
@@ -31,9 +32,14 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ('<html lang="en"><p lang=en>a<p lang="fr">b', '<html lang="de"><p lang="de">A<p lang="fr">B'),
+        ('<html lang="en"><p lang=en>a<p lang="fr">b', '<html lang="de"><p lang="de">A<p lang="fr">b'),
         ('<html lang="en-US"><p lang="en">a<p xml:lang="en_GB">b', '<html lang="de"><p lang="de">A<p xml:lang="de">B'),
-        ('<p>a <span lang="fr">b</span> <i lang="eng">c</i>', '<p>A <span lang="fr">B</span> <i lang="eng">C</i>'),
+        ('<p>a <span lang="fr">b</span> <i lang="eng">c</i>', '<p>A <span lang="fr">b</span> <i lang="de">C</i>'),
+        # An element in another language stays with all that is in it; of a whole page the user knows the language.
+        ('<div lang=fr title="a"><p>b</p><p lang=en>c</p></div><p xml:lang="de">d</p><img lang=fr alt=e><p lang="">f</p><p lang=und>g',
+         '<div lang=fr title="a"><p>b</p><p lang=en>c</p></div><p xml:lang="de">d</p><img lang=fr alt=e><p lang="">F</p><p lang=und>G'),
+        ('<html lang="fr"><body lang="fr"><p title="a">b<svg><text>c</text><text lang="fr">d</text></svg>', '<html lang="fr"><body lang="fr"><p title="A">B<svg><text>C</text><text lang="fr">d</text></svg>'),
+        ("<table><tr><td lang=fr>a<td lang=EN_gb>b", '<table><tr><td lang=fr>a<td lang="de">B'),
         ('<img alt=a title=\'b "c"\'>', '<img alt="A" title=\'B "C"\'>'),
         ("<input type=submit value=go><input value=go>", '<input type=submit value="GO"><input value=go>'),
         ("<meta name=Description content='a'><meta name=x content=a>",
@@ -59,7 +65,7 @@ def test_attributes_of_html(source: str, expected: str) -> None:
     ("source", "expected"),
     [
         ("<p lang='en'>a<p lang='fr'>b", "<p lang='en'>A<p lang='fr'>B"),
-        ("<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>A<p lang='de'>B"),
+        ("<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>a<p lang='de'>B"),
         ("<html lang='de-AT'><p lang='de'>a", "<html lang='de-AT'><p lang='de'>A"),
     ],
 )  # fmt: skip
@@ -76,12 +82,12 @@ def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected:
         ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"),
         ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
         ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"),
-        ("a \\[^b c] d[^e f]", "A \\[^B C\\] D\\[^E F\\]"),
+        ("a \\[^b c] d[^e f]", "A \\[^B C] D\\[^E F]"),
         ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
         ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"),
         ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
-        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'c') ![X *Y*](d)"),
-        ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A \\[B\\] `c`](d)"),
+        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'C') ![X *Y*](d)"),
+        ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A [B] `c`](d)"),
         (
             "> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g",
             "> ![A **B ![C\\_](d)**][e] ![](f)\n\n[e]: g",
@@ -116,7 +122,7 @@ def test_marks_of_markdown(source: str, expected: str) -> None:
         # Keys, symbols, marked words
         ("a ++ctrl+a++ :smile: ==b==", "A ++ctrl+a++ :smile: ==B=="), ("![a](b){ width=9 }", "![A](b){ width=9 }"),
         # None of these
-        ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"), (f"!!! {'a ' * 999}", f"\\!!! {'A ' * 999}"),
+        ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"), (f"!!! {'a ' * 999}", f"!!! {'A ' * 999}"),
     ],
 )  # fmt: skip
 def test_lines_that_programs_of_documentation_read(source: str, expected: str) -> None:
@@ -127,7 +133,8 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
     ("source", "expected"),
     [
         ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
-        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A $B\\$ C `$d`"),
+        ("a $n$th, $a_n$th, $2 \\cdot x \\text{ if } y$ and ${a \\over b}$ or $2 x$", "A $n$TH, $a_n$TH, $2 \\cdot x \\text{ if } y$ AND ${a \\over b}$ OR $2 x$"),
+        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b$ c `$d`", "A \\$B$ C `$d`"),
         ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
         # Blocks, which lines of text can surround
         ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
@@ -136,11 +143,28 @@ def test_lines_that_programs_of_documentation_read(source: str, expected: str) -
         # None of these
         ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
         ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
-        ("$$ a\n\nb c$$\n", "\\$\\$ A\n\nB C\\$\\$\n"), ("- $$\n\na$$\n", "- $$\n\nA\\$\\$\n"),
+        ("$$ a\n\nb c$$\n", "$$ A\n\nB C$$\n"), ("- $$\n\na$$\n", "- $$\n\nA$$\n"),
     ],
 )  # fmt: skip
 def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello ${x}, a man is waiting for %1$s.",
+        "The path ${HOME}/bin/$USER is in $HOME/bin:$PATH.",
+        "$one ${two} $${three} and $${four} %12$d five$",
+        "A man pays $5 and a woman pays 7$.",
+        "It is $5 a day, or 7$.",
+        "It is $2.50, or 3$.",
+        "$5 or 7$",
+    ],
+)
+def test_placeholders_variables_and_prices_are_no_formulas(text: str) -> None:
+    [paragraph] = open_document(text.encode(), "x.md").paragraphs
+    assert paragraph == Block(text, [], text)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +175,7 @@ def test_formulas_and_templates_of_markdown(source: str, expected: str) -> None:
         ("a <span translate=\"no\">b c</span> <i class=notranslate>d</i>", "A <span translate=\"no\">b c</span> <i class=notranslate>d</i>"),
         ("> a <code>b\n> c</code> <b translate=yes>d</b>", "> A <code>b\n> c</code> <b translate=yes>D</b>"),
         ("a <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>", "A <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>"),
+        ("a <i lang=fr>b</i> <i lang=en>c</i>\n\n<p lang=fr title=d>e</p>\n", "A <i lang=fr>b</i> <i lang=en>C</i>\n\n<p lang=fr title=d>e</p>\n"),
         ("| <code>a\\|b</code> | c |\n|--|--|\n", "| <code>a\\|b</code> | C |\n|--|--|\n"),
         ("<code>a</code>\n\n<kbd></kbd> b <code>c </var>`</code>` d", "<code>a</code>\n\n<kbd></kbd> B <code>C </var>`</code>` D"),
     ],
@@ -188,11 +213,35 @@ def test_blocks_of_html_in_lists_and_quotes(source: str, expected: str) -> None:
         ("| <img alt=\"a \\| b\"> | c |\n|--|--|\n", "| <img alt=\"A \\| B\"> | C |\n|--|--|\n"),
         # None of these has text in its attributes.
         ("a <code title=b>c</code> <i title=d translate=no>e</i>\n", "A <code title=b>c</code> <i title=d translate=no>e</i>\n"),
-        ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<i title='h'>\")"),
+        ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<I TITLE='H'>\")"),
     ],
 )  # fmt: skip
 def test_attributes_of_html_in_markdown(source: str, expected: str) -> None:
     assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('[a](b "c d") ![e](<f g> \'h "i"\') [![j](k (l))](m "n")', '[A](b "C D") ![E](<f g> \'H "I"\') [![J](k (L))](m "N")'),
+        ('[a](b "c \\"d\\" &lt; &amp;amp; \\e\\\\")', '[A](b "C \\"D\\" < \\&AMP; \\E\\\\")'),
+        ("| [a](b 'c \\| d') |\n|--|\n", "| [A](b 'C \\| D') |\n|--|\n"),
+        ('a [b][c]\n\n[c]: d "e"\n[f\\]:]: g\n  (h)\n\n> [i]: j \'k\'\n', 'A [B][c]\n\n[c]: d "E"\n[f\\]:]: g\n  (H)\n\n> [i]: j \'K\'\n'),
+        # None of these is a title in one line.
+        ('[a](b) [c]( "d") [e](f "1") [g](h "i\nj")', '[A](b) [C]( "d") [E](f "1") [G](h "i\nj")'),
+    ],
+)  # fmt: skip
+def test_titles_of_links_in_markdown(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(("quotes"), ['""', "''", "()"])
+def test_a_title_does_not_end_before_its_quote(quotes: str) -> None:
+    document = open_document(f"[a](b {quotes[0]}c{quotes[1]})".encode(), "x.md")
+    for title in ('"', "'", "()", ")", "x\\", "\\)", "&amp;", "a \\b"):
+        out = document.write([Translated(f"{title} d"), Translated("e")])
+        again = open_document(out, "x.md")
+        assert [paragraph.text for paragraph in again.paragraphs] == [f"{title} d", "e"]
 
 
 def test_an_attribute_in_a_table_does_not_end_its_cell() -> None:
@@ -223,6 +272,42 @@ def test_a_translation_does_not_become_markup_of_markdown() -> None:
         again = open_document(out, "x.md")
         assert [paragraph.text for paragraph in again.paragraphs] == [text] * 5
         assert not any(paragraph.elements for paragraph in again.paragraphs)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("${a} b %1$s {c} d", "${A} B %1$S {C} D"),
+        ("a 5 * 3, 2*3 [b] c_ _d C:\\e 1 < 2 `f # #", "A 5 * 3, 2*3 [B] C_ _D C:\\E 1 < 2 `F # #"),
+        ("a\\*b \\$5 c", "A\\*B \\$5 C"),
+        ("a \\$5 b ${c} \\[d\\]", "A \\$5 B ${C} \\[D\\]"),
+        ("# 1. a\n\n# 1\\. a\n\n| - a |\n|--|\n", "# 1. A\n\n# 1\\. A\n\n| - A |\n|--|\n"),
+        ("!!! a b!\n", "!!! A B!\n"),
+    ],
+)
+def test_a_backslash_stands_only_where_the_source_has_one(source: str, expected: str) -> None:
+    assert translated(source, "x.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        # Markup in the new order
+        ("a* and *b", "*b and a*", "\\*b and a\\*"),
+        ("[a] b (c)", "b [a](c)", "b \\[a\\](c)"),
+        ("$a b $c", "$a $c$", "\\$a \\$c\\$"),
+        ("a [b]\n\n[c]: d", "a [c]", "a \\[c\\]\n\n[c]: d"),
+        # Not in the source
+        ("a*", "a* [b] 5$", "a* \\[b\\] 5\\$"),
+        ("# 1. a", "- a", "# \\- a"),
+        ("!!! a b!", "!!! a b", "\\!!! a b"),
+    ],
+)
+def test_a_backslash_stands_where_a_translation_would_become_markup(
+    source: str, target: str, expected: str
+) -> None:
+    document = open_document(source.encode(), "x.md")
+    assert document.write([Translated(target)]).decode().rstrip() == expected
 
 
 def test_a_translation_does_not_become_code_or_lose_its_end() -> None:

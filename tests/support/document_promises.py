@@ -21,7 +21,7 @@ OPTIONS = DocumentOptions("en", "", ("title", "body"))
 ADDED = (".po", ".xlf")  # a translation is added to the text
 MARKUP = {
     ".html": r"<[^<>]*>",
-    ".md": r"<[^<>\n]*>|(?<!\\)\*+|~~|\]\([^)]*\)|\]\[\w+\]|^#+|`[^`]*`",
+    ".md": r"<[^<>\n]*>|(?<!\\)\*+|~~|\]\([^\s)]*|\]\[\w+\]|^#+|`[^`]*`",
     ".srt": r"<[^<>]*>|\{[^}]*\}|^\d.*-->.*$|^\d+$",
     ".vtt": r"<[^<>]*>|^\d.*-->.*$",
 }
@@ -38,7 +38,7 @@ SHAPES = [
     (".md", "".join(f"{'    ' * depth}!!! a\n" for depth in range(300)), "a", ""),
     *((".md", "", each, "x") for each in ("> ", "- a\n", "[a]: b\n", "<b>", "$a", "{{", "https://", "[^", "&a", " ", "\\")),
     *((".md", "", each, "x") for each in ("$", "$$", "$$a", "$a\\", "$a\\$", "$$ a\n", "$$\n", "$$\n\n", "- $$\n", "> $$\n", "[$a", "{#a")),
-    *((".md", "", each, "x") for each in ("<code>", "<code>a</code>", "<a translate=no>", "<kbd>a <i>b</kbd>", "<b title=a>", "<b title='a' ", "<p><i alt=a>b", "![a ", "![*a* ![b](c)](d)", "*a <var>b* </var>")),
+    *((".md", "", each, "x") for each in ("<code>", "<code>a</code>", "<a translate=no>", "<kbd>a <i>b</kbd>", "<b title=a>", "<b title='a' ", "<p><i alt=a>b", "![a ", "![*a* ![b](c)](d)", "*a <var>b* </var>", '[a](b "c")', '[a](b "c', '[a]: b "c"\n', "[a](b ' ", "a* b\n\n", "<i lang=fr>")),
     (".md", "<code>" * 10_000, "</code>", ""),
     *((".srt", CUE, each, "x") for each in ("<i>a ", "- a\n", "\n", " ", ") ", ". ", "{\\a", "<a", f"a\n\n{CUE}", "a b\n")),
     (".srt", CUE, ".<", f"a\n\n{CUE}b"), (".vtt", "WEBVTT\n\n" + CUE, "\r \t", f"\n\n{CUE}b"),

@@ -80,9 +80,10 @@ def _write_relations(targets: Sequence[tuple[str, str]]) -> str:
 
 
 def core_properties(chooser: random.Random) -> tuple[str, str, str]:
-    """Return the part with the title of a file."""
+    """Return the part with the title and the language of a file."""
     return (
         "docProps/core.xml", "vnd.openxmlformats-package.core-properties",
         f'{XML}<cp:coreProperties xmlns:cp="{PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/">'
-        f"<dc:title>{words(chooser, 4)}</dc:title><dc:creator>Anna Bell</dc:creator></cp:coreProperties>",
+        f"<dc:title>{words(chooser, 4)}</dc:title><dc:creator>Anna Bell</dc:creator>"
+        "<dc:language>en-US</dc:language></cp:coreProperties>",
     )  # fmt: skip

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+from headway.text.language_pairs import shorten_code
+
+_UNKNOWN = ("", "none", "und", "mul")
+
 
 @dataclass
 class Language:
@@ -17,8 +21,22 @@ class Language:
 
     def replaces(self, code: str) -> bool:
         """Return whether a language code is that of the text, and another one takes its place."""
-        if not self.target or not code or code == "none":
+        if not self.target or code in _UNKNOWN:
             return False
         self.source = self.source or code
-        primary = [each.replace("_", "-").partition("-")[0].lower() for each in (code, self.source, self.target)]  # fmt: skip
-        return primary[0] == primary[1] and primary[0] != primary[2]
+        return _primary(code) == _primary(self.source) != _primary(self.target)
+
+
+def is_foreign(code: str, source: str) -> bool:
+    """Return whether a text in a language is none in that of the document; either may be unknown.
+
+    Args:
+        code: Language code of the text.
+        source: Language code of the document.
+    """
+    return code not in _UNKNOWN and bool(source) and _primary(code) != _primary(source)
+
+
+def _primary(code: str) -> str:
+    """Return the language of a code without its country and script: ``en`` of ``en-US`` and of ``eng``."""
+    return shorten_code(code.lower()).replace("_", "-").partition("-")[0]

@@ -3,6 +3,7 @@
 from pathlib import PurePath
 
 from headway.documents.messages import MessageDocument
+from headway.documents.mnemonics import MnemonicDocument
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.errors import HeadwayError
 from headway.text.file_kinds import name_conversion, plain_suffix
@@ -89,11 +90,11 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
         case ".po" | ".pot":
             from headway.documents.po import PoDocument
 
-            return MessageDocument(PoDocument(data, options))
+            return MnemonicDocument(MessageDocument(PoDocument(data, options)))
         case ".xlf" | ".xliff":
             from headway.documents.xliff import XliffDocument
 
-            return MessageDocument(XliffDocument(data, options))
+            return MnemonicDocument(MessageDocument(XliffDocument(data, options)))
         case ".json":
             from headway.documents.json_text import JsonDocument
 

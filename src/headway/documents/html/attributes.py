@@ -17,11 +17,11 @@ _METADATA = frozenset({
 
 
 def find_names(token: Token) -> Iterator[str]:
-    """Yield the names of the attributes of a tag that hold text or a language code."""
+    """Yield the names of the attributes of a tag that hold text."""
     attributes = token.attributes
     for name in attributes:
         is_button = name == "value" and attributes.get("type", "").lower() in _BUTTONS
         kind = attributes.get("name") or attributes.get("property") or ""
         is_metadata = name == "content" and token.name == "meta" and kind.lower() in _METADATA
-        if name in _SEEN or name in LANGUAGES or is_button or is_metadata:
+        if name in _SEEN or is_button or is_metadata:
             yield name

@@ -9,6 +9,7 @@ from headway.documents.html.values import (
     find_language,
     find_values,
     make_paragraphs,
+    replace_languages,
     replace_values,
 )
 from headway.documents.languages import Language
@@ -41,9 +42,9 @@ class HtmlDocument:
         check_count(self._file.text.count("<"), "tags", MOST_TAGS)
         source = options.source or find_language(self._file.text)
         self._language = Language(source, options.target if source else "")
-        self._values = find_values(self._file.text)
+        self._values = find_values(self._file.text, source)
         self._texts = make_paragraphs(self._values)
-        self._blocks = HtmlPage(self._file.text).paragraphs
+        self._blocks = HtmlPage(self._file.text, source).paragraphs
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
@@ -53,6 +54,7 @@ class HtmlDocument:
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its text replaced."""
         count = len(self._texts)
-        text = replace_values(self._file.text, self._values, translations[:count], self._language)
+        text = replace_values(self._file.text, self._values, translations[:count])
         # New values do not change where blocks begin and end.
-        return self._file.encode_markup(HtmlPage(text).write(translations[count:]))
+        text = HtmlPage(text, self._language.source).write(translations[count:])
+        return self._file.encode_markup(replace_languages(text, self._language))

@@ -8,16 +8,17 @@ from headway.documents.html.tokens import Token
 _WITH_TEXT = ("desc", "foreignobject", "text", "title")
 
 
-def find_seen(tokens: Sequence[Token]) -> Iterator[int]:
+def find_seen(tokens: Sequence[Token], language: str) -> Iterator[int]:
     """Yield the numbers of a drawing's tags and texts, but not those of untranslated elements.
 
     Args:
         tokens: The tokens of the drawing.
+        language: Language code of the document; "" if it is not known.
     """
     inside, number = OpenElements(), 0
     while number < len(tokens):
         token, end = tokens[number], number + 1
-        if is_kept(token) and token.name != "svg":
+        if is_kept(token, language) and token.name != "svg":
             end = find_element_end(tokens, number, inside)
         else:
             inside.follow(token)

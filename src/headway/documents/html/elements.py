@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from headway.documents.html.attributes import LANGUAGES
 from headway.documents.html.tokens import RAW_TEXT, Token
+from headway.documents.languages import is_foreign
 
 BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "br", "caption", "center",
@@ -28,6 +30,8 @@ VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr",
 })  # fmt: skip
+
+_WHOLE = ("html", "body")
 
 # Elements whose closing tag may be left out -> the opening tags that end them (13.1.2.4, 13.2.6).
 _LIST, _CELL, _ROWS = frozenset({"dd", "dt"}), frozenset({"td", "th"}), {"tbody", "tfoot", "thead"}
@@ -54,18 +58,32 @@ def is_void(token: Token) -> bool:
     return token.is_closed or token.name in VOID
 
 
-def is_untranslated(token: Token) -> bool:
-    """Return whether a tag has the attribute ``translate="no"`` or the class ``notranslate``."""
-    if token.attributes.get("translate", "").lower() == "no":
+def is_untranslated(token: Token, language: str) -> bool:
+    """Return whether a tag has ``translate="no"``, the class ``notranslate``, or another language than the document.
+
+    Args:
+        token: The tag.
+        language: Language code of the document; "" if it is not known.
+    """
+    attributes = token.attributes
+    if attributes.get("translate", "").lower() == "no":
         return True
-    return "notranslate" in token.attributes.get("class", "").split()
+    if "notranslate" in attributes.get("class", "").split():
+        return True
+    # Of a whole page the user knows the language.
+    return token.name not in _WHOLE and is_foreign(find_code(token), language)
 
 
-def is_kept(token: Token) -> bool:
-    """Return whether an opening tag begins an element that stays as it is."""
+def find_code(token: Token) -> str:
+    """Return the language code that a tag names; "" if it names none."""
+    return next(filter(None, (token.attributes.get(name) for name in LANGUAGES)), "")
+
+
+def is_kept(token: Token, language: str) -> bool:
+    """Return whether an opening tag begins an element that stays as it is; see `is_untranslated`."""
     if token.kind != "open" or is_void(token):
         return False
-    return token.name in KEPT or is_untranslated(token)
+    return token.name in KEPT or is_untranslated(token, language)
 
 
 class OpenElements:

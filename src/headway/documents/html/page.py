@@ -18,10 +18,11 @@ class HtmlPage:
 
     Args:
         source: HTML; any text is.
+        language: Its language code; elements in other languages stay. "": it is not known.
     """
 
-    def __init__(self, source: str) -> None:
-        self.nodes = parse_html(source)
+    def __init__(self, source: str, language: str = "") -> None:
+        self.nodes = parse_html(source, language)
         self.paragraphs = [node for node in self.nodes if isinstance(node, Block)]
 
     def write(self, translations: Sequence[Translated]) -> str:

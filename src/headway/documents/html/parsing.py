@@ -21,15 +21,20 @@ _NUMBER = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")
 
 
-def scan(source: str) -> Iterator[tuple[str, list[Token]]]:
-    """Yield the parts of HTML: text, open, close, void, kept or block, and the tokens of the part."""
+def scan(source: str, language: str = "") -> Iterator[tuple[str, list[Token]]]:
+    """Yield the parts of HTML: text, open, close, void, kept or block, and the tokens of the part.
+
+    Args:
+        source: The HTML.
+        language: Its language code; what is in another language is kept. "": it is not known.
+    """
     tokens, around, at = list(tokenize(source)), OpenElements(), 0
     while at < len(tokens):
         token, end = tokens[at], at + 1
         name, kind = token.name, str(token.kind)
         if kind == "other":
             kind = "block" if token.text[:9].lower() == "<!doctype" else "kept"
-        elif is_kept(token):
+        elif is_kept(token, language):
             kind, end = "kept", find_element_end(tokens, at, around)
         elif name in BORDERS:
             kind = "block"
@@ -41,11 +46,16 @@ def scan(source: str) -> Iterator[tuple[str, list[Token]]]:
         at = end
 
 
-def parse_html(source: str) -> list[str | Block]:
-    """Split HTML into the tags at which texts end, which stay as they are, and the blocks of text between them."""
+def parse_html(source: str, language: str = "") -> list[str | Block]:
+    """Split HTML into the tags at which texts end, which stay as they are, and the blocks of text between them.
+
+    Args:
+        source: The HTML.
+        language: See `scan`.
+    """
     nodes: list[str | Block] = []
     run: list[Part] = []
-    for part in read_parts(source):
+    for part in read_parts(source, language):
         if part.kind == "break":
             nodes += [*_make_nodes(run), part.source]
             run = []
@@ -54,9 +64,9 @@ def parse_html(source: str) -> list[str | Block]:
     return [*nodes, *_make_nodes(run)]
 
 
-def read_parts(source: str) -> Iterator[Part]:
-    """Yield text and tags; tags at which texts end are breaks."""
-    for kind, tokens in scan(source):
+def read_parts(source: str, language: str = "") -> Iterator[Part]:
+    """Yield text and tags; tags at which texts end are breaks. See `scan`."""
+    for kind, tokens in scan(source, language):
         raw, name = "".join(token.text for token in tokens), tokens[0].name
         if kind == "text":
             yield Part("text", raw, decode_text(raw))

@@ -1,4 +1,4 @@
-"""Texts of HTML that are no part of a paragraph: attributes and texts of drawings; and language codes."""
+"""Texts of HTML that are no part of a paragraph, such as attributes and texts of drawings; and language codes."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.attributes import LANGUAGES, find_names
 from headway.documents.html.drawings import find_seen
-from headway.documents.html.elements import EMBEDDED, is_untranslated
+from headway.documents.html.elements import EMBEDDED, find_code, is_untranslated
 from headway.documents.html.parsing import decode_text, scan
 from headway.documents.html.tokens import Token, tokenize
 from headway.documents.languages import Language
@@ -17,40 +17,49 @@ from headway.text.languages import is_translatable
 
 
 class Value(NamedTuple):
-    """A text that is no part of a paragraph, or a language code.
+    """A text that is no part of a paragraph.
 
     Attributes:
         start: Where it starts in the document.
         end: Where it ends.
         text: What it means.
-        kind: A text in an attribute, a language code in an attribute, or a text between tags.
+        kind: Whether it stands in an attribute or between tags.
     """
 
     start: int
     end: int
     text: str
-    kind: Literal["attribute", "language", "text"]
+    kind: Literal["attribute", "text"]
 
 
-def find_values(source: str) -> list[Value]:
-    """Return the values of a document, but not those of untranslated elements."""
-    found: list[Value] = []
-    at = 0
-    for kind, tokens in scan(source):
-        starts = [*accumulate((len(token.text) for token in tokens), initial=at)]
-        for number in _find_seen(kind, tokens):
-            found += _read(tokens[number], starts[number])
-        at = starts[-1]
+def find_values(source: str, language: str) -> list[Value]:
+    """Return the values of a document, but not those of untranslated elements.
+
+    Args:
+        source: The document.
+        language: Its language code; "" if it is not known.
+    """
+    found = (value for token, at in _find_tokens(source, language) for value in _read(token, at))
     return sorted(value for value in found if is_translatable(value.text))
 
 
-def _find_seen(kind: str, tokens: Sequence[Token]) -> Iterator[int]:
+def _find_tokens(source: str, language: str) -> Iterator[tuple[Token, int]]:
+    """Yield the tokens that can have values, each with its place in the document."""
+    at = 0
+    for kind, tokens in scan(source, language):
+        starts = [*accumulate((len(token.text) for token in tokens), initial=at)]
+        for number in _find_seen(kind, tokens, language):
+            yield tokens[number], starts[number]
+        at = starts[-1]
+
+
+def _find_seen(kind: str, tokens: Sequence[Token], language: str) -> Iterator[int]:
     """Yield the numbers of the tokens of a part of HTML that have values."""
     name = tokens[0].name
-    if is_untranslated(tokens[0]):
+    if is_untranslated(tokens[0], language):
         return
     if kind == "kept" and name == "svg":
-        yield from find_seen(tokens)
+        yield from find_seen(tokens, language)
     elif kind in ("open", "void", "block") or (kind == "kept" and name in EMBEDDED):
         yield 0
 
@@ -67,46 +76,55 @@ def _read(token: Token, at: int) -> Iterator[Value]:
     for name in find_names(token):
         start, end = token.spans[name]
         text = html.unescape(token.attributes[name])
-        yield Value(at + start, at + end, text, "language" if name in LANGUAGES else "attribute")
+        yield Value(at + start, at + end, text, "attribute")
 
 
 def find_language(source: str) -> str:
     """Return the language code of a whole document; "" if it names none."""
     for token in tokenize(source):
         if token.kind == "open" and token.name == "html":
-            codes = [token.attributes.get(name, "") for name in LANGUAGES]
-            return next(filter(None, codes), "")
+            return find_code(token)
     return ""
 
 
 def make_paragraphs(values: Sequence[Value]) -> list[Paragraph[None]]:
-    """Return the texts among values."""
-    return [Paragraph(each.text) for each in values if each.kind != "language"]
+    """Return the texts of values."""
+    return [Paragraph(each.text) for each in values]
 
 
-def replace_values(
-    source: str, values: Sequence[Value], translations: Sequence[Translated], language: Language
-) -> str:
+def replace_values(source: str, values: Sequence[Value], translations: Sequence[Translated]) -> str:
     """Return a document with translated values.
 
     Args:
         source: The document.
         values: From `find_values`.
-        translations: One for each text among them.
-        language: The languages of the translation.
+        translations: One for each of them.
     """
-    found = iter(translations)
     edits = []
-    for value in values:
-        if value.kind == "language":
-            text = language.target if language.replaces(value.text) else value.text
-        else:
-            text = next(found).text
-        if text != value.text:
+    for value, translated in zip(values, translations, strict=True):
+        if translated.text != value.text:
             is_text = value.kind == "text"
-            escaped = html.escape(text, quote=False)
+            escaped = html.escape(translated.text, quote=False)
             written = escaped if is_text else _quote(escaped, source[value.start - 1])
             edits.append(Edit(value.start, value.end, written))
+    return apply_edits(source, edits)
+
+
+def replace_languages(source: str, language: Language) -> str:
+    """Return a document whose text names its new language.
+
+    Args:
+        source: The document.
+        language: The languages of the translation.
+    """
+    edits = []
+    for token, at in _find_tokens(source, language.source):
+        for name in LANGUAGES:
+            code = html.unescape(token.attributes.get(name, ""))
+            if language.replaces(code):
+                start, end = token.spans[name]
+                written = _quote(language.target, token.text[start - 1])
+                edits.append(Edit(at + start, at + end, written))
     return apply_edits(source, edits)
 
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from headway.documents.blocks import Block, Part
+from headway.documents.blocks import Block, Part, make_block
 from headway.documents.edits import apply_edits
 from headway.documents.html.parsing import read_parts as read_html
 from headway.documents.markdown.inline import read_parts
@@ -20,6 +21,7 @@ _FRONT_MATTER = re.compile(
     r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
 _FOOTNOTE = "\ue000\ue001"  # is parsed instead of the beginning of one
+_LABEL_END = re.compile(r"(?<!\\)\]:")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
@@ -38,7 +40,7 @@ class MarkdownDocument:
         self._file = read_text_file(data, options.source)
         check_count(len(self._file.text), "characters", LARGEST)
         check_count(len(_MARKS.findall(self._file.text)), "lines and marks", MOST_MARKS)
-        self._passages = _read_passages(self._file.text)
+        self._passages = _read_passages(self._file.text, options.source)
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
@@ -52,27 +54,48 @@ class MarkdownDocument:
         return self._file.encode(apply_edits(self._file.text, edits))
 
 
-def _read_passages(text: str) -> list[Passage]:
+def _read_passages(text: str, language: str) -> list[Passage]:
     front = _FRONT_MATTER.match(text)
     skipped = front.end() if front else 0
     lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
-    # CommonMark knows no footnotes, and takes [^1]: note for the address of a link.
-    parsed = re.sub(r"(?<!\\)\[\^", _FOOTNOTE, text)
+    parsed = _hide_footnotes(text)
+    parser, links = make_parser(), dict[str, Any]()  # the definitions of links
+
+    def read(written: str) -> Block:
+        written = written.replace("\r\n", "\n")
+        [token] = parser.parseInline(_hide_footnotes(written), links)
+        return make_block(
+            read_parts(token.children or [], range(len(written) + 1), written, language)
+        )
+
     passages: list[Passage] = []
     is_cell, at = False, 0
-    for token in make_parser().parse(parsed[skipped:]):
+    for token in parser.parse(parsed[skipped:], links):
+        if token.map and token.type == "definition":
+            start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
+            if found := _LABEL_END.search(text, start, end):
+                part = Part("close", text[found.start() : end], name="definition")
+                passages.append(Passage("text", found.start(), [part], language, read))
         if token.map and token.content and token.type in ("html_block", "inline"):
             content = token.content.removesuffix("\n")
             places = _find_places(parsed, lines[slice(*token.map)], content, at if is_cell else -1)
             if places and token.type == "html_block":
-                html = _keep_first_line([*read_html(content.replace(_FOOTNOTE, "[^"))])
-                passages.append(Passage("html", places[0], [*_locate(html, places, text)]))
+                html = _keep_first_line([*read_html(content.replace(_FOOTNOTE, "[^"), language)])
+                parts = [*_locate(html, places, text)]
+                passages.append(Passage("html", places[0], parts, language, read))
             elif places:
-                parts = read_parts(token.children or [], places, text)
-                passages.append(Passage("cell" if is_cell else "text", places[0], parts))
+                parts = read_parts(token.children or [], places, text, language)
+                passages.append(
+                    Passage("cell" if is_cell else "text", places[0], parts, language, read)
+                )
                 at = places[-1]
         is_cell = token.type in ("td_open", "th_open")
     return passages
+
+
+def _hide_footnotes(text: str) -> str:
+    """Return a text without footnotes: CommonMark takes ``[^1]: note`` for the address of a link."""
+    return re.sub(r"(?<!\\)\[\^", _FOOTNOTE, text)
 
 
 def _keep_first_line(parts: Sequence[Part]) -> Sequence[Part]:

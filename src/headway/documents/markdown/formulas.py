@@ -8,10 +8,20 @@ import re
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
+_NAME = r"\{\w[^{}\\^\n]*\}"  # of a placeholder such as ${name}
+_NO_FORMULA = rf"""
+    {_NAME}
+    | \d[\d.,]*+\s++[^\W\d_]{{2}} | \d[^$\\]*\s[^\W\d_]{{3,}}[\s,;]  # prices: $5 and 7$
+    | [A-Za-z]{{2}}[^$\\]*+\$[A-Za-z_]  # variables: $HOME/bin:$PATH
+"""
 # As in Pandoc: no space stands behind the first $ or before the last one, and no digit behind that. The next $
-# decides, so that no text is read twice: $HOME and $PATH are two words.
+# decides, so that no text is read twice: $HOME and $PATH are two words. The $ in %1$s begins and ends nothing.
 _FORMULA = re.compile(
-    r"\$\$(?:[^$\\]|\\.|\$(?!\$))++\$\$|\$(?![\s$])(?:[^$\\]|\\.)++(?<!\s)\$(?!\d)", re.DOTALL
+    rf"""
+    \$\$ (?!{_NAME}) (?:[^$\\]|\\.|\$(?!\$))++ \$\$
+    | (?<!%\d)(?<!%\d\d) \$ (?![\s$]|{_NO_FORMULA}) (?:[^$\\]|\\.)++ (?<!\s)(?<!%\d)(?<!%\d\d) \$ (?!\d|{_NAME})
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 _TEMPLATE = re.compile(r"\{[#.:%{][^{}\n]*\}+|\{ *(?:[.#]|\w+=)[^{}\n]*\}")  # and attributes
 _BLOCK_END = re.compile(r"\$\$[ \t]*(?:\([^()]*\)|\{[^{}]*\})?[ \t]*\Z")  # a label can follow

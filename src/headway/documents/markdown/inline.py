@@ -18,16 +18,19 @@ _KEPT = re.compile(
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^>]*?(/?)>\Z", re.DOTALL)
 
 
-def read_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> list[Part]:
+def read_parts(
+    tokens: Sequence[Token], places: Sequence[int], source: str, language: str
+) -> list[Part]:
     """Return the text and the marks of a paragraph; line breaks and marks before the text are breaks.
 
     Args:
         tokens: The inline tokens of the paragraph, from `make_parser`.
         places: Where each character of the paragraph is in the file, and where it ends.
         source: The text of the file.
+        language: Its language code; elements in other languages are kept. "": it is not known.
     """
     mark = ": " if source.startswith(": ", places[0]) else ""  # of a definition
-    parts = keep_elements([*_make_parts(tokens, places, source, len(mark))])
+    parts = keep_elements([*_make_parts(tokens, places, source, len(mark))], language)
     return [Part("break", mark), *parts] if mark else parts
 
 
@@ -121,5 +124,5 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
 
 
 def _name_reference(after: str, label: str) -> str:
-    """Return the end of a link that names its reference, which the label alone named before."""
-    return f"][{label}]" if after in ("]", "][]") else after
+    """Return the end of a link that names its reference, which the label alone named before; "": it is another link."""
+    return f"][{label}]" if after in ("]", "][]") else ""

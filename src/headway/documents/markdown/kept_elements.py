@@ -7,20 +7,24 @@ from headway.documents.html.elements import is_kept
 from headway.documents.html.tokens import tokenize
 
 
-def keep_elements(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts of a paragraph with each element that is not translated as one part."""
+def keep_elements(parts: Sequence[Part], language: str) -> list[Part]:
+    """Return the parts of a paragraph with each element that is not translated as one part.
+
+    Args:
+        parts: The parts.
+        language: Language code of the document; "" if it is not known.
+    """
     partner, kept, at = find_partners(parts), [], 0
     while at < len(parts):
-        end = partner[at] + 1 if at in partner and _is_kept(parts[at]) else at + 1
+        end = partner[at] + 1 if at in partner and _is_kept(parts[at], language) else at + 1
         kept.append(parts[at] if end == at + 1 else _join(parts[at:end]))
         at = end
     return kept
 
 
-def _is_kept(part: Part) -> bool:
-    return (
-        part.kind == "open" and part.name.startswith("<") and is_kept(next(tokenize(part.source)))
-    )
+def _is_kept(part: Part, language: str) -> bool:
+    is_tag = part.kind == "open" and part.name.startswith("<")
+    return is_tag and is_kept(next(tokenize(part.source)), language)
 
 
 def _join(parts: Sequence[Part]) -> Part:

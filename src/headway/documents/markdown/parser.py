@@ -41,10 +41,14 @@ _TITLES = ("box_title", "title_in_brackets", "bare_title", "note_title", "meanin
 def make_parser() -> MarkdownIt:
     """Return a parser whose inline tokens have their place in ``meta``.
 
-    ``meta["span"]`` is where a token starts and ends in the text of its paragraph. Of a link or an image,
+    A definition of a link is a token, too. ``meta["span"]`` is where a token starts and ends in the text of its paragraph. Of a link or an image,
     ``meta["label"]`` is where its label starts and ends.
     """
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+    parser = (
+        MarkdownIt("commonmark", {"inline_definitions": True})
+        .enable(["table", "strikethrough"])
+        .disable("text_join")
+    )
     ended = ["paragraph", "reference", "blockquote", "list"]
     parser.block.ruler.before("fence", "marker", _read_marker, {"alt": ended})
     parser.block.ruler.before("fence", "formula", read_formula_block, {"alt": ended})
@@ -55,12 +59,17 @@ def make_parser() -> MarkdownIt:
     return parser
 
 
+def find_marker(line: str) -> re.Match[str] | None:
+    """Return what a line without its indentation says to a program of documentation; None: it is text."""
+    return _MARKER.match(line) if len(line) <= _LONGEST_MARKER else None
+
+
 def _read_marker(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     """Read a line that is no part of a paragraph, and the lines in its box."""
     if state.is_code_block(first):
         return False
     line = state.src[state.bMarks[first] + state.tShift[first] : state.eMarks[first]]
-    found = _MARKER.match(line) if len(line) <= _LONGEST_MARKER else None
+    found = find_marker(line)
     if silent or not found:
         return bool(found)
     if title := next(filter(None, found.group(*_TITLES)), ""):

@@ -1,7 +1,7 @@
 """A passage of a Markdown file: a paragraph, a heading, a cell of a table, or an HTML block."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -9,8 +9,9 @@ from typing import Literal
 from headway.documents.blocks import Block, Part, make_nodes
 from headway.documents.edits import Edit
 from headway.documents.html.page import write_block as write_html
-from headway.documents.html.values import Value, find_values, make_paragraphs, replace_values
-from headway.documents.languages import Language
+from headway.documents.html.values import Value, find_values, replace_values
+from headway.documents.markdown.escapes import Escapes
+from headway.documents.markdown.titles import find_title
 from headway.documents.markdown.writing import write_block
 from headway.documents.paragraph import Paragraph, Translated
 
@@ -25,31 +26,42 @@ class Passage:
         kind: How its text is written.
         start: Where it starts in the file.
         parts: Its text and markup, whose sources together are its characters in the file.
+        language: Language code of the file; "" if it is not known.
+        read: Reads the Markdown of a block.
     """
 
     kind: Literal["text", "cell", "html"]
     start: int
     parts: Sequence[Part]
+    language: str
+    read: Callable[[str], Block]
 
     @cached_property
     def paragraphs(self) -> list[Paragraph[None] | Block]:
-        """The texts in HTML tags, such as attributes that a reader sees, then the blocks of text."""
-        values = [each for part in self.parts for each in make_paragraphs(_find_values(part))]
-        return [*values, *(node for node in make_nodes(self.parts) if isinstance(node, Block))]
+        """The texts in markup, such as attributes and titles that a reader sees, then the blocks of text."""
+        texts = [Paragraph[None](text) for part in self.parts for text in self._find_texts(part)]
+        return [*texts, *(node for node in make_nodes(self.parts) if isinstance(node, Block))]
 
     def replace(self, translations: Iterator[Translated]) -> Edit:
         """Return the passage with the next translations."""
         out = ""
-        for node in make_nodes([self._translate_tag(part, translations) for part in self.parts]):
+        for node in make_nodes([self._translate_markup(part, translations) for part in self.parts]):
             out += node if isinstance(node, str) else self._write_block(node, next(translations))
         end = self.start + sum(len(part.source) for part in self.parts)
         return Edit(self.start, end, out)
 
-    def _translate_tag(self, part: Part, translations: Iterator[Translated]) -> Part:
-        """Return a tag with the next translations of the texts in it; any other part stays."""
-        values = _find_values(part)
-        own = [next(translations) for _ in values]
-        source = replace_values(part.source, values, own, Language("", ""))
+    def _find_texts(self, part: Part) -> list[str]:
+        """Return the texts in markup."""
+        title = find_title(part)
+        return [title.text] if title else [value.text for value in self._find_values(part)]
+
+    def _translate_markup(self, part: Part, translations: Iterator[Translated]) -> Part:
+        """Return markup with the next translations of the texts in it; any other part stays."""
+        if title := find_title(part):
+            source = title.replace(part.source, next(translations).text)
+        else:
+            values = self._find_values(part)
+            source = replace_values(part.source, values, [next(translations) for _ in values])
         if self.kind == "cell" and source != part.source:
             source = _END_OF_CELL.sub(r"\\|", source)
         return part._replace(source=source)
@@ -57,16 +69,20 @@ class Passage:
     def _write_block(self, block: Block, translated: Translated) -> str:
         if self.kind == "html":
             return write_html(block, translated)
-        return write_block(block, translated, is_cell=self.kind == "cell")
+        is_cell = self.kind == "cell"
+        return write_block(block, translated, self._escapes, self.read, is_cell=is_cell)
 
+    @cached_property
+    def _escapes(self) -> Escapes:
+        return Escapes(self.parts)
 
-def _find_values(part: Part) -> list[Value]:
-    """Return the texts in an HTML tag that have one line.
+    def _find_values(self, part: Part) -> list[Value]:
+        """Return the texts in an HTML tag that have one line.
 
-    A value in several lines can have marks of a quote in it.
-    """
-    is_tag = part.kind not in ("text", "code") and part.source.startswith("<")
-    if not is_tag or "=" not in part.source:
-        return []
-    found = find_values(part.source)
-    return [each for each in found if each.kind != "language" and len(each.text.splitlines()) == 1]
+        A value in several lines can have marks of a quote in it.
+        """
+        is_tag = part.kind not in ("text", "code") and part.source.startswith("<")
+        if not is_tag or "=" not in part.source:
+            return []
+        found = find_values(part.source, self.language)
+        return [each for each in found if len(each.text.splitlines()) == 1]

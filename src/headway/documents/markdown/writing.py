@@ -1,24 +1,25 @@
 """The Markdown of a translated paragraph: the marks around its words, and text that does not become markup."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from headway.documents.blocks import Block, Mark, flatten
+from headway.documents.markdown.escapes import Escapes, escape_start
 from headway.documents.paragraph import Translated
 from headway.documents.placing import Placed, place
 
-_SPECIAL = re.compile(  # of dollars those that could end a formula, of # the first of those that could end a heading
-    r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<!\s)\$(?!\d)|(?<=\$)\$|(?<=\s)#(?=#*\s*\Z)"
-)
-_INDENTATION = re.compile(r"\A(?: {4}| {0,3}\t)\s*")  # of code
-_BLOCK_START = re.compile(
-    r"\A(\s*)(?:([-+:](?=\s|\Z)|[-=]+(?=\s*\Z)|#{1,6}(?=\s|\Z)|>|~~~|:::|!!!|\?\?\?|===)|(\d{1,9})([.)])(?=\s|\Z))"
-)
 _EMPHASIS = re.compile(r"[*_~]+")
 
 
-def write_block(block: Block, translated: Translated, *, is_cell: bool) -> str:
+def write_block(
+    block: Block,
+    translated: Translated,
+    escapes: Escapes,
+    read: Callable[[str], Block],
+    *,
+    is_cell: bool,
+) -> str:
     """Return the Markdown of a translated block.
 
     A block whose text does not change is returned as it stands in the file.
@@ -26,20 +27,34 @@ def write_block(block: Block, translated: Translated, *, is_cell: bool) -> str:
     Args:
         block: The block.
         translated: Its translation.
+        escapes: The backslashes of its passage.
+        read: Reads the Markdown of a block.
         is_cell: Whether it is in a table, where ``|`` ends a cell.
     """
     if translated.text == block.text:
         return block.source
+    parts = [*flatten(_fit_emphasis(place(block, translated)))]
+    written, safe = (_join(parts, each, block.source, is_cell) for each in (escapes, Escapes()))
+    # What was no markup in the source can become some where it stands now: a* and *b.
+    return written if written == safe or _is_same(read(written), read(safe)) else safe
+
+
+def _join(parts: Sequence[tuple[str, bool]], escapes: Escapes, source: str, is_cell: bool) -> str:
+    """Return the Markdown of a block from its texts and markup."""
     out = ""
-    for part, is_markup in flatten(_fit_emphasis(place(block, translated))):
+    for part, is_markup in parts:
         if is_markup:
             out += part
             continue
-        text = _SPECIAL.sub(r"\\\g<0>", part)
+        text = escapes.escape(part)
         if not out.strip():
-            text = _BLOCK_START.sub(_escape_start, _INDENTATION.sub("", text))
+            text = escape_start(text, source)
         out += text.replace("|", "\\|") if is_cell else text
     return out
+
+
+def _is_same(block: Block, other: Block) -> bool:
+    return (block.text, block.elements) == (other.text, other.elements)
 
 
 def _fit_emphasis(parts: Sequence[str | Placed[Mark]]) -> list[str | Placed[Mark]]:
@@ -77,8 +92,3 @@ def _cut_spaces(parts: list[str | Placed[Mark]], end: Literal[0, -1]) -> str:
             break
         del parts[end]
     return spaces
-
-
-def _escape_start(found: re.Match[str]) -> str:
-    space, mark, number, end = found.groups()
-    return f"{space}\\{mark}" if mark else f"{space}{number}\\{end}"

@@ -130,7 +130,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": CELL}),
     "ms-excel.threadedcomments": Grammar(plain=frozenset({"threadedComment/text"})),
-    "package.core-properties": Grammar(plain=_TITLES),
+    "package.core-properties": Grammar(plain=_TITLES, codes=frozenset({"coreProperties/language"})),
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
 _SIGNS_OF_TEXT = re.compile(

@@ -1,0 +1,45 @@
+"""Titles of links, images and definitions of links: ``[text](address "title")``."""
+
+import re
+from typing import NamedTuple
+
+from markdown_it.common.utils import unescapeAll
+
+from headway.documents.blocks import Part
+from headway.text.languages import is_translatable
+
+# From the bracket that ends the label to the end of the link; the parser has found that it is one.
+_TITLE = re.compile(
+    r"""
+    \](?:\(|:) \s*+ (?:<[^<>\n]*+>|\S++) \s++
+    ( "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | \((?:[^()\\\n]|\\.)*+\) )
+    \s*+ \)? \s*+ \Z
+    """,
+    re.VERBOSE,
+)
+_NAMES = ("link", "image", "definition")
+
+
+class Title(NamedTuple):
+    """A title, and where it stands in the end of its link, without quotes."""
+
+    start: int
+    end: int
+    text: str
+
+    def replace(self, source: str, text: str) -> str:
+        """Return the end of a link with another title."""
+        quotes = re.escape(source[self.start - 1] + source[self.end])
+        special = rf"[{quotes}]|\\(?=[!-/:-@\[-`{{-~]|\Z)|&(?=#?\w+;)"
+        escaped = re.sub(special, r"\\\g<0>", text)
+        return source[: self.start] + escaped + source[self.end :]
+
+
+def find_title(part: Part) -> Title | None:
+    """Return the title in the end of a link if it has one in one line."""
+    found = _TITLE.match(part.source) if part.kind == "close" and part.name in _NAMES else None
+    if not found:
+        return None
+    start, end = found.start(1) + 1, found.end(1) - 1
+    text = unescapeAll(part.source[start:end])
+    return Title(start, end, text) if is_translatable(text) else None

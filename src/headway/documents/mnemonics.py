@@ -1,0 +1,100 @@
+"""Documents with messages of programs, whose mnemonics are put into the translation.
+
+A mnemonic is the letter that Alt and a key choose: ``&Open`` in Qt and wxWidgets, ``_Open`` in GTK.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from headway.documents.paragraph import Document, Paragraph, Translated
+from headway.text.kept_text import find_kept_text
+
+# In languages whose words have no letters of the keyboard it stands in brackets: 打开(&O)
+_MARK = re.compile(r"(?<![%$\s])\s*+\(([&_])([A-Za-z])\)|(?<!\S)(?!&\w+;)([&_])(?=([^\W\d_]))")
+_ENDS = " .…:：。"  # stand behind these brackets
+
+
+class Mnemonic(NamedTuple):
+    """The mnemonic of a message.
+
+    Attributes:
+        mark: ``&`` or ``_``.
+        letter: The letter behind it.
+        text: The message without it.
+    """
+
+    mark: str
+    letter: str
+    text: str
+
+    def put_back(self, translation: str) -> str:
+        """Return the translation of the text with the mark.
+
+        The mark stands before the same letter, at best where a word begins, or else before the first letter.
+        """
+        kept = {at for part in find_kept_text(translation) for at in range(part.start, part.end)}
+        letters = [at for at, c in enumerate(translation) if c.isalpha() and at not in kept]
+
+        def rank(at: int) -> tuple[bool, bool, int]:
+            is_other = translation[at].casefold() != self.letter.casefold()
+            return is_other, translation[at - 1 : at].isalnum(), at
+
+        if not letters:
+            return translation
+        is_other, _, at = rank(min(letters, key=rank))
+        if is_other and unicodedata.east_asian_width(translation[at]) == "W":
+            name = translation.rstrip(_ENDS)
+            return f"{name}({self.mark}{self.letter.upper()}){translation[len(name) :]}"
+        return f"{translation[:at]}{self.mark}{translation[at:]}"
+
+
+def find_mnemonic(text: str) -> Mnemonic | None:
+    """Return the mnemonic of a message.
+
+    A mark stands before a word. ``&&``, a reference such as ``&amp;``, one of several marks, and an underscore in a
+    message with other ones, such as names of variables, are none.
+    """
+    found = [*_MARK.finditer(text)]
+    if len(found) != 1:
+        return None
+    mark, letter = (found[0][1] or found[0][3]), (found[0][2] or found[0][4])
+    if mark == "_" and text.count("_") > 1:
+        return None
+    return Mnemonic(mark, letter, text[: found[0].start()] + text[found[0].end() :])
+
+
+class MnemonicDocument:
+    """A document in which some paragraphs have a mnemonic.
+
+    Args:
+        document: The same document, with the marks in its paragraphs.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._mnemonics = [
+            None if paragraph.elements else find_mnemonic(paragraph.text)
+            for paragraph in document.paragraphs
+        ]
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+        """The paragraphs of the document, without marks."""
+        pairs = zip(self._document.paragraphs, self._mnemonics, strict=True)
+        return [Paragraph(found.text) if found else paragraph for paragraph, found in pairs]
+
+    def write(self, translations: Sequence[Translated]) -> bytes:
+        """Return the document with its paragraphs replaced."""
+        whole: list[Translated] = []
+        for paragraph, found, translated in zip(
+            self._document.paragraphs, self._mnemonics, translations, strict=True
+        ):
+            if found is None:
+                whole.append(translated)
+            elif translated.text == found.text:
+                whole.append(Translated(paragraph.text))
+            else:
+                whole.append(Translated(found.put_back(translated.text)))
+        return self._document.write(whole)
