@@ -180,7 +180,7 @@ def test_what_must_stay_is_found() -> None:
     numbers = ["5 km/h", "3.5kg", "50%", "1,000 MB", "-20 °C"]
     kept = [
         "{}", "{{{x}}}", "$(x)", "%%", "%.1f%%", "%1", "%L2", "<%= user.name %>", "[[Page]]", "__NAME__",
-        "{name}", "{{a.b}}", "${x}", "$VAR", "%1$s", "%d", "%.2f", "%(count)s", "%name%", "%@",
+        "{name}", "{{a.b}}", "${x}", "$VAR", "${HOME}/bin/$USER", "$HOME/.config/a.b", "%1$s", "%d", "%.2f", "%(count)s", "%name%", "%@",
         "https://example.org/a?b=c&d", "www.example.org", "joe.doe@example.com", "`rm -rf /`",
         "/etc/hosts", "~/notes.txt", "./run.sh", r"C:\temp\a.txt", '<x id="1"/>', "<b>", "</b>", "{0}", "{count, number}",
         "{n, plural, one {# file of {name}} other {# files}}",
