@@ -115,6 +115,14 @@ def test_a_score_is_the_sum_over_sentences(client: TestClient, form: str) -> Non
     assert all(score < 0 for score in alone)
 
 
+def test_html_in_another_language_and_code_stay(client: TestClient) -> None:
+    page = '<p lang="en">the cat</p><p lang="fr">un homme</p><p>the <code>cat x</code> sees</p>'
+    answer = ask(client, q=page, format="html").json()["translatedText"]
+    assert '<p lang="fr">un homme</p>' in answer
+    assert "the cat</p>" not in answer
+    assert answer.count("<code>cat x</code>") == 1
+
+
 def test_auto_tells_what_it_found(client: TestClient, models: Models) -> None:
     english = "this is a house with a garden and the children are playing"
     answer = ask(client, q=english, source="auto").json()

@@ -1,6 +1,7 @@
 """Translation of the markup of a request, by way of the queue."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from headway.documents.html.page import HtmlPage
 from headway.documents.kept_marks import KeptMarks
@@ -15,7 +16,7 @@ async def translate_pages(
     translator: TextTranslator,
     route: Sequence[Translator],
     sources: Sequence[str],
-    read: Callable[[str], HtmlPage | XmlText] = HtmlPage,
+    read: Callable[[str], HtmlPage | XmlText] | None = None,
     *,
     quality: bool = False,
 ) -> list[TextTranslation]:
@@ -25,7 +26,7 @@ async def translate_pages(
         translator: Translates texts.
         route: The models.
         sources: The documents.
-        read: Reads the markup of a document.
+        read: Reads the markup of a document; None: it is HTML, in which elements in other languages stay.
         quality: See `TextTranslator.translate`.
 
     Returns:
@@ -33,6 +34,7 @@ async def translate_pages(
     """
     if not route:
         return [TextTranslation(source) for source in sources]
+    read = read or partial(HtmlPage, language=route[0].languages[0])
     size, queue = sum(map(len, sources)), translator.queue
     pages = await queue.run_text_work(size, lambda: [read(source) for source in sources])
     is_kept = keeps_text(route)
