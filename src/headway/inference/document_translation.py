@@ -28,7 +28,9 @@ def translate_document(
     is_kept = (search or translator.default_search).keep
     marked = [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
     texts = [marks.text for marks in marked]
-    found = translate_texts(translator, texts, search, quality=quality, window=WINDOW)
+    found = translate_texts(
+        translator, texts, search, quality=quality, is_finished=True, window=WINDOW
+    )
     yield from map(expand_kept, found, marked)
 
 

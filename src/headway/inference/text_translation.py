@@ -94,6 +94,7 @@ def translate_texts(
     align: bool = True,
     quality: bool = False,
     is_split: bool = True,
+    is_finished: bool = False,
     window: int = WINDOW,
 ) -> Iterator[TextTranslation]:
     """Translate texts of any length, in their order; what is no sentence stays as it is.
@@ -105,6 +106,7 @@ def translate_texts(
         align: Also link the words of each text and its translation.
         quality: Also rate the translation of each sentence, and translate again what looks broken.
         is_split: Translate each sentence of a line by itself.
+        is_finished: See `finish_sentence`.
         window: Sentences that are translated together.
     """
     splits = [SplitText.split(translator, text, is_split) for text in texts]
@@ -112,11 +114,15 @@ def translate_texts(
     found = translator.stream(lines, search, align=align, quality=quality, window=window)
     for split in splits:
         of_sentences = list(islice(found, len(split.lines)))
-        yield join_sentences(split, of_sentences, translator.languages[1], align)
+        yield join_sentences(split, of_sentences, translator.languages[1], align, is_finished)
 
 
 def join_sentences(
-    split: SplitText, found: Sequence[Sequence[Translation]], language: str, align: bool
+    split: SplitText,
+    found: Sequence[Sequence[Translation]],
+    language: str,
+    align: bool,
+    is_finished: bool = False,
 ) -> TextTranslation:
     """Join the translations of a text's sentences, best with best.
 
@@ -125,13 +131,15 @@ def join_sentences(
         found: For each sentence its n best translations; they have alignments if ``align``.
         language: Language code of the translations.
         align: Also link the words of the text and its best translation.
+        is_finished: See `finish_sentence`.
     """
     if not found:
         return TextTranslation(split.text, links=WordLinks.identity(split.text) if align else None)
-    found = [
-        [replace(each, text=finish_sentence(sentence, each.text)) for each in n_best]
-        for sentence, n_best in zip(split.passage.sentences, found, strict=True)
-    ]
+    if is_finished:
+        found = [
+            [replace(each, text=finish_sentence(sentence, each.text)) for each in n_best]
+            for sentence, n_best in zip(split.passage.sentences, found, strict=True)
+        ]
     versions = []
     for rank in range(max(map(len, found))):
         # A sentence with fewer versions repeats its last one.
@@ -182,7 +190,7 @@ def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
 
 
 def finish_sentence(source: str, translation: str) -> str:
-    """Return a translation as a text needs it.
+    """Return a translation as a document needs it.
 
     It has no full stop at its end if the source has none, or another mark, there: a model that has read sentences only
     writes one behind titles and labels, too. If the translation has no words, the source stays.

@@ -63,7 +63,9 @@ async def translate_document(
     found: list[Translated] = []
     for chunk in _chunks(marked):
         texts = [marks.text for marks in chunk]
-        translations = await translator.translate(route, texts, align=True, is_admitted=True)
+        translations = await translator.translate(
+            route, texts, align=True, is_finished=True, is_admitted=True
+        )
         found += [Translated(t.text, t.links) for t in map(expand_kept, translations, chunk)]
         progress.done += sum(map(len, texts))
     try:

@@ -40,7 +40,9 @@ async def translate_pages(
     is_kept = keeps_text(route)
     marked = [KeptMarks(block, is_kept) for page in pages for block in page.paragraphs]
     texts = [marks.text for marks in marked]
-    translations = await translator.translate(route, texts, align=True, quality=quality)
+    translations = await translator.translate(
+        route, texts, align=True, quality=quality, is_finished=True
+    )
     found = map(expand_kept, translations, marked)
 
     def write() -> list[TextTranslation]:

@@ -34,6 +34,7 @@ class TokenizedText:
         found: Sequence[list[Hypothesis]],
         links: Sequence[WordPairs] | None,
         ratings: Sequence[list[Rating]] | None,
+        is_finished: bool,
     ) -> TextTranslation:
         """Join the translations of the segments, best with best.
 
@@ -42,6 +43,7 @@ class TokenizedText:
             found: For each segment its n best hypotheses.
             links: For each segment the word links of its best hypothesis; None: not requested.
             ratings: For each segment the ratings of its hypotheses; None: not requested.
+            is_finished: See `finish_sentence`.
         """
         lines, at = [], 0
         for segments in self.lines:
@@ -50,7 +52,8 @@ class TokenizedText:
             linked = None if links is None else [[pairs] for pairs in links[here]]
             rated = None if ratings is None else ratings[here]
             lines.append(translator.join(segments, list(found[here]), linked, rated))
-        return join_sentences(self.split, lines, translator.languages[1], links is not None)
+        language = translator.languages[1]
+        return join_sentences(self.split, lines, language, links is not None, is_finished)
 
 
 def tokenize_texts(
