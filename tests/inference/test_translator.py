@@ -4,7 +4,7 @@ import copy
 import json
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from headway.checks import self_check
 from headway.cli.main import dispatch
 from headway.cli.standard_input import read_arriving_lines
 from headway.config import ModelConfig, SearchConfig
+from headway.documents.opening import open_document
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator
 from headway.inference.alignment import (
@@ -25,9 +26,11 @@ from headway.inference.alignment import (
     sum_by_words,
     words_of_tokens,
 )
+from headway.inference.document_translation import translate_document
 from headway.inference.native_engine import NativeEngine
 from headway.inference.splitting import join_translations, split_line
 from headway.inference.token_stream import stream_tokens
+from headway.inference.translation import Translation
 from headway.kernels import decoding
 from headway.kernels.devices import resolve_device
 from headway.model import Transformer
@@ -436,3 +439,35 @@ def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> Non
     search = replace(translator.default_search, keep=False)
     [[raw]], [[read]] = translator.stream(large[:1], search), translator.stream(small[:1], search)
     assert raw.tokens != read.tokens
+
+
+def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:
+    [tokens] = translator.tokenizer.encode_target(["the cat"])
+    [small] = translator.split("The cat")
+    [large] = translator.split("THE CATS")
+    written = [
+        translator.join([segment], [[Hypothesis(tokens, 0.0, 0.0)]])[0].text
+        for segment in (small, large)
+    ]
+    assert written == ["the cat", "THE CAT"]
+
+
+def test_the_model_does_not_read_what_a_document_keeps(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def stream(lines: Iterable[str], *_: object, **__: object) -> Iterator[list[Translation]]:
+        for line in lines:
+            read.append(line)
+            yield [Translation(line.upper(), 0.0, 0.0, alignment=[])]
+
+    monkeypatch.setattr(translator, "stream", stream)
+    document = open_document(b"the `list` sees", "x.md")
+    keep = translator.default_search
+    found = [*translate_document(translator, document, keep)]
+    assert "list" not in read[0]
+    assert [each.text for each in found] == ["THE list SEES"]
+    found = [*translate_document(translator, document, replace(keep, keep=False))]
+    assert "list" in read[1]
+    assert found[0].text == "THE LIST SEES"
