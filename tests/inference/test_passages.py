@@ -81,7 +81,7 @@ def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):
         [Translation("Zwei Hunde .", 0.0, 0.0, alignment=[(0, 0), (1, 1), (1, 2)])],
         [Translation("Eine Katze.", 0.0, 0.0, alignment=[(0, 0), (1, 1)])],
     ]
-    joined = join_sentences(split, found, "de", align=True, is_finished=True)
+    joined = join_sentences(split, found, "de", align=True, is_document=True)
     assert joined.text == "Zwei Hunde\nEine Katze."
     assert joined.links is not None
     assert joined.links.pairs == [(0, 0), (1, 1), (2, 2), (3, 3)]

@@ -20,7 +20,7 @@ class Language:
     target: str
 
     def replaces(self, code: str) -> bool:
-        """Return whether a language code is that of the text, and another one takes its place."""
+        """Return whether a code names the language of the text, so that it must name that of the translation."""
         if not self.target or code in _UNKNOWN:
             return False
         self.source = self.source or code
@@ -28,7 +28,7 @@ class Language:
 
 
 def is_foreign(code: str, source: str) -> bool:
-    """Return whether a text in a language is none in that of the document; either may be unknown.
+    """Return whether a text is in another language than its document; not if either is unknown.
 
     Args:
         code: Language code of the text.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from headway.documents.paragraph import Document, Paragraph, Translated
 from headway.text.kept_text import find_kept_text
 
-# In languages whose words have no letters of the keyboard it stands in brackets: 打开(&O)
+# Chinese, Japanese and Korean words lack the letters of the keys: there it stands behind them in brackets, 打开(&O).
 _MARK = re.compile(r"(?<![%$\s])\s*+\(([&_])([A-Za-z])\)|(?<!\S)(?!&\w+;)([&_])(?=([^\W\d_]))")
 _ENDS = " .…:：。"  # stand behind these brackets
 

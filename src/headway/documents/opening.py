@@ -48,7 +48,7 @@ def check_is_lines(name: str) -> None:
 
 
 def describe_unknown(suffix: str) -> str:
-    """Return what a client should do with a file whose suffix is not one of `SUFFIXES`."""
+    """Return why a file is refused whose suffix is not one of `SUFFIXES`, and which files can be translated."""
     return (
         name_conversion(f"x{suffix}")
         or f"is no document that can be translated: use one of {', '.join(SUFFIXES)}"

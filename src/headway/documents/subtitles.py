@@ -20,7 +20,7 @@ _TIMING = re.compile(
 _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[♪)\]]\s*\Z")
 _SPEAKER = r"(?:[-–—]|>>|&gt;&gt;)"  # what marks that another one speaks
 _DASH = re.compile(rf"{_SPEAKER}[ \t]*(?=\S)")
-# At the start of a line: who speaks, in words with capitals, or what is heard.
+# At the start of a line: the name of a speaker, each word with a capital, or a note in brackets.
 _ASIDE = re.compile(
     r"(?:[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}:|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n])"
 )

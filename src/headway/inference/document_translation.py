@@ -29,7 +29,7 @@ def translate_document(
     marked = [KeptMarks(paragraph, is_kept) for paragraph in document.paragraphs]
     texts = [marks.text for marks in marked]
     found = translate_texts(
-        translator, texts, search, quality=quality, is_finished=True, window=WINDOW
+        translator, texts, search, quality=quality, is_document=True, window=WINDOW
     )
     yield from map(expand_kept, found, marked)
 

@@ -94,7 +94,7 @@ def translate_texts(
     align: bool = True,
     quality: bool = False,
     is_split: bool = True,
-    is_finished: bool = False,
+    is_document: bool = False,
     window: int = WINDOW,
 ) -> Iterator[TextTranslation]:
     """Translate texts of any length, in their order; what is no sentence stays as it is.
@@ -106,7 +106,7 @@ def translate_texts(
         align: Also link the words of each text and its translation.
         quality: Also rate the translation of each sentence, and translate again what looks broken.
         is_split: Translate each sentence of a line by itself.
-        is_finished: See `finish_sentence`.
+        is_document: Whether the texts are of a document; see `finish_sentence`.
         window: Sentences that are translated together.
     """
     splits = [SplitText.split(translator, text, is_split) for text in texts]
@@ -114,7 +114,7 @@ def translate_texts(
     found = translator.stream(lines, search, align=align, quality=quality, window=window)
     for split in splits:
         of_sentences = list(islice(found, len(split.lines)))
-        yield join_sentences(split, of_sentences, translator.languages[1], align, is_finished)
+        yield join_sentences(split, of_sentences, translator.languages[1], align, is_document)
 
 
 def join_sentences(
@@ -122,7 +122,7 @@ def join_sentences(
     found: Sequence[Sequence[Translation]],
     language: str,
     align: bool,
-    is_finished: bool = False,
+    is_document: bool = False,
 ) -> TextTranslation:
     """Join the translations of a text's sentences, best with best.
 
@@ -131,11 +131,11 @@ def join_sentences(
         found: For each sentence its n best translations; they have alignments if ``align``.
         language: Language code of the translations.
         align: Also link the words of the text and its best translation.
-        is_finished: See `finish_sentence`.
+        is_document: Whether the texts are of a document; see `finish_sentence`.
     """
     if not found:
         return TextTranslation(split.text, links=WordLinks.identity(split.text) if align else None)
-    if is_finished:
+    if is_document:
         found = [
             [replace(each, text=finish_sentence(sentence, each.text)) for each in n_best]
             for sentence, n_best in zip(split.passage.sentences, found, strict=True)

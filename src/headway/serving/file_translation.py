@@ -64,7 +64,7 @@ async def translate_document(
     for chunk in _chunks(marked):
         texts = [marks.text for marks in chunk]
         translations = await translator.translate(
-            route, texts, align=True, is_finished=True, is_admitted=True
+            route, texts, align=True, is_document=True, is_admitted=True
         )
         found += [Translated(t.text, t.links) for t in map(expand_kept, translations, chunk)]
         progress.done += sum(map(len, texts))

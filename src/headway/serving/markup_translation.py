@@ -41,7 +41,7 @@ async def translate_pages(
     marked = [KeptMarks(block, is_kept) for page in pages for block in page.paragraphs]
     texts = [marks.text for marks in marked]
     translations = await translator.translate(
-        route, texts, align=True, quality=quality, is_finished=True
+        route, texts, align=True, quality=quality, is_document=True
     )
     found = map(expand_kept, translations, marked)
 

@@ -34,7 +34,7 @@ class TokenizedText:
         found: Sequence[list[Hypothesis]],
         links: Sequence[WordPairs] | None,
         ratings: Sequence[list[Rating]] | None,
-        is_finished: bool,
+        is_document: bool,
     ) -> TextTranslation:
         """Join the translations of the segments, best with best.
 
@@ -43,7 +43,7 @@ class TokenizedText:
             found: For each segment its n best hypotheses.
             links: For each segment the word links of its best hypothesis; None: not requested.
             ratings: For each segment the ratings of its hypotheses; None: not requested.
-            is_finished: See `finish_sentence`.
+            is_document: Whether the text is of a document; see `finish_sentence`.
         """
         lines, at = [], 0
         for segments in self.lines:
@@ -53,7 +53,7 @@ class TokenizedText:
             rated = None if ratings is None else ratings[here]
             lines.append(translator.join(segments, list(found[here]), linked, rated))
         language = translator.languages[1]
-        return join_sentences(self.split, lines, language, links is not None, is_finished)
+        return join_sentences(self.split, lines, language, links is not None, is_document)
 
 
 def tokenize_texts(

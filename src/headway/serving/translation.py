@@ -45,7 +45,7 @@ class TextTranslator:
         alternatives: int = 0,
         align: bool = False,
         quality: bool = False,
-        is_finished: bool = False,
+        is_document: bool = False,
         is_admitted: bool = False,
     ) -> list[TextTranslation]:
         """Translate texts through the models of a route; an empty route changes nothing.
@@ -57,7 +57,7 @@ class TextTranslator:
             align: Also link the words of text and translation.
             quality: Also rate the translations, and translate again what looks broken; the quality of a text
                 is the lowest of all models.
-            is_finished: The texts are of a document; see `finish_sentence`.
+            is_document: The texts are of a document; see `finish_sentence`.
             is_admitted: The request has been admitted before, and is not rejected halfway.
         """
         found = [
@@ -70,7 +70,7 @@ class TextTranslator:
             search = replace(translator.default_search, n_best=n_best, beam=beam)
             sources = [translation.text for translation in found]
             step = await self._translate_step(
-                translator, search, sources, align, quality, is_finished, is_admitted or number > 0
+                translator, search, sources, align, quality, is_document, is_admitted or number > 0
             )
             for before, after in zip(found, step, strict=True):
                 after.quality = min(before.quality, after.quality)
@@ -86,7 +86,7 @@ class TextTranslator:
         texts: Sequence[str],
         align: bool,
         quality: bool,
-        is_finished: bool,
+        is_document: bool,
         is_admitted: bool,
     ) -> list[TextTranslation]:
         """Translate all texts of a request by one model; they are admitted or rejected together."""
@@ -119,7 +119,7 @@ class TextTranslator:
                 at = here.stop
                 linked = None if links is None else links[here]
                 rated_here = None if ratings is None else ratings[here]
-                joined.append(text.join(translator, found[here], linked, rated_here, is_finished))
+                joined.append(text.join(translator, found[here], linked, rated_here, is_document))
             return joined
 
         return await self.queue.run_text_work(sum(map(len, texts)), join)

@@ -57,10 +57,7 @@ def is_word_character(text: str) -> bool:
     """
     if not text or not (text.isalnum() or text == "_" or unicodedata.category(text)[0] == "M"):
         return False
-    is_thai_lao_burmese_or_khmer = (
-        "\u0e00" <= text < "\u0f00" or "\u1000" <= text < "\u10a0" or "\u1780" <= text < "\u1800"
-    )
-    return not is_thai_lao_burmese_or_khmer and unicodedata.east_asian_width(text) not in "WF"
+    return not is_word_alone(text) and unicodedata.east_asian_width(text) not in "WF"
 
 
 def is_inside_word(text: str, at: int) -> bool:

@@ -45,7 +45,7 @@ def write_nodes(nodes: Sequence[str | Block], translations: Sequence[Translated]
 def write_block(block: Block, translated: Translated) -> str:
     """Return the translation of a block with the block's tags around its words.
 
-    A block whose text does not change is returned as it stands in the document.
+    If the translation equals the text, the block is returned as the document has it.
     """
     if translated.text == block.text:
         return block.source

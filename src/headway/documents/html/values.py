@@ -111,7 +111,7 @@ def replace_values(source: str, values: Sequence[Value], translations: Sequence[
 
 
 def replace_languages(source: str, language: Language) -> str:
-    """Return a document whose text names its new language.
+    """Return a document with the language codes of its translation.
 
     Args:
         source: The document.

@@ -22,7 +22,7 @@ def write_block(
 ) -> str:
     """Return the Markdown of a translated block.
 
-    A block whose text does not change is returned as it stands in the file.
+    If the translation equals the text, the block is returned as the file has it.
 
     Args:
         block: The block.
