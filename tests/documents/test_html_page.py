@@ -10,6 +10,7 @@ import pytest
 
 from headway.documents.html.page import HtmlPage, write_block
 from headway.documents.html.parsing import parse_html, scan
+from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Translated
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
@@ -83,17 +84,19 @@ def upper(text: str) -> Translated:
 
 
 def translated(source: str) -> list[str]:
-    return [node.text for node in parse_html(source) if not isinstance(node, str)]
+    """Return what is translated; `_` stands for an element that stays."""
+    marked = [KeptMarks(node) for node in parse_html(source) if not isinstance(node, str)]
+    return [re.sub("[\ue000-\uf8ff]", "_", marks.text) for marks in marked]
 
 
 @pytest.mark.parametrize(
     ("source", "texts"),
     [
-        ("<b translate='no'>one</b> two", [" two"]),
-        ("<b translate=no>one</b> two", [" two"]),
-        ('<B id=x TRANSLATE = "No"class="y">one</B> two', [" two"]),
-        ('<b class="a notranslate b">one</b> two', [" two"]),
-        ("<code>x<code-y></code> two", [" two"]),
+        ("<b translate='no'>one</b> two", ["_ two"]),
+        ("<b translate=no>one</b> two", ["_ two"]),
+        ('<B id=x TRANSLATE = "No"class="y">one</B> two', ["_ two"]),
+        ('<b class="a notranslate b">one</b> two', ["_ two"]),
+        ("<code>x<code-y></code> two", ["_ two"]),
         ("<a href=\"/notranslate-info\" class='notranslate-x'>one</a> two", ["one two"]),
         ('<p data-translate="no" title="translate=no" "translate=no">one</p>', ["one"]),
         ("<b translate>one</b> <b translate=yes>two</b>", ["one two"]),
@@ -118,7 +121,7 @@ def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> Non
         # Nothing else divides a word or a sentence.
         ("un<b>believ</b>able H<sub>2</sub>O", ["unbelievable H2O"]),
         ("<a>one</a> <a>two</a>, <a>thr</a>ee<a>four</a>", ["one two, threefour"]),
-        ("<a name=x></a>one<a>three</a><img><code>x</code><a>four</a>", ["onethree", "four"]),
+        ("<a name=x></a>one<a>three</a><img><code>x</code><a>four</a>", ["onethree", "_four"]),
         ("one<a></a><a>two</a>", ["onetwo"]),
         ("<a>one</a><sup><a>[a]</a></sup><sup><a>[1]</a></sup> <a>two</a><a><sup>b</sup></a><a>3</a><a>4</a>.", ["one[a] twob34."]),
         ("<a>one</a><a>1</a><a> <b>two</b></a><a>three</a>", ["one1 two", "three"]),

@@ -16,28 +16,28 @@ def test_kept_texts_are_marked_and_come_back() -> None:
     marks = KeptMarks(Paragraph(TEXT, [SEVEN, LIST]))
     first, second = (marks.text[kept.start] for kept in find_kept_text(marks.text)[:2])
     assert marks.text == f"See page {first} and the {second} `now`."
-    assert marks.expand(marks.text) == TEXT
-    assert marks.expand(f"{second}, {first}, {second}") == "list, 7, list"
+    assert marks.expand_text(marks.text) == TEXT
+    assert marks.expand_text(f"{second}, {first}, {second}") == "list, 7, list"
 
 
 def test_elements_in_kept_ones_and_points_are_no_kept_texts() -> None:
     outer = Element(4, 10, "f", [Element(9, 10, "n", is_kept=True)], is_kept=True)
     marks = KeptMarks(Paragraph(TEXT, [Element(0, 0, "p", is_kept=True), outer]))
     assert len(find_kept_text(marks.text)) == 2  # the other one is the code
-    assert marks.expand(marks.text) == TEXT
+    assert marks.expand_text(marks.text) == TEXT
     assert KeptMarks(Paragraph(TEXT, [SEVEN, LIST]), is_used=False).text == TEXT
 
 
 def test_the_text_may_contain_such_characters() -> None:
     text = "\ue000\ue001 and x"
     marks = KeptMarks(Paragraph(text, [Element(7, 8, "c", is_kept=True)]))
-    assert marks.expand(marks.text) == text
+    assert marks.expand_text(marks.text) == text
     # More kept texts than there are characters: the last ones are read like other text.
     many = "a " * 7000
     elements = [Element(at, at + 1, "c", is_kept=True) for at in range(0, len(many), 2)]
     marks = KeptMarks(Paragraph(many, elements))
     assert marks.text.count("a") == 600
-    assert marks.expand(marks.text) == many
+    assert marks.expand_text(marks.text) == many
 
 
 def test_links_belong_to_the_whole_texts() -> None:
@@ -53,6 +53,9 @@ def test_links_belong_to_the_whole_texts() -> None:
         for s, t in found.links.pairs
     ]
     assert words == [("list", "list"), ("7", "7")]
+    assert {TEXT[start]: found.text[slice(*place)] for start, place in found.kept.items()} == {
+        "l": "list", "7": "7",
+    }  # fmt: skip
 
 
 def test_a_paragraph_of_kept_texts_alone_has_no_words() -> None:

@@ -15,7 +15,7 @@ from headway.errors import HeadwayError
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from support.document_promises import changed, damaged, unchanged
-from support.documents import make_file, marked
+from support.documents import make_file, translate
 from support.office_damage import HOSTILE, ILL_FORMED
 from support.office_files import OFFICE_MAKERS
 from support.office_packages import SPREADSHEET, write_office_package, write_zip
@@ -26,7 +26,7 @@ GERMAN = DocumentOptions("en", "de")
 
 
 def upper(paragraph: Paragraph[object]) -> Translated:
-    return Translated(paragraph.text.upper(), WordLinks.identity(paragraph.text))
+    return translate(paragraph, str.upper)
 
 
 def reverse(paragraph: Paragraph[object]) -> Translated:
@@ -225,7 +225,7 @@ def test_a_raised_number_behind_a_word_is_no_part_of_it() -> None:
 def test_numbers_formulas_and_names_of_sheets_stay() -> None:
     data = make_file(".xlsx", 1)
     document = open_document(data, "x.xlsx")
-    out = document.write([marked(paragraph) for paragraph in document.paragraphs])
+    out = document.write([translate(paragraph) for paragraph in document.paragraphs])
     assert "rPh" not in read(out, "xl/sharedStrings.xml")  # how the old text is pronounced
     sheets = [read(each, "xl/worksheets/sheet1.xml") for each in (data, out)]
     cells = [re.findall('<f>.*?</f>(?:<v>.*?</v>)?|(?<!str">)<v>.*?</v>', each) for each in sheets]
@@ -484,7 +484,7 @@ def test_a_file_names_the_new_language() -> None:
         *((suffix, "docProps/core.xml", "<dc:language>de</dc:language>") for suffix in (".docx", ".pptx", ".xlsx")),
     ):  # fmt: skip
         document = open_document(make_file(suffix, 1), f"x{suffix}", GERMAN)
-        out = document.write([marked(paragraph) for paragraph in document.paragraphs])
+        out = document.write([translate(paragraph) for paragraph in document.paragraphs])
         assert expected in read(out, part), suffix
 
 

@@ -1,10 +1,12 @@
 """Elements of a paragraph in its translation, and sentences divided among subtitles."""
 
+import re
 import time
 
 import pytest
 
 from headway.documents.dividing import divide
+from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
 from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.documents.placing import Placed, place
@@ -23,6 +25,13 @@ def linked(text: str, target: str, *pairs: tuple[int, int]) -> Translated:
     return Translated(target, WordLinks(find_words(text), find_words(target), list(pairs)))
 
 
+def show_kept(paragraph: Paragraph[str], target: str, *pairs: tuple[int, int]) -> str:
+    """Return the elements in a translation with `{0}`, `{1}` ... for the kept texts."""
+    marks = KeptMarks(paragraph)
+    target = target.format(*re.findall("[\ue000-\uf8ff]", marks.text))
+    return show(place(paragraph, marks.expand(linked(marks.text, target, *pairs))))
+
+
 def test_elements_of_an_unchanged_text_stay_at_their_characters() -> None:
     text = "reload it"
     paragraph = Paragraph(text, [Element(0, 2, "b", [Element(1, 1, "x")]), Element(8, 9, "i")])
@@ -30,40 +39,34 @@ def test_elements_of_an_unchanged_text_stay_at_their_characters() -> None:
 
 
 def test_kept_text_stays_wherever_the_translation_has_it() -> None:
-    text = "run a b now and b"
-    code = [Element(4, 7, "c", is_kept=True), Element(16, 17, "d", is_kept=True)]
-    paragraph = Paragraph(text, code)
-    # The first one is found by its text; the second by its link, whose words it replaces.
-    found = linked(text, "JETZT a b UND X", (0, 0), (1, 1), (2, 2), (4, 3), (5, 4))
-    assert show(place(paragraph, found)) == "JETZT <c:a b> UND <d:b>"
-    # Equal texts are taken in their order, and none is lost.
-    both = Paragraph("b b", [Element(0, 1, "c", is_kept=True), Element(2, 3, "d", is_kept=True)])
-    assert show(place(both, linked("b b", "b or b", (0, 0), (1, 2)))) == "<c:b> or <d:b>"
-    assert show(place(both, linked("b b", ""))) == "<c:b><d:b>"
-
-
-def test_a_kept_letter_is_not_one_of_another_word() -> None:
-    text = "a variable s is set"
-    paragraph = Paragraph(text, [Element(11, 12, "c", is_kept=True)])
-    found = linked(text, "eine Variable s ist es", (0, 0), (1, 1), (2, 2), (3, 3), (4, 4))
-    assert show(place(paragraph, found)) == "eine Variable <c:s> ist es"
-    this = Paragraph("this variable s", [Element(14, 15, "c", is_kept=True)])
-    found = linked("this variable s", "das ist die Variable s", (0, 0), (1, 3), (2, 4))
-    assert show(place(this, found)) == "das ist die Variable <c:s>"
-    # In a word it may be: the plural of a name.
-    glued = Paragraph("the tests", [Element(4, 8, "c", is_kept=True)])
-    assert show(place(glued, linked("the tests", "die tests", (0, 0), (1, 1)))) == "die <c:test>s"
-
-
-def test_a_kept_word_may_also_stand_for_itself() -> None:
     text = "print the list in list and list"
     code = [Element(18, 22, "a", is_kept=True), Element(27, 31, "b", is_kept=True)]
-    paragraph, pairs = Paragraph(text, code), [(n, n) for n in range(7)]
+    paragraph = Paragraph(text, code)
     # In the first place it is a word, which has been translated, or has not.
-    found = linked(text, "druck die Liste in list und list", *pairs)
-    assert show(place(paragraph, found)) == "druck die Liste in <a:list> und <b:list>"
-    found = linked(text, "druck die list in list und list", *pairs)
-    assert show(place(paragraph, found)) == "druck die list in <a:list> und <b:list>"
+    for word in ("Liste", "list"):
+        found = f"druck die {word} in <a:list> und <b:list>"
+        assert show_kept(paragraph, f"druck die {word} in {{0}} und {{1}}") == found
+    assert show_kept(paragraph, "erst {1}, dann {0}!") == "erst <b:list>, dann <a:list>!"
+    assert show_kept(paragraph, "") == "<a:list><b:list>"
+
+
+def test_kept_text_may_be_a_part_of_a_word() -> None:
+    paragraph = Paragraph("the tests are", [Element(4, 8, "c", is_kept=True)])
+    assert show_kept(paragraph, "Das sind die {0}s", (1, 3)) == "Das sind die <c:test>s"
+    paragraph = Paragraph("Page7 ends", [Element(0, 4, "b"), Element(4, 5, "n", is_kept=True)])
+    assert show_kept(paragraph, "Seite{0} endet", (0, 0), (1, 1)) == "<b:Seite><n:7> endet"
+
+
+def test_kept_text_of_which_the_translation_does_not_say_where_it_is_takes_the_place_of_its_link() -> (
+    None
+):
+    text = "run a b now and b"
+    paragraph = Paragraph(
+        text, [Element(4, 7, "c", is_kept=True), Element(16, 17, "d", is_kept=True)]
+    )
+    pairs = [(0, 0), (1, 1), (2, 2), (4, 3), (5, 4)]
+    found = linked(text, "JETZT A B UND X", *pairs)
+    assert show(place(paragraph, found)) == "JETZT <c:a b> UND <d:b>"
 
 
 def test_kept_text_does_not_replace_words_that_translate_other_words() -> None:
@@ -100,9 +103,6 @@ def test_a_part_of_a_word_stays_a_part_of_it_if_the_word_stays() -> None:
 
 
 def test_kept_text_in_a_word_takes_nothing_of_the_word() -> None:
-    paragraph = Paragraph("Page7 ends", [Element(0, 4, "b"), Element(4, 5, "n", is_kept=True)])
-    found = linked("Page7 ends", "Seite7 endet", (0, 0), (1, 1))
-    assert show(place(paragraph, found)) == "<b:Seite><n:7> endet"
     paragraph = Paragraph("the XYcat", [Element(4, 6, "n", is_kept=True)])
     found = linked("the XYcat", "die Katze", (0, 0), (1, 1))
     assert show(place(paragraph, found)) == "die <n:XY>Katze"

@@ -10,18 +10,20 @@ from xml.etree import ElementTree
 import pytest
 
 from headway.documents.blocks import Block
+from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.errors import HeadwayError
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
-from support.documents import make_file, marked
+from support.documents import make_file, translate
 
+XLIFF = '<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment><source>{}</source></segment></unit></file></xliff>'
 GERMAN = DocumentOptions("en", "de", ("text",))
 
 
 def upper(paragraph: Paragraph[object]) -> Translated:
-    return Translated(paragraph.text.upper(), WordLinks.identity(paragraph.text))
+    return translate(paragraph, str.upper)
 
 
 def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str:
@@ -480,7 +482,7 @@ def test_targets_of_xliff_have_a_state_and_a_language() -> None:
         source = make_file(".xlf", seed)
         options = DocumentOptions("en", "fr")
         document = open_document(source, "x.xlf", options)
-        out = document.write([marked(paragraph) for paragraph in document.paragraphs])
+        out = document.write([translate(paragraph) for paragraph in document.paragraphs])
         before, after = (
             ElementTree.fromstring(data.decode("utf-8-sig").encode()) for data in (source, out)
         )
@@ -566,3 +568,28 @@ def test_an_encoding_that_lacks_a_character() -> None:
     assert ElementTree.fromstring(written)[0][0][0][1].text == "„é“"
     with pytest.raises(HeadwayError, match="names the encoding 'x-y'"):
         open_document(b"<meta charset=x-y>", "x.html")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "read"),
+    [
+        ("x.html", "<p>see <code>a &lt;<b>b</b></code> now <kbd></kbd>", "see _ now "),
+        ("x.html", "<p>see <i lang=fr>de\nla</i><template>x</template><!-- y -->", "see _"),
+        ("x.md", "see `a\nb` and $x^2$, {{ page.title }} {% c %}<var>*x*</var>\n", "see _ and _, _ _"),
+        ("x.xlf", XLIFF.format('see <mrk id="1" translate="no">A &amp; <pc id="2">B</pc></mrk><ph id="3">C</ph>'), "see _"),
+    ],
+)  # fmt: skip
+def test_an_element_with_text_that_stays_stands_for_a_word(
+    name: str, source: str, read: str
+) -> None:
+    document = open_document(source.encode(), name, DocumentOptions("en", "de"))
+    [paragraph] = document.paragraphs
+    assert re.sub("[\ue000-\uf8ff]", "_", KeptMarks(paragraph).text) == read
+    # What follows the word also follows it in the translation.
+    written = document.write([translate(paragraph, str.upper)]).decode()
+    kept = re.findall(
+        r"<code>.*?</code>|<i lang.*?</i>|`[^`]*`|\$.*?\$|\{\{.*?\}\}|<var>.*?</var>|<mrk.*</mrk>",
+        source,
+        re.DOTALL,
+    )
+    assert [each for each in kept if each in written] == kept

@@ -5,7 +5,7 @@ import pytest
 from headway.documents.paragraph import Translated
 from headway.documents.xml_text import XmlTags, XmlText
 from headway.errors import HeadwayError
-from headway.text.word_links import WordLinks
+from support.documents import translate
 
 OUTLINED = "<doc>\n <t>One <b>two</b>.</t><k>keep</k>\n <t>Three</t>\n</doc>"
 
@@ -16,8 +16,7 @@ def texts(source: str, tags: XmlTags) -> list[str]:
 
 def upper(source: str, tags: XmlTags) -> str:
     text = XmlText(source, tags)
-    paragraphs = [paragraph.text for paragraph in text.paragraphs]
-    return text.write([Translated(each.upper(), WordLinks.identity(each)) for each in paragraphs])
+    return text.write([translate(paragraph, str.upper) for paragraph in text.paragraphs])
 
 
 @pytest.mark.parametrize(
@@ -30,7 +29,7 @@ def upper(source: str, tags: XmlTags) -> str:
         ("One<br/>two", XmlTags(), ["Onetwo"]),
         ("One<br/>two", XmlTags(frozenset({"br"})), ["One", "two"]),
         ("One <i><b>two</b></i>", XmlTags(), ["One two"]),
-        ("One <x>two</x> three", XmlTags(ignored=frozenset({"x"})), ["One  three"]),
+        ("One <x>two</x> three", XmlTags(ignored=frozenset({"x"})), ["One two three"]),
         (OUTLINED, XmlTags(ignored=frozenset({"k"})), ["One two.", "Three"]),
         ("<?xml version='1.0'?><r>A &amp; B<!-- no --></r>", XmlTags(), ["A & B"]),
         ("A <![CDATA[<b>]]> C", XmlTags(), ["A <b> C"]),

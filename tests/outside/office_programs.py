@@ -19,10 +19,8 @@ from xml.etree import ElementTree
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.documents.opening import open_document
-from headway.documents.paragraph import DocumentOptions, Translated
-from headway.text.word_links import WordLinks
-from headway.text.words import find_words
-from support.documents import make_file
+from headway.documents.paragraph import DocumentOptions
+from support.documents import make_file, translate
 from support.office_files import OFFICE_MAKERS
 
 FLAT = {".docx": "fodt", ".odt": "fodt", ".pptx": "fodp", ".odp": "fodp", ".xlsx": "fods", ".ods": "fods"}  # fmt: skip
@@ -54,13 +52,7 @@ json.dump(found, sys.stdout)
 def capitalize(data: bytes, name: str) -> bytes:
     """Return a document with its text in capitals."""
     document = open_document(data, name, DocumentOptions("en", "de"))
-    found = []
-    for paragraph in document.paragraphs:
-        target = paragraph.text.upper()
-        words = find_words(paragraph.text), find_words(target)
-        pairs = [(number, number) for number in range(len(words[0]))]
-        found.append(Translated(target, WordLinks(*words, pairs)))
-    return document.write(found)
+    return document.write([translate(paragraph, str.upper) for paragraph in document.paragraphs])
 
 
 def read_flat(path: Path) -> list[str]:

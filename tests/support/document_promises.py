@@ -10,7 +10,7 @@ from headway.documents.opening import open_document
 from headway.documents.paragraph import DocumentOptions, Translated
 from headway.errors import HeadwayError
 from headway.text.word_links import WordLinks
-from support.documents import expected_text, make_file, marked, same
+from support.documents import expected_text, make_file, same, translate
 from support.office_damage import compare_packages, damage_package
 from support.office_files import OFFICE_MAKERS
 
@@ -85,7 +85,7 @@ def changed(suffix: str, seed: int) -> str:
     """Through a translator that changes every word, every text is changed once, and no markup."""
     data = make_file(suffix, seed)
     document = open_document(data, f"x{suffix}", OPTIONS)
-    written = document.write([marked(paragraph) for paragraph in document.paragraphs])
+    written = document.write([translate(paragraph) for paragraph in document.paragraphs])
     if difference := compare_markup(suffix, data, written):
         return f"{suffix} {seed}: {difference}"
     if suffix in ADDED:
@@ -186,7 +186,7 @@ def damaged(suffix: str, seed: int) -> str:
         document = open_document(data, f"x{suffix}", OPTIONS)
         paragraphs = document.paragraphs
         written = document.write([same(paragraph) for paragraph in paragraphs])
-        document.write([marked(paragraph) for paragraph in paragraphs])
+        document.write([translate(paragraph) for paragraph in paragraphs])
     except HeadwayError as error:
         is_line = "\n" not in str(error) and len(str(error)) < 500
         return "" if is_line else f"{suffix} {seed}: the message is no line"

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.text.word_links import WordLinks
 from support.office_files import OFFICE_MAKERS
@@ -315,13 +316,14 @@ def rotate(text: str) -> str:
     return codecs.encode(text, "rot13")
 
 
-def marked(paragraph: Paragraph[Any]) -> Translated:
-    """Return a translation in which every word is changed, in its place."""
-    return Translated(rotate(paragraph.text), WordLinks.identity(paragraph.text))
+def translate(paragraph: Paragraph[Any], change: Callable[[str], str] = rotate) -> Translated:
+    """Return a translation in which every word is changed, in its place, but no kept text."""
+    marks = KeptMarks(paragraph)
+    return marks.expand(Translated(change(marks.text), WordLinks.identity(marks.text)))
 
 
 def expected_text(paragraph: Paragraph[Any]) -> str:
-    """Return the text of a paragraph after `marked`: kept elements have not changed."""
+    """Return the text of a paragraph after `translate`: kept elements have not changed."""
     text = rotate(paragraph.text)
 
     def keep(elements: list[Element[Any]], text: str) -> str:

@@ -17,7 +17,7 @@ class Mark:
     """The markup of an inline element.
 
     Attributes:
-        before: The opening tag, or the whole element if it has no text.
+        before: The opening tag, or the whole element if it has no text, or its text stays.
         after: The closing tag.
     """
 
@@ -57,6 +57,11 @@ class Part(NamedTuple):
     name: str = ""
 
 
+def make_kept(source: str, text: str) -> Part:
+    """Return an element that stays as it is: it stands for a word if it has text."""
+    return Part("code", source, text) if text.strip() else Part("point", source)
+
+
 def make_block(parts: Sequence[Part]) -> Block:
     """Return the paragraph of text and markup; a tag without a partner stays where it is."""
     parts = _join_note_marks(parts)
@@ -69,9 +74,8 @@ def make_block(parts: Sequence[Part]) -> Block:
         if part.kind == "text":
             text += part.text
         elif part.kind == "code":
-            before, _, after = part.source.partition(part.text)
             end = len(text) + len(part.text)
-            inner.append(Element(len(text), end, Mark(before, after), is_kept=True))
+            inner.append(Element(len(text), end, Mark(part.source), is_kept=True))
             text += part.text
         elif number in partner and part.kind == "open":
             closing = parts[partner[number]]
@@ -100,8 +104,8 @@ def make_nodes(parts: Iterable[Part]) -> list[str | Block]:
 
 
 def make_node(parts: Sequence[Part]) -> str | Block:
-    """Return a block if there is text in its parts, or else their source, which stays as it is."""
-    if any(part.kind in _TEXTS and part.text.strip() for part in parts):
+    """Return a block if there is text for translation in its parts, or else their source, which stays as it is."""
+    if any(part.kind == "text" and part.text.strip() for part in parts):
         return make_block(parts)
     return "".join(part.source for part in parts)
 
@@ -167,16 +171,13 @@ def find_partners(parts: Sequence[Part]) -> dict[int, int]:
 
 
 def flatten(parts: Sequence[str | Placed[Mark]]) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a translation in their order: the characters, and whether they are markup.
-
-    The text of an element that stays as it is counts as markup, because the file has it already.
-    """
+    """Yield the parts of a translation in their order: the characters, and whether they are markup."""
     for part in parts:
         if isinstance(part, str):
             yield part, False
             continue
         mark = part.element.content
         yield mark.before, True
-        is_kept = part.element.is_kept
-        yield from ((each, is_kept or markup) for each, markup in flatten(part.inner))
+        if not part.element.is_kept:  # its text is in its mark
+            yield from flatten(part.inner)
         yield mark.after, True

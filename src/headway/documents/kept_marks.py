@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from headway.documents.paragraph import Element, Paragraph
+from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.text.kept_text import PRIVATE_USE
 from headway.text.word_links import WordLinks
 from headway.text.words import Span
@@ -31,26 +31,34 @@ class KeptMarks:
         used = set(own) if kept else set()
         free = (c for c in map(chr, range(*PRIVATE_USE)) if c not in used)
         self._kept: dict[str, str] = {}
+        self._starts: dict[str, int] = {}
         parts, at = [], 0
         for element, mark in zip(kept, free, strict=False):
-            self._kept[mark] = own[element.start : element.end]
+            self._kept[mark], self._starts[mark] = own[element.start : element.end], element.start
             parts += [own[at : element.start], mark]
             at = element.end
         self.text = "".join([*parts, own[at:]])
 
-    def expand(self, text: str) -> str:
-        """Return a text with the kept texts in the places of their characters."""
-        return "".join(self._kept.get(character, character) for character in text)
-
-    def expand_links(self, links: WordLinks, translation: str) -> WordLinks:
-        """Return the links of the expanded texts.
+    def expand(self, translated: Translated) -> Translated:
+        """Return the translation of the paragraph.
 
         Args:
-            links: Between `text` and its translation.
-            translation: With the characters.
+            translated: The translation of `text`.
         """
-        source = _move(links.source, self.places(self.text))
-        return WordLinks(source, _move(links.target, self.places(translation)), links.pairs)
+        places, links = self.places(translated.text), translated.links
+        kept = {
+            self._starts[mark]: (places[at], places[at + 1])
+            for at, mark in enumerate(translated.text)
+            if mark in self._starts
+        }
+        if links is not None:
+            source = _move(links.source, self.places(self.text))
+            links = WordLinks(source, _move(links.target, places), links.pairs)
+        return Translated(self.expand_text(translated.text), links, kept)
+
+    def expand_text(self, text: str) -> str:
+        """Return a text with the kept texts in the places of their characters."""
+        return "".join(self._kept.get(character, character) for character in text)
 
     def places(self, text: str) -> list[int]:
         """Return where each character of a text is in the expanded text, and where that ends."""

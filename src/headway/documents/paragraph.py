@@ -1,10 +1,11 @@
 """A paragraph of a document: its text, and the inline elements in it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from headway.text.word_links import WordLinks
+from headway.text.words import Span
 
 Content = TypeVar("Content")
 
@@ -57,10 +58,13 @@ class Translated:
     Attributes:
         text: The translation of the paragraph's text.
         links: Words that belong together; None: inline elements keep their relative places.
+        kept: Where kept texts stand in the translation, by where they start in the paragraph's text. One without an
+            entry takes the place of the words that it is linked to.
     """
 
     text: str
     links: WordLinks | None = None
+    kept: Mapping[int, Span] = field(default_factory=dict)
 
 
 class Document(Protocol):

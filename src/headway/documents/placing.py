@@ -4,13 +4,11 @@ Every element comes back once. The links of words decide where; what has no link
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import takewhile
 from typing import Generic
 
-from headway.documents.kept_places import find_kept
 from headway.documents.paragraph import Content, Element, Paragraph, Translated
 from headway.documents.points import (
     find_missing_spaces,
@@ -48,7 +46,7 @@ def place(paragraph: Paragraph[Content], translated: Translated) -> list[str | P
         whole = (0, len(paragraph.text))
         return _keep_places(paragraph.text, paragraph.elements, whole)
     links = translated.links or WordLinks.between(paragraph.text, translated.text)
-    placing = _Placing(paragraph, translated.text, links)
+    placing = _Placing(paragraph, translated.text, links, translated.kept)
     words, own = (0, len(links.target)), (0, len(links.source))
     span = (0, len(translated.text))
     return placing.place(paragraph.elements, sorted(links.pairs), own, words, span)
@@ -74,10 +72,7 @@ class _Placing(Generic[Content]):
     paragraph: Paragraph[Content]
     target: str
     links: WordLinks
-
-    @cached_property
-    def _kept(self) -> dict[int, Span]:
-        return find_kept(self.paragraph, self.target)
+    kept: Mapping[int, Span]
 
     def place(
         self,
@@ -120,10 +115,9 @@ class _Placing(Generic[Content]):
                 place = (element.start, element.end)
                 before, after = find_missing_spaces(self.paragraph.text, place, self.target, a)
             out += [before] if before else []
+            inner: list[str | Placed[Content]]
             if element.is_kept:
-                inner = _keep_places(
-                    self.paragraph.text, element.inner, (element.start, element.end)
-                )
+                inner = [self.paragraph.text[element.start : element.end]]
             else:
                 covered = overlapped(self.links.source, (element.start, element.end))
                 inner = self.place(element.inner, pairs, covered, (first, last), (a, b))
@@ -245,7 +239,7 @@ class _Placing(Generic[Content]):
     def _find_kept(self, element: Element[Content]) -> Span | None:
         """Return where the translation has the text of an element that is kept, if it has it."""
         is_kept = element.is_kept and element.start < element.end
-        return self._kept.get(element.start) if is_kept else None
+        return self.kept.get(element.start) if is_kept else None
 
 
 def _can_share(

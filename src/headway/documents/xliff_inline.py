@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from headway.documents.blocks import Part
-from headway.documents.xml_tokens import XmlToken
+from headway.documents.blocks import Part, make_kept
+from headway.documents.xml_tokens import XmlToken, read_text
 
 # Elements that stand for an opening tag of the original format -> for the closing tag of the same.
 _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
@@ -26,7 +26,7 @@ def _make_parts(tokens: Sequence[XmlToken]) -> Iterator[Part]:
                 depth += {"open": 1, "close": -1}.get(tokens[end].kind, 0)
                 end += 1
         source = "".join(each.source for each in tokens[at:end])
-        at = end
+        start, at = at, end
         if token.kind in ("text", "data"):
             yield Part("text", source, token.text)
         elif token.name in _OPENING:
@@ -38,7 +38,8 @@ def _make_parts(tokens: Sequence[XmlToken]) -> Iterator[Part]:
         elif token.kind == "close":
             yield Part("close", source, name=token.name)
         else:
-            yield Part("point", source)
+            is_text = token.name not in _CODE
+            yield make_kept(source, read_text(tokens[start:at]) if is_text else "")
 
 
 def _is_protected(token: XmlToken) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headway.documents.blocks import Block, Part, make_nodes
+from headway.documents.blocks import Block, Part, make_kept, make_nodes
 from headway.documents.html.page import write_nodes
 from headway.documents.paragraph import Translated
-from headway.documents.xml_tokens import XmlToken, tokenize_xml
+from headway.documents.xml_tokens import XmlToken, read_text, tokenize_xml
 
 _BEGINNING, _END = "<text>", "</text>"
 
@@ -74,7 +74,7 @@ def _read_parts(tokens: Sequence[XmlToken], tags: XmlTags) -> Iterator[Part]:
         elif token.kind == "close":
             yield Part("close", source, name=token.name)
         else:
-            yield Part("point", source)
+            yield make_kept(source, read_text(tokens[at:end]))
         at = end
 
 

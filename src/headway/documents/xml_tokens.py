@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 from xml.parsers import expat
 
@@ -53,6 +53,11 @@ class XmlToken(NamedTuple):
         """The attributes of a tag."""
         found = _ATTRIBUTE.findall(self.source)
         return {name: html.unescape(value[1:-1]) for name, value in found}
+
+
+def read_text(tokens: Sequence[XmlToken]) -> str:
+    """Return the text among tokens."""
+    return "".join(token.text for token in tokens if token.kind in ("text", "data"))
 
 
 def tokenize_xml(source: str) -> list[XmlToken]:

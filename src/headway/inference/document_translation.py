@@ -8,7 +8,7 @@ from pathlib import Path
 from headway.config import SearchConfig
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
-from headway.documents.paragraph import Document, DocumentOptions, Translated
+from headway.documents.paragraph import Document, DocumentOptions
 from headway.files import replace_bytes, replace_text
 from headway.inference.defects import find_defects
 from headway.inference.text_translation import TextTranslation, expand_kept, translate_texts
@@ -36,7 +36,7 @@ def translate_document(
 
 def write_document(document: Document, found: Iterable[TextTranslation]) -> bytes:
     """Return the document with its paragraphs translated."""
-    return document.write([Translated(each.text, each.links) for each in found])
+    return document.write([each.for_document for each in found])
 
 
 def write_report(path: Path, found: Iterable[TextTranslation]) -> None:

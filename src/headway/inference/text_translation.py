@@ -1,17 +1,19 @@
 """Translation of texts of any length: split into sentences, translated, and joined again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple
 
 from headway.config import SearchConfig
 from headway.documents.kept_marks import KeptMarks
+from headway.documents.paragraph import Translated
 from headway.inference.passages import Passage
 from headway.inference.translation import Translation
 from headway.inference.translator import WINDOW, Translator
 from headway.text.languages import is_translatable
 from headway.text.word_links import WordLinks
+from headway.text.words import Span
 
 _MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
 _UNLIKE_STOPS = (":", ";", ",", "...", "…", "：", "；", "，", "、")
@@ -76,6 +78,7 @@ class TextTranslation:
         links: Words that belong together; None unless they were requested.
         sentences: In the order of the text; what is no sentence stays as it is.
         quality: The mean quality of the sentences, by their lengths; 1 if there are none, or none is rated.
+        kept: Where the kept texts of a paragraph stand in the translation, by where they start in the paragraph.
     """
 
     text: str
@@ -84,6 +87,12 @@ class TextTranslation:
     links: WordLinks | None = None
     sentences: list[SentenceTranslation] = field(default_factory=list)
     quality: float = 1.0
+    kept: Mapping[int, Span] = field(default_factory=dict)
+
+    @property
+    def for_document(self) -> Translated:
+        """What a document needs of the translation of its paragraph."""
+        return Translated(self.text, self.links, self.kept)
 
 
 def translate_texts(
@@ -173,19 +182,23 @@ def join_sentences(
 
 def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
     """Return the translation of a paragraph with the kept texts in the places of their marks."""
+    whole = marks.expand(Translated(found.text, found.links))
     places = marks.places(found.text)
     sentences = [
         SentenceTranslation(
-            marks.expand(source), places[start], replace(best, text=marks.expand(best.text))
+            marks.expand_text(source),
+            places[start],
+            replace(best, text=marks.expand_text(best.text)),
         )
         for source, start, best in found.sentences
     ]
     return replace(
         found,
-        text=marks.expand(found.text),
-        alternatives=[(marks.expand(text), score) for text, score in found.alternatives],
-        links=None if found.links is None else marks.expand_links(found.links, found.text),
+        text=whole.text,
+        alternatives=[(marks.expand_text(text), score) for text, score in found.alternatives],
+        links=whole.links,
         sentences=sentences,
+        kept=whole.kept,
     )
 
 

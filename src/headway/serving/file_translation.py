@@ -66,7 +66,7 @@ async def translate_document(
         translations = await translator.translate(
             route, texts, align=True, is_document=True, is_admitted=True
         )
-        found += [Translated(t.text, t.links) for t in map(expand_kept, translations, chunk)]
+        found += [t.for_document for t in map(expand_kept, translations, chunk)]
         progress.done += sum(map(len, texts))
     try:
         return await asyncio.to_thread(document.write, found)

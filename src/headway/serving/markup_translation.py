@@ -5,7 +5,6 @@ from functools import partial
 
 from headway.documents.html.page import HtmlPage
 from headway.documents.kept_marks import KeptMarks
-from headway.documents.paragraph import Translated
 from headway.documents.xml_text import XmlText
 from headway.inference import Translator
 from headway.inference.text_translation import TextTranslation, expand_kept, mean_quality
@@ -49,7 +48,7 @@ async def translate_pages(
         written = []
         for page in pages:
             here = [next(found) for _ in page.paragraphs]
-            text = page.write([Translated(t.text, t.links) for t in here])
+            text = page.write([t.for_document for t in here])
             lengths = [len(block.text) for block in page.paragraphs]
             mean = mean_quality([(n, t.quality) for n, t in zip(lengths, here, strict=True)])
             written.append(TextTranslation(text, sum(t.score for t in here), quality=mean))

@@ -25,6 +25,11 @@ READINGS = frozenset({"rp", "rt", "rtc"})  # how the word before them is pronoun
 KEPT = (RAW_TEXT - {"title"}) | READINGS | {
     "code", "kbd", "samp", "var", "pre", "svg", "math", "template", "object",
 }  # fmt: skip
+HIDDEN = RAW_TEXT | {
+    "svg",
+    "template",
+    "object",
+}  # their text is not read as a part of the text around them
 EMBEDDED = ("iframe", "object", "svg", "textarea")  # kept, but not their attributes
 VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",

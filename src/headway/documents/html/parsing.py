@@ -4,10 +4,11 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from headway.documents.blocks import Block, Kind, Part, find_partners, make_node
+from headway.documents.blocks import Block, Kind, Part, find_partners, make_kept, make_node
 from headway.documents.html.elements import (
     BORDERS,
     CLOSING,
+    HIDDEN,
     READINGS,
     OpenElements,
     find_element_end,
@@ -74,9 +75,15 @@ def read_parts(source: str, language: str = "") -> Iterator[Part]:
             yield Part("break", raw)
         elif kind == "kept" and name in READINGS:
             yield Part("dropped", raw)
+        elif kind == "kept":
+            yield make_kept(raw, "" if name in HIDDEN else _read_text(tokens))
         else:
             inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
             yield Part(inline, raw, name=name)
+
+
+def _read_text(tokens: Sequence[Token]) -> str:
+    return "".join(decode_text(token.text) for token in tokens if token.kind == "text")
 
 
 def _make_nodes(run: Sequence[Part]) -> Iterator[str | Block]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
 
-from headway.documents.blocks import Part
+from headway.documents.blocks import Part, make_kept
 from headway.documents.html.elements import VOID
 from headway.documents.markdown.kept_elements import keep_elements
 
@@ -75,7 +75,7 @@ def _make_text(raw: str) -> Iterator[Part]:
         if at < found.start():
             yield _text(raw[at : found.start()])
         if found["code"]:
-            yield Part("code", found[0], found[0])
+            yield make_kept(found[0], found[0])
         else:
             yield Part("break" if found["start"] else "point", found[0])
         at = found.end()
@@ -95,10 +95,12 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
         yield Part("text", raw, " ") if is_space else Part("break", raw)
     elif kind == "text_special":
         yield Part("text", raw, token.content)
-    elif kind == "code_inline" and "\n" not in raw and "\r" not in raw:
-        yield Part("code", raw, raw.strip("`"))
+    elif kind == "code_inline":
+        yield make_kept(raw, " ".join(raw.strip("`").split()))
+    elif kind == "formula" or (kind == "template" and raw.startswith("{{")):
+        yield make_kept(raw, " ".join(raw.split()))
     elif kind == "link_open" and token.markup == "autolink":
-        yield Part("code", raw, raw[1:-1])
+        yield make_kept(raw, raw[1:-1])
     elif kind.endswith("_open"):
         yield Part("open", raw, name=kind.removesuffix("_open"))
     elif kind == "link_close":

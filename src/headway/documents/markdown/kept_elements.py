@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from headway.documents.blocks import Part, find_partners
+from headway.documents.blocks import Part, find_partners, make_kept
 from headway.documents.html.elements import is_kept
 from headway.documents.html.tokens import tokenize
 
@@ -28,9 +28,6 @@ def _is_kept(part: Part, language: str) -> bool:
 
 
 def _join(parts: Sequence[Part]) -> Part:
-    """Return an element as one part: text that stays, as in a code span, if there is no markup inside."""
-    source = "".join(part.source for part in parts)
-    inner = parts[1:-1]
-    text = "".join(part.text for part in inner)
-    is_text = all(part.kind in ("text", "code") and part.source == part.text for part in inner)
-    return Part("code", source, text) if is_text and text.strip() else Part("point", source)
+    """Return an element as one part."""
+    text = "".join(part.text for part in parts if part.kind in ("text", "code"))
+    return make_kept("".join(part.source for part in parts), text)
