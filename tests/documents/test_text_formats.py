@@ -76,6 +76,23 @@ def test_only_a_whole_page_names_the_language_of_its_text(source: str, expected:
 
 
 @pytest.mark.parametrize(
+    ("languages", "source", "expected"),
+    [
+        ("en ar", "<html lang=en><p>a<p lang=en>b<p lang=fr>c", '<html dir="rtl" lang="ar"><p>A<p dir="rtl" lang="ar">B<p lang=fr>c'),
+        ("en he", "<html><body dir='ltr'><p dir=ltr>1", "<html dir=\"rtl\"><body dir='rtl'><p dir=ltr>1"),
+        ("en az-Arab", "<html lang=en DIR=LTR><p dir=rtl>a", '<html lang="az-Arab" DIR="rtl"><p dir=rtl>A'),
+        ("fa en", "<html lang=fa dir=rtl><p dir='rtl'>a<p dir=ltr>b", '<html lang="en" dir="ltr"><p dir=\'ltr\'>A<p dir=ltr>B'),
+        ("ar fa", "<html lang=ar dir=rtl><p dir=ltr>a", '<html lang="fa" dir=rtl><p dir=ltr>A'),
+        ("en ar", "<p>a", "<p>A"),
+    ],
+)  # fmt: skip
+def test_a_page_has_the_direction_of_its_translation(
+    languages: str, source: str, expected: str
+) -> None:
+    assert translated(source, "x.html", DocumentOptions(*languages.split())) == expected
+
+
+@pytest.mark.parametrize(
     ("source", "expected"),
     [
         ("a [ref] b\n\n[ref]: http://x\n", "A [REF][ref] B\n\n[ref]: http://x\n"),

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from headway.text.language_pairs import shorten_code
 
 _UNKNOWN = ("", "none", "und", "mul")
+_RIGHT_TO_LEFT = frozenset({
+    "ar", "arc", "ckb", "dv", "fa", "he", "iw", "ji", "nqo", "prs", "ps", "sd", "syr", "ug", "ur", "yi",
+})  # fmt: skip
 
 
 @dataclass
@@ -26,6 +29,12 @@ class Language:
         self.source = self.source or code
         return _primary(code) == _primary(self.source) != _primary(self.target)
 
+    @property
+    def turned(self) -> tuple[str, str] | None:
+        """The directions of the text and of its translation, ltr or rtl, if they differ; None if they do not."""
+        before, after = (_direct(code) for code in (self.source, self.target))
+        return (before, after) if self.source and self.target and before != after else None
+
 
 def is_foreign(code: str, source: str) -> bool:
     """Return whether a text is in another language than its document; not if either is unknown.
@@ -35,6 +44,10 @@ def is_foreign(code: str, source: str) -> bool:
         source: Language code of the document.
     """
     return code not in _UNKNOWN and bool(source) and _primary(code) != _primary(source)
+
+
+def _direct(code: str) -> str:
+    return "rtl" if _primary(code) in _RIGHT_TO_LEFT or "-Arab" in code else "ltr"
 
 
 def _primary(code: str) -> str:

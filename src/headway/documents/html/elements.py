@@ -36,7 +36,7 @@ VOID = frozenset({
     "track", "wbr",
 })  # fmt: skip
 
-_WHOLE = ("html", "body")
+WHOLE = ("html", "body")
 
 # Elements whose closing tag may be left out -> the opening tags that end them (13.1.2.4, 13.2.6).
 _LIST, _CELL, _ROWS = frozenset({"dd", "dt"}), frozenset({"td", "th"}), {"tbody", "tfoot", "thead"}
@@ -76,7 +76,7 @@ def is_untranslated(token: Token, language: str) -> bool:
     if "notranslate" in attributes.get("class", "").split():
         return True
     # Of a whole page the user knows the language.
-    return token.name not in _WHOLE and is_foreign(find_code(token), language)
+    return token.name not in WHOLE and is_foreign(find_code(token), language)
 
 
 def find_code(token: Token) -> str:

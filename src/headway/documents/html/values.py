@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from headway.documents.edits import Edit, apply_edits
 from headway.documents.html.attributes import LANGUAGES, find_names
 from headway.documents.html.drawings import find_seen
-from headway.documents.html.elements import EMBEDDED, find_code, is_untranslated
+from headway.documents.html.elements import EMBEDDED, WHOLE, find_code, is_untranslated
 from headway.documents.html.parsing import decode_text, scan
 from headway.documents.html.tokens import Token, tokenize
 from headway.documents.languages import Language
@@ -111,7 +111,7 @@ def replace_values(source: str, values: Sequence[Value], translations: Sequence[
 
 
 def replace_languages(source: str, language: Language) -> str:
-    """Return a document with the language codes of its translation.
+    """Return a document with the language codes of its translation, and the direction of its text.
 
     Args:
         source: The document.
@@ -119,6 +119,7 @@ def replace_languages(source: str, language: Language) -> str:
     """
     edits = []
     for token, at in _find_tokens(source, language.source):
+        edits += _turn(token, at, language)
         for name in LANGUAGES:
             code = html.unescape(token.attributes.get(name, ""))
             if language.replaces(code):
@@ -126,6 +127,26 @@ def replace_languages(source: str, language: Language) -> str:
                 written = _quote(language.target, token.text[start - 1])
                 edits.append(Edit(at + start, at + end, written))
     return apply_edits(source, edits)
+
+
+def _turn(token: Token, at: int, language: Language) -> Iterator[Edit]:
+    """Yield the edit that gives a tag the direction of the translation.
+
+    Elements of the text's language get it, and the whole page; and those that name the direction of a text from right
+    to left, but not the other one: it may belong to numbers and code.
+    """
+    if token.kind != "open" or not (turned := language.turned):
+        return
+    before, after = turned
+    names_language = language.replaces(find_code(token))
+    if span := token.spans.get("dir"):
+        is_own = names_language or token.name in WHOLE or before == "rtl"
+        if is_own and token.attributes["dir"].lower() == before:
+            start, end = span
+            yield Edit(at + start, at + end, _quote(after, token.text[start - 1]))
+    elif names_language or (token.name == "html" and not find_code(token)):
+        place = at + 1 + len(token.name)
+        yield Edit(place, place, f' dir="{after}"')
 
 
 def _quote(escaped: str, before: str) -> str:
