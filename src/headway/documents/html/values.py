@@ -117,7 +117,7 @@ def replace_languages(source: str, language: Language) -> str:
         source: The document.
         language: The languages of the translation.
     """
-    edits = []
+    edits: list[Edit] = []
     for token, at in _find_tokens(source, language.source):
         edits += _turn(token, at, language)
         for name in LANGUAGES:
