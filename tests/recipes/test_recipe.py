@@ -1,6 +1,9 @@
 """The recipe as a program: which stages follow from which results, without doing any."""
 
+import json
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -291,8 +294,8 @@ def test_the_scale_depends_on_the_number_of_pairs():
 
 def test_other_commands_than_those_of_the_ledger_are_refused(tmp_path):
     stage = Stage(name="text", part="text", purpose="", work=_Work("one"))
-    Ledger(tmp_path).record(stage, 1.5)
-    assert Ledger(tmp_path).find(stage) == Result(seconds=1.5)
+    Ledger(tmp_path).finish(stage)
+    assert Ledger(tmp_path).find(stage) == Result(seconds=0.0)
     with pytest.raises(ValueError, match="other commands"):
         Ledger(tmp_path).find(replace(stage, work=_Work("two")))
 
@@ -311,10 +314,20 @@ def test_the_ledger_does_not_depend_on_the_path_of_the_directory(tmp_path):
 def test_the_seconds_of_a_stopped_stage_count(tmp_path):
     stage = Stage(name="text", part="text", purpose="", work=_Work("one"))
     ledger = Ledger(tmp_path)
-    ledger.record_stop(stage, 2.0)
+    with suppress(KeyboardInterrupt), ledger.timed(stage):
+        time.sleep(0.05)
+        raise KeyboardInterrupt
     assert ledger.find(stage) is None
-    ledger.record(stage, 1.5)
-    assert ledger.find(stage) == Result(seconds=3.5)
+    with ledger.timed(stage, interval=0.05):
+        # A record each interval: a process that is killed has counted most of its time.
+        time.sleep(1)
+        before = json.loads((tmp_path / "stages" / "text.json").read_text())["seconds"]
+        assert before > 0.3
+        assert ledger.find(stage) is None
+    ledger.finish(stage)
+    result = ledger.find(stage)
+    assert result is not None
+    assert before <= result.seconds < 10
 
 
 def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
@@ -328,7 +341,7 @@ def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
         finished: list[tuple[Stage, Result]] = []
         for stage in unfinished_stages(begin(), ledger, finished):
             done.append(stage.name)
-            ledger.record(stage, 1.0)
+            ledger.finish(stage)
             if stage.name == "two" and len(done) == 2:
                 break
     assert done == ["one", "two", "three"]

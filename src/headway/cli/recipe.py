@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -131,14 +130,12 @@ def carry_out(out: Path, plan: "Plan", processors: Processors) -> int:
         write_report(out, plan, finished, is_complete=False)
         say(f"\n[{len(finished) + 1}/{count}] {stage.name}: {stage.purpose}")
         plan.check_files(out, stage.reads)
-        started = time.monotonic()
-        code = _do(stage, processors)
-        seconds = time.monotonic() - started
+        with ledger.timed(stage):
+            code = _do(stage, processors)
         if code:
-            ledger.record_stop(stage, seconds)
             say(f"headway: {out} stopped in {stage.name}; headway best {out} goes on there")
             return code
-        ledger.record(stage, seconds)
+        ledger.finish(stage)
     write_report(out, plan, finished, is_complete=True)
     say(f"\n{out}: finished; {out / 'report.html'} shows what each stage gave and cost")
     return 0

@@ -1,9 +1,12 @@
 """The ledger of a recipe: a small file for each finished stage, from which a resume replays the recipe."""
 
 import json
+import time
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 from headway.errors import HeadwayError
@@ -43,14 +46,40 @@ class Ledger:
         scores = values["scores"]
         return Result(seconds=values["seconds"], scores=Scores(**scores) if scores else None)
 
-    def record(self, stage: Stage, seconds: float) -> None:
-        """Record that a stage is finished, after so many seconds since it was started or resumed."""
-        scores = read_scores(stage)
-        self._write(stage, seconds, is_finished=True, scores=asdict(scores) if scores else None)
+    @contextmanager
+    def timed(self, stage: Stage, interval: float = 60.0) -> Iterator[None]:
+        """Add the time that is spent in this context to the seconds of a stage, which is done in it.
 
-    def record_stop(self, stage: Stage, seconds: float) -> None:
-        """Add the seconds of a stage that was stopped, and will go on later."""
-        self._write(stage, seconds, is_finished=False, scores=None)
+        Args:
+            stage: The stage, of which there may be the seconds of earlier calls.
+            interval: Seconds from one record to the next; if this process is killed, it loses at most these.
+        """
+        counted, is_done = time.monotonic(), Event()
+
+        def count() -> None:
+            nonlocal counted
+            now = time.monotonic()
+            self._write(stage, now - counted, is_finished=False, scores=None)
+            counted = now
+
+        def count_on() -> None:
+            with suppress(OSError):  # the main thread meets the full disk, too
+                while not is_done.wait(interval):
+                    count()
+
+        thread = Thread(target=count_on, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_done.set()
+            thread.join()
+            count()
+
+    def finish(self, stage: Stage) -> None:
+        """Record that a stage is finished, and its scores."""
+        scores = read_scores(stage)
+        self._write(stage, 0.0, is_finished=True, scores=asdict(scores) if scores else None)
 
     def _write(
         self, stage: Stage, seconds: float, *, is_finished: bool, scores: dict[str, float] | None
@@ -89,7 +118,7 @@ def unfinished_stages(
 
     Args:
         recipe: A new generator; it is replayed with the results of the ledger.
-        ledger: The caller does a stage and records it here before it asks for the next one.
+        ledger: The caller does a stage and finishes it here before it asks for the next one.
         finished: Receives every finished stage with its result.
     """
     try:
@@ -98,7 +127,7 @@ def unfinished_stages(
             if ledger.find(stage) is None:
                 yield stage
             result = ledger.find(stage)
-            assert result is not None, f"{stage.name} was not recorded"
+            assert result is not None, f"{stage.name} was not finished"
             finished.append((stage, result))
             stage = recipe.send(result)
     except StopIteration:
