@@ -19,11 +19,17 @@ from headway.documents.paragraph import DocumentOptions, Translated
         ("R&D &Élan", "R&D Élan"),
         ("打开(&O)...", "打开..."),
         ("打开 (_O)", "打开"),
+        ("E&xit", "Exit"),
+        ("Save a&s...", "Save as..."),
+        ("R&D Cu_t", "R&D Cut"),
+        ("Select A_ll", "Select All"),
+        ("É_lan", "Élan"),
         *(
             (each, None)
             for each in (
                 "a && b", "&&a", "&amp; b", "a &eacute; b", "R&D", "a & b", "&1", "&a &b", "snake_case", "__X__", "_a_", "_a b_c",
                 "a _1", "_a &b", "?a=1&b=2", "%(_a)s",
+                "AT&T", "a b&eacute;", "x?a&b=1", "file_name", "see file_Name", "Cu_t_x", "Cut_2", "E&xit &b",
             )
         ),
     ],
@@ -43,6 +49,7 @@ def test_a_message_has_one_mnemonic_or_none(source: str, text: str | None) -> No
         ("&Open", "„Öffnen“", "„&Öffnen“"),
         ("&Open", "l'ouvrir", "l'&ouvrir"),
         ("&Open", "...", "..."),
+        ("E&xit", "Exakt", "E&xakt"),
         ("&Open...", "打开...", "打开(&O)..."),
         ("_Open", "열기", "열기(_O)"),
         ("&Open", "打开 OpenGL", "打开 &OpenGL"),

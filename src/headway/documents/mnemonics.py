@@ -12,7 +12,10 @@ from headway.documents.paragraph import Document, Paragraph, Translated
 from headway.text.kept_text import find_kept_text
 
 # Chinese, Japanese and Korean words lack the letters of the keys: there it stands behind them in brackets, 打开(&O).
-_MARK = re.compile(r"(?<![%$\s])\s*+\(([&_])([A-Za-z])\)|(?<!\S)(?!&\w+;)([&_])(?=([^\W\d_]))")
+_IN_BRACKETS = re.compile(r"(?<![%$\s])\s*+\(([&_])([A-Za-z])\)")
+_BEFORE_LETTER = re.compile(r"(?!&\w+[;=])([&_])(?=([^\W\d_]))")
+_WORD = re.compile(r"\w+")
+_LONGEST_WORD = 40
 _ENDS = " .…:：。"  # stand behind these brackets
 
 
@@ -53,16 +56,34 @@ class Mnemonic(NamedTuple):
 def find_mnemonic(text: str) -> Mnemonic | None:
     """Return the mnemonic of a message.
 
-    A mark stands before a word. ``&&``, a reference such as ``&amp;``, one of several marks, and an underscore in a
-    message with other ones, such as names of variables, are none.
+    ``&&``, a reference such as ``&amp;``, one of several marks, and an underscore in a message with other ones, such as
+    names of variables, are none.
     """
-    found = [*_MARK.finditer(text)]
+    kinds = "&" if text.count("_") > 1 else "&_"
+    found = [mark for mark in _IN_BRACKETS.finditer(text) if mark[1] in kinds]
+    for mark in _BEFORE_LETTER.finditer(text):
+        if mark[1] in kinds and _is_mnemonic(text, mark.start()):
+            found.append(mark)
     if len(found) != 1:
         return None
-    mark, letter = (found[0][1] or found[0][3]), (found[0][2] or found[0][4])
-    if mark == "_" and text.count("_") > 1:
-        return None
-    return Mnemonic(mark, letter, text[: found[0].start()] + text[found[0].end() :])
+    kind, letter = found[0].groups()
+    return Mnemonic(kind, letter, text[: found[0].start()] + text[found[0].end() :])
+
+
+def _is_mnemonic(text: str, at: int) -> bool:
+    """Return whether the mark before a letter is a mnemonic's: at the beginning of a word, or inside (E&xit, Cu_t)."""
+    before, letter = text[at - 1 : at], text[at + 1]
+    if not before.strip():
+        return True
+    if not (before.isalpha() and letter.islower()):  # R&D
+        return False
+    if text[at] == "&":
+        return True
+    # A word of a menu has a capital, and a name of a variable has none.
+    around = next(
+        word for word in _WORD.finditer(text, max(0, at - _LONGEST_WORD)) if at < word.end()
+    )
+    return around[0].replace("_", "").istitle()
 
 
 class MnemonicDocument:
