@@ -23,6 +23,7 @@ EXAMPLE = (
 )
 SETTINGS = ("search",)
 CALIBRATED = 64  # lines at once
+FEW = 200  # lines that teach less than what most models have learned
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +127,7 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
     from headway.errors import HeadwayError
     from headway.inference import stand_in_file
     from headway.inference.calibration import Calibration
-    from headway.inference.quality import FILE
+    from headway.inference.quality import FILE, QualityModel
     from headway.text.language_pairs import name_pair
     from headway.text.steady_phrases import find_steady_phrases
 
@@ -136,6 +137,13 @@ def calibrate_model(translator: "Translator", sources: list[str], references: li
         raise HeadwayError(
             "--calibrate needs one MODEL: an ensemble takes what its first model has"
         )
+    if (directory / FILE).exists():
+        learned = QualityModel.load(directory).sentences
+        if len(sources) < min(FEW, learned):
+            raise HeadwayError(
+                f"{directory / FILE}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
+                f" give {FEW} lines or more, or delete the file first"
+            )
     known = stand_in_file.load_phrases(
         directory
     )  # before anything is written: it may be of a newer version
