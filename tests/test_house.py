@@ -103,11 +103,34 @@ def test_no_library_code_changes_the_process() -> None:
 
 
 def test_search_knows_no_model() -> None:
-    names = imports(SOURCE / "inference" / "beam_search.py")
-    assert {n for n in names if n.startswith("headway")} <= {
-        "headway.errors",
-        "headway.errors.HeadwayError",
-    }
+    for path in (SOURCE / "inference" / "search").glob("*.py"):
+        for name in imports(path):
+            assert not name.startswith(("headway.model", "headway.kernels")), f"{path}: {name}"
+
+
+@pytest.mark.parametrize("package", ["documents", "exchange", "inference", "paper", "text"])
+def test_no_folders_of_a_package_import_each_other_in_a_circle(package: str) -> None:
+    """A file beside the folders counts as itself, because it may gather what stands in them."""
+    nodes: dict[str, set[str]] = {}
+    for path in (SOURCE / package).rglob("*.py"):
+        if path.name == "__init__.py":
+            continue
+        own = node_of(".".join(("headway", *path.relative_to(SOURCE).with_suffix("").parts)))
+        used = {node_of(name) for name in imports(path) if name.startswith("headway.")}
+        nodes.setdefault(own, set()).update(used - {own})
+    while free := [name for name, used in nodes.items() if not used & nodes.keys()]:
+        for name in free:
+            del nodes[name]
+    assert not nodes, f"circles among {sorted(nodes)}"
+
+
+def node_of(name: str) -> str:
+    """Return the innermost folder of a module below its package, or else the module itself."""
+    folder, parts = SOURCE, name.split(".")[1:]
+    depth = 0
+    while depth < len(parts) and (folder / parts[depth]).is_dir():
+        folder, depth = folder / parts[depth], depth + 1
+    return ".".join(parts[: depth if depth > 1 else depth + 1])
 
 
 def test_training_does_not_print() -> None:

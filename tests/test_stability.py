@@ -17,8 +17,8 @@ from headway.cli.main import main
 from headway.errors import HeadwayError
 from headway.file_format import NewerFileError
 from headway.inference.directory import load_model, read_config, write_config
-from headway.inference.quality import QualityModel
-from headway.inference.stand_in_file import load_phrases, save_phrases
+from headway.inference.quality.quality_model import QualityModel
+from headway.inference.segments.stand_in_file import load_phrases, save_phrases
 from headway.text.corpus_writer import in_blocks
 from headway.text.prepared import PreparedData, write_prepared
 from headway.training.checkpoint import write_checkpoint
@@ -52,10 +52,10 @@ STORED = {
         lambda golden: load_model(golden / "model"),
         {"settings": {"model": {"depth_scale": 2.0}}},
     ),
-    "inference/quality.py": Stored(
+    "inference/quality/quality_model.py": Stored(
         "model/quality.json", lambda golden: QualityModel.load(golden / "model"), {"weights": {}}
     ),
-    "inference/stand_in_file.py": Stored(
+    "inference/segments/stand_in_file.py": Stored(
         "model/stand_ins.json",
         lambda golden: load_phrases(golden / "model"),
         {"pairs": {"en-de": [{"phrase": "a cat"}]}},

@@ -10,8 +10,7 @@ from itertools import product
 
 import numpy as np
 import torch
-from headway.inference.beam_search import beam_search, length_penalty
-from headway.inference.step_decoding import StepDecoding
+from headway.inference import StepDecoding, beam_search, length_penalty
 
 END, A, B, PAD = 0, 1, 2, 3
 NEXT = torch.tensor([

@@ -294,7 +294,7 @@ def test_an_unsupported_setting_is_rejected(name: str) -> None:
 
 def test_the_penalty_matches_at_a_typical_length() -> None:
     from headway.exchange.huggingface.text_files import matched_penalty
-    from headway.inference.beam_search import length_penalty
+    from headway.inference.search.beam_search import length_penalty
 
     exponent = matched_penalty(0.6)
     ours = length_penalty(21, 0.6) / length_penalty(19, 0.6)

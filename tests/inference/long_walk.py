@@ -2,7 +2,7 @@
 
 import torch
 
-from headway.inference.native_engine import NativeEngine
+from headway.inference.engines.native_engine import NativeEngine
 from headway.kernels.attention import attention
 from headway.kernels.library import failure_reason
 from headway.kernels.visibility import Segments, Visibility

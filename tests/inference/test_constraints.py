@@ -9,14 +9,14 @@ import torch
 from test_search import EOS, PAD, Toy, V, brute_force
 
 from headway.inference import Hypothesis, beam_search
-from headway.inference.automaton import SentenceAutomaton, State, other_letter
 from headway.inference.batch_search import search_batch
-from headway.inference.constrained_decoding import ConstrainedDecoding
-from headway.inference.constraints import Constraint, Words
-from headway.inference.ensemble import EnsembleEngine
-from headway.inference.fixed_engine import FixedEngine
-from headway.inference.native_engine import NativeEngine
-from headway.inference.plain_engine import PlainEngine
+from headway.inference.engines.constrained_decoding import ConstrainedDecoding
+from headway.inference.engines.ensemble import EnsembleEngine
+from headway.inference.engines.fixed_engine import FixedEngine
+from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.search.automaton import SentenceAutomaton, State, other_letter
+from headway.inference.search.constraints import Constraint, Words
 from support.engines import PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
 
 # Every token is a word, or token 3 continues a word that begins with 2 or 3.

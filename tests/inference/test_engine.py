@@ -16,9 +16,9 @@ from torch import Tensor
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, beam_search, make_engine, sample
-from headway.inference.engine import resolve_precision
-from headway.inference.native_engine import NativeEngine
-from headway.inference.plain_engine import PlainEngine
+from headway.inference.engines.engine import resolve_precision
+from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.engines.plain_engine import PlainEngine
 from headway.kernels import decoding
 from headway.kernels.low_precision_linear import bf16_linear, int8_linear, quantize
 from headway.model import Positions

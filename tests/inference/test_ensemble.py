@@ -13,9 +13,9 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError, UsageError
 from headway.inference import Hypothesis, StepDecoding, Translator, beam_search
-from headway.inference.ensemble import EnsembleEngine, EnsembleState, read_tokens
-from headway.inference.native_engine import NativeEngine
-from headway.inference.plain_engine import PlainEngine
+from headway.inference.engines.ensemble import EnsembleEngine, EnsembleState, read_tokens
+from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.engines.plain_engine import PlainEngine
 from headway.text.tokenizer import Tokenizer
 from support.engines import PRECISIONS, SHAPES, VOCAB, library, model_of, native, search, sources
 from support.toy_models import sentences, translate_words, write_random_model

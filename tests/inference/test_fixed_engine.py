@@ -17,15 +17,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference import Hypothesis, Translator, fixed_engine, recorded_step
+from headway.inference import Hypothesis, Translator
 from headway.inference.batch_search import search_batch
-from headway.inference.beam_state import Shape, round_up
-from headway.inference.engine import make_engine, resolve_precision
-from headway.inference.fixed_engine import FixedEngine, is_supported
-from headway.inference.fixed_search import FixedSearch
-from headway.inference.native_engine import NativeEngine
-from headway.inference.plain_engine import PlainEngine
-from headway.inference.recorded_step import GraphMemory, RecordedStep
+from headway.inference.engines import fixed_engine, recorded_step
+from headway.inference.engines.beam_state import Shape, round_up
+from headway.inference.engines.engine import make_engine, resolve_precision
+from headway.inference.engines.fixed_engine import FixedEngine, is_supported
+from headway.inference.engines.fixed_search import FixedSearch
+from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.engines.recorded_step import GraphMemory, RecordedStep
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from support.engines import EOS, SHAPES, VOCAB, library, model_of, native, search, sources
@@ -205,7 +206,7 @@ def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> 
     on_card = SimpleNamespace(
         source_embedding=SimpleNamespace(weight=SimpleNamespace(device=card)), decoder=model.decoder
     )
-    monkeypatch.setattr("headway.inference.engine.FixedEngine", lambda *given: given)
+    monkeypatch.setattr("headway.inference.engines.engine.FixedEngine", lambda *given: given)
     assert make_engine(on_card) == (on_card, "bf16")  # type: ignore[arg-type, comparison-overlap]
 
 

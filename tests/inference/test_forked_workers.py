@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headway.errors import HeadwayError
-from headway.inference.forked_workers import AHEAD, IS_SUPPORTED, ForkedWorkers
+from headway.inference.line_files.forked_workers import AHEAD, IS_SUPPORTED, ForkedWorkers
 from support.processes import is_running
 
 pytestmark = pytest.mark.skipif(not IS_SUPPORTED, reason="workers are forked on Linux only")

@@ -5,7 +5,7 @@ import pytest
 from headway.config import SearchConfig, TextConfig
 from headway.documents.html.parsing import parse_html
 from headway.inference import Translator
-from headway.inference.passages import Passage
+from headway.inference.segments.passages import Passage
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import shapes, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.inference.native_engine import NativeEngine
+from headway.inference.engines.native_engine import NativeEngine
 from headway.kernels import decoding
 from headway.kernels.build import provide_library
 from headway.kernels.library import choose_variants, share_openmp

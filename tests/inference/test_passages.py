@@ -2,7 +2,7 @@
 
 import pytest
 
-from headway.inference.passages import Passage
+from headway.inference.segments.passages import Passage
 from headway.inference.text_translation import SplitText, finish_sentence, join_sentences
 from headway.inference.translation import Translation
 from headway.text.word_links import WordLinks

@@ -15,11 +15,11 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig, TextConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Segment, Translator
-from headway.inference.defects import count_copies, find_defects, list_numbers
 from headway.inference.document_translation import describe_defects
-from headway.inference.evidence import FEATURES, examine, measure_features
-from headway.inference.quality import FILE, QualityModel, rank_correlation
-from headway.inference.repair import find_candidates
+from headway.inference.quality.defects import count_copies, find_defects, list_numbers
+from headway.inference.quality.evidence import FEATURES, examine, measure_features
+from headway.inference.quality.quality_model import FILE, QualityModel, rank_correlation
+from headway.inference.quality.repair import find_candidates
 from headway.inference.text_translation import SentenceTranslation, TextTranslation
 from headway.inference.translation import Translation
 from headway.text.tokenizer import Tokenizer

@@ -10,11 +10,11 @@ import pytest
 from headway.config import SearchConfig
 from headway.errors import UsageError
 from headway.inference import Translator
-from headway.inference.kept_places import restore_kept
-from headway.inference.marked_text import MarkedText
-from headway.inference.passages import Passage
-from headway.inference.reading_writer import ReadingWriter
-from headway.inference.readings import KeptTag, Reading, StandIn
+from headway.inference.segments.kept_places import restore_kept
+from headway.inference.segments.marked_text import MarkedText
+from headway.inference.segments.passages import Passage
+from headway.inference.segments.reading_writer import ReadingWriter
+from headway.inference.segments.readings import KeptTag, Reading, StandIn
 from headway.inference.token_stream import stream_tokens
 from headway.text.glossary import Glossary, Term
 from headway.text.tokenizer import Tokenizer

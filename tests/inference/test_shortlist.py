@@ -9,10 +9,10 @@ import torch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Hypothesis, Translator, beam_search, save_model
-from headway.inference.beam_search import Ids
-from headway.inference.engine import Engine
-from headway.inference.native_engine import NativeEngine
-from headway.inference.plain_engine import PlainEngine
+from headway.inference.engines.engine import Engine
+from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.search.beam_search import Ids
 from headway.inference.shortlist import FILE, MAX_CANDIDATES, Shortlist, ShortlistLearner
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer

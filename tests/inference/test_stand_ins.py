@@ -10,7 +10,7 @@ import pytest
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.stand_in_file import FILE, load_phrases, save_phrases
+from headway.inference.segments.stand_in_file import FILE, load_phrases, save_phrases
 from headway.text.steady_phrases import SteadyPhrase
 
 PHRASES = [

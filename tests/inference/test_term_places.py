@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from headway.config import SearchConfig
-from headway.inference import Translator, constrained_decoding, term_places
-from headway.inference.beam_search import Hypothesis
-from headway.inference.marked_text import MarkedText
-from headway.inference.reading_writer import ReadingWriter
-from headway.inference.splitting import Segment
+from headway.inference import Translator, term_places
+from headway.inference.engines import constrained_decoding
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segments.marked_text import MarkedText
+from headway.inference.segments.reading_writer import ReadingWriter
+from headway.inference.segments.splitting import Segment
 from headway.inference.term_places import _write_terms
 from headway.text.glossary import Glossary
 from support.toy_models import sentences

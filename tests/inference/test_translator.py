@@ -27,8 +27,8 @@ from headway.inference.alignment import (
     words_of_tokens,
 )
 from headway.inference.document_translation import translate_document
-from headway.inference.native_engine import NativeEngine
-from headway.inference.splitting import join_translations, split_line
+from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.segments.splitting import join_translations, split_line
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import Translation
 from headway.kernels import decoding

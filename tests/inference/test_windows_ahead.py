@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from headway.inference.windows_ahead import map_ahead
+from headway.inference.line_files.windows_ahead import map_ahead
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 5])

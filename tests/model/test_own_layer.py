@@ -11,8 +11,8 @@ import torch
 from headway.config import ModelConfig, SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator
-from headway.inference.engine import make_engine
-from headway.inference.plain_engine import PlainEngine
+from headway.inference.engines.engine import make_engine
+from headway.inference.engines.plain_engine import PlainEngine
 from headway.model import LanguageModel, Recurrent, SelfAttention, Transformer
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer

@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.autograd import grad
 
 from headway import SearchConfig, Translator
-from headway.inference.native_engine import NativeEngine
+from headway.inference.engines.native_engine import NativeEngine
 from headway.kernels.attention import attention
 from headway.kernels.cross_entropy import agreement_, cross_entropy_
 from headway.kernels.library import build_id, failure_reason

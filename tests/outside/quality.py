@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from headway import Translator
 from headway.evaluation.metrics import chrf_by_line
-from headway.inference.defects import list_numbers
-from headway.inference.quality import rank_correlation
+from headway.inference.quality.defects import list_numbers
+from headway.inference.quality.quality_model import rank_correlation
 from headway.inference.translation import Translation
 
 WORDS = (

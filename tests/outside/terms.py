@@ -28,9 +28,9 @@ import torch
 from headway.config import SearchConfig
 from headway.inference import Segment, Translator
 from headway.inference.alignment import align_words
-from headway.inference.beam_search import Hypothesis
 from headway.inference.choosing import search_and_choose
-from headway.inference.splitting import ReadingRow
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segments.splitting import ReadingRow
 from headway.text.glossary import Glossary
 from headway.text.lines import read_lines
 

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from headway.config import SearchConfig
 from headway.documents.html.parsing import parse_html
 from headway.inference import Translator
-from headway.inference.passages import Passage
+from headway.inference.segments.passages import Passage
 from headway.text.tokenizer import Tokenizer
 from support.strange_texts import WORDS, strange_texts
 from support.text_promises import comes_back, ends, growth, neutral

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from headway.errors import HeadwayError
-from headway.inference.beam_search import Candidates, beam_search
+from headway.inference.search.beam_search import Candidates, beam_search
 from headway.parsing.linearization import NUMBERS, delinearize, linearize, number_words
 from headway.parsing.trees import Tree
 from headway.parsing.wellformed import TreeVocabulary, WellFormedDecoding

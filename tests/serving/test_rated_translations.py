@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from headway.config import ServerConfig
 from headway.errors import HeadwayError
-from headway.inference.evidence import FEATURES
-from headway.inference.quality import QualityModel
+from headway.inference.quality.evidence import FEATURES
+from headway.inference.quality.quality_model import QualityModel
 from headway.inference.text_translation import translate_texts
 from headway.serving.app import make_app
 from headway.serving.models import Models, load_models

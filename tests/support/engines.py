@@ -16,7 +16,7 @@ from torch import Tensor
 from headway.config import ModelConfig
 from headway.inference import Hypothesis
 from headway.inference.batch_search import search_batch
-from headway.inference.engine import Engine
+from headway.inference.engines.engine import Engine
 from headway.kernels import decoding
 from headway.kernels.library import failure_reason
 from headway.model import Transformer

@@ -14,7 +14,7 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
-from headway.inference.quality import QualityModel
+from headway.inference.quality.quality_model import QualityModel
 from headway.inference.shortlist import Shortlist
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine

@@ -10,7 +10,7 @@ from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
-from headway.inference.stand_in_file import load_phrases
+from headway.inference.segments.stand_in_file import load_phrases
 from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.text.steady_phrases import find_steady_phrases

@@ -18,7 +18,7 @@ from headway.checks.synthetic import draw_lengths, draw_sentences
 from headway.config import Config
 from headway.inference import Engine, Hypothesis, make_engine
 from headway.inference.batch_search import search_batch
-from headway.inference.engine import resolve_precision
+from headway.inference.engines.engine import resolve_precision
 from headway.model import Transformer, parameter_count
 from headway.text.vocabulary import EOS
 from headway.training.machine import Machine, peak_memory

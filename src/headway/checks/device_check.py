@@ -11,7 +11,7 @@ from headway.checks.finding import Finding
 from headway.config import SearchConfig
 from headway.inference import Hypothesis, Translator
 from headway.inference.batching import pad_right
-from headway.inference.engine import resolve_precision
+from headway.inference.engines.engine import resolve_precision
 from headway.model import Segments
 
 # Largest difference of the log-probability of a token, in nats.

@@ -15,8 +15,8 @@ from headway.checks.device_check import compare_with_processor
 from headway.checks.finding import Finding
 from headway.config import SearchConfig
 from headway.inference import Translator
-from headway.inference.engine import Engine, resolve_precision
-from headway.inference.plain_engine import PlainEngine
+from headway.inference.engines.engine import Engine, resolve_precision
+from headway.inference.engines.plain_engine import PlainEngine
 from headway.model import Transformer
 
 # In fp32, sums in another order differ by about 1e-6 of the largest logit.

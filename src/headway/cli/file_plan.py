@@ -11,7 +11,7 @@ from headway.errors import UsageError
 if TYPE_CHECKING:
     import torch
 
-    from headway.inference.output_parts import OutputPart
+    from headway.inference.line_files.output_parts import OutputPart
     from headway.text.input_text import InputText
 
 
@@ -88,8 +88,8 @@ def plan_file(args: argparse.Namespace, threads: int, device: "torch.device") ->
         UsageError: If there can be only one process.
         HeadwayError: If a line of the input cannot be read.
     """
-    from headway.inference.forked_workers import IS_SUPPORTED
-    from headway.inference.output_parts import OutputPart
+    from headway.inference.line_files.forked_workers import IS_SUPPORTED
+    from headway.inference.line_files.output_parts import OutputPart
     from headway.inference.translator import WINDOW
     from headway.text.input_text import InputText
 

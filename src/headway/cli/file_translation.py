@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from headway.config import SearchConfig
     from headway.inference import Translator
-    from headway.inference.resumable_output import ResumableOutput
+    from headway.inference.line_files.resumable_output import ResumableOutput
 
 
 def translate_file(args: argparse.Namespace, threads: int) -> None:
@@ -35,8 +35,8 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         args: The options of the command.
         threads: Threads of all processes together.
     """
-    from headway.inference.output_parts import is_joined, join_parts, remove_parts
-    from headway.inference.resumable_output import ResumableOutput
+    from headway.inference.line_files.output_parts import is_joined, join_parts, remove_parts
+    from headway.inference.line_files.resumable_output import ResumableOutput
 
     set_threads(1)  # a forked worker cannot use the threads of OpenMP if this process has used them
     translator, search = load_translator(args)
@@ -78,9 +78,9 @@ def _translate_rest(
     args: argparse.Namespace,
 ) -> None:
     """Translate those lines of the plan that the output lacks, window by window."""
-    from headway.inference.forked_workers import ForkedWorkers
+    from headway.inference.line_files.forked_workers import ForkedWorkers
+    from headway.inference.line_files.windows_ahead import map_ahead
     from headway.inference.translator import WINDOW
-    from headway.inference.windows_ahead import map_ahead
     from headway.text.lines import read_lines
 
     def translate(window: list[str]) -> str:
@@ -129,7 +129,7 @@ def _identity(
     """Return everything that decides the bytes of the output, by the name that a message uses."""
     from headway.files import hash_file
     from headway.inference.directory import hash_model
-    from headway.inference.quality import FILE
+    from headway.inference.quality.quality_model import FILE
 
     directory = translator.directory
     form = {

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from headway.inference.automaton import SentenceAutomaton
-from headway.inference.beam_search import Hypothesis, Ids, beam_search
-from headway.inference.constrained_decoding import ConstrainedDecoding
-from headway.inference.engine import Engine
-from headway.inference.fixed_engine import FixedEngine
+from headway.inference.engines.constrained_decoding import ConstrainedDecoding
+from headway.inference.engines.engine import Engine
+from headway.inference.engines.fixed_engine import FixedEngine
+from headway.inference.search.automaton import SentenceAutomaton
+from headway.inference.search.beam_search import Hypothesis, Ids, beam_search
 
 
 def search_batch(

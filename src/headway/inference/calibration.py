@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from headway.evaluation.metrics import chrf_by_line
-from headway.inference.evidence import Features, examine
-from headway.inference.quality import QualityModel
-from headway.inference.splitting import Segment
+from headway.inference.quality.evidence import Features, examine
+from headway.inference.quality.quality_model import QualityModel
+from headway.inference.segments.splitting import Segment
 from headway.inference.translator import Translator
 
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from headway.config import SearchConfig
 from headway.errors import UsageError
-from headway.inference.beam_search import Hypothesis, length_penalty
 from headway.inference.chrf import pairwise_chrf
 from headway.inference.directory import load_model
-from headway.inference.splitting import ReadingRow, Segment, choose_readings, list_readings
+from headway.inference.search.beam_search import Hypothesis, length_penalty
+from headway.inference.segments.splitting import ReadingRow, Segment, choose_readings, list_readings
 from headway.inference.term_places import place_terms
 from headway.inference.token_search import TokenSearch
 from headway.kernels.devices import resolve_device

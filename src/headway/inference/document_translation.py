@@ -10,7 +10,7 @@ from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
 from headway.documents.paragraph import Document, DocumentOptions
 from headway.files import replace_bytes, replace_text
-from headway.inference.defects import find_defects
+from headway.inference.quality.defects import find_defects
 from headway.inference.text_translation import TextTranslation, expand_kept, translate_texts
 from headway.inference.translator import Translator
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from headway.config import SearchConfig
-from headway.inference.beam_search import Hypothesis, beam_search
-from headway.inference.engine import Hypotheses
-from headway.inference.sampling import sample
+from headway.inference.engines.engine import Hypotheses
+from headway.inference.search.beam_search import Hypothesis, beam_search
+from headway.inference.search.sampling import sample
 
 
 def find_hypotheses(

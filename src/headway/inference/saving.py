@@ -6,9 +6,11 @@ from pathlib import Path
 
 from headway.config import Config, SearchConfig, TextConfig
 from headway.files import replace_bytes
-from headway.inference import quality, shortlist, stand_in_file
+from headway.inference import shortlist
 from headway.inference.directory import CARD, save_model
 from headway.inference.front_matter import complete_card
+from headway.inference.quality import quality_model
+from headway.inference.segments import stand_in_file
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.tokenizer import Tokenizer
@@ -55,6 +57,6 @@ def save_translator(
 
 def copy_learned(source: Path, directory: Path) -> None:
     """Copy what a model has learned besides its weights: shortlist, quality and stand-ins."""
-    for name in (shortlist.FILE, quality.FILE, stand_in_file.FILE):
+    for name in (shortlist.FILE, quality_model.FILE, stand_in_file.FILE):
         if (source / name).is_file():
             replace_bytes(directory / name, (source / name).read_bytes())

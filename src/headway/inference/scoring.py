@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from headway.inference.batching import batch_by_length, pad_right
-from headway.inference.beam_search import Decoding, check_finite
-from headway.inference.ensemble import average_logits
+from headway.inference.engines.ensemble import average_logits
+from headway.inference.search.beam_search import Decoding, check_finite
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from headway.inference.alignment import align_words
-from headway.inference.beam_search import Hypothesis
-from headway.inference.kept_places import restore_kept
-from headway.inference.readings import Reading
-from headway.inference.splitting import Segment
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segments.kept_places import restore_kept
+from headway.inference.segments.readings import Reading
+from headway.inference.segments.splitting import Segment
 from headway.inference.translation import WordPairs
 from headway.model import Transformer
 from headway.text.capitals import to_capitals

@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from headway.errors import HeadwayError
 from headway.inference.alignment import alignment_layer
-from headway.inference.beam_search import Ids
+from headway.inference.search.beam_search import Ids
 from headway.inference.weights import check_header, write_weights
 from headway.model import Transformer, watch
 

@@ -15,9 +15,9 @@ from itertools import pairwise
 import torch
 
 from headway.inference.alignment import cross_attention, weigh_words
-from headway.inference.beam_search import Hypothesis
-from headway.inference.readings import PlacedTerm, Reading
-from headway.inference.splitting import ReadingRow, Segment
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segments.readings import PlacedTerm, Reading
+from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
 from headway.text.words import find_words, is_word_character
 

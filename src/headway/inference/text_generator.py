@@ -15,9 +15,9 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.batching import padded_batches
 from headway.inference.directory import load_any_model
+from headway.inference.engines.step_decoding import StepDecoding
 from headway.inference.finding import find_hypotheses
 from headway.inference.scoring import sum_log_probabilities
-from headway.inference.step_decoding import StepDecoding
 from headway.kernels.devices import resolve_device
 from headway.model import DecoderState, LanguageModel
 from headway.text.tokenizer import Tokenizer

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from headway.config import SearchConfig
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.paragraph import Translated
-from headway.inference.passages import Passage
+from headway.inference.segments.passages import Passage
 from headway.inference.translation import Translation
 from headway.inference.translator import WINDOW, Translator
 from headway.text.languages import is_translatable

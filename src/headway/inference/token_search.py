@@ -14,20 +14,26 @@ import torch
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.inference.automaton import Automaton, SentenceAutomaton
 from headway.inference.batch_search import search_batch
 from headway.inference.batching import batch_by_length
-from headway.inference.beam_search import Hypothesis, Ids
-from headway.inference.constraints import Constraints, Words, count_tokens, list_tokens, spell_words
-from headway.inference.engine import Engine, make_engine
-from headway.inference.ensemble import EnsembleEngine
+from headway.inference.engines.engine import Engine, make_engine
+from headway.inference.engines.ensemble import EnsembleEngine
+from headway.inference.engines.fixed_engine import FixedEngine
 from headway.inference.finding import find_hypotheses
-from headway.inference.fixed_engine import FixedEngine
-from headway.inference.readings import StandIn
 from headway.inference.scoring import score_by_steps
+from headway.inference.search.automaton import Automaton, SentenceAutomaton
+from headway.inference.search.beam_search import Hypothesis, Ids
+from headway.inference.search.constraints import (
+    Constraints,
+    Words,
+    count_tokens,
+    list_tokens,
+    spell_words,
+)
+from headway.inference.segments.readings import StandIn
+from headway.inference.segments.stand_in_file import load_phrases
+from headway.inference.segments.stand_ins import find_stand_ins
 from headway.inference.shortlist import Shortlist
-from headway.inference.stand_in_file import load_phrases
-from headway.inference.stand_ins import find_stand_ins
 from headway.model import Transformer
 from headway.text.language_pairs import Languages, name_pair
 from headway.text.tokenizer import Tokenizer

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from headway.inference.beam_search import check_finite
-from headway.inference.splitting import Segment
+from headway.inference.search.beam_search import check_finite
+from headway.inference.segments.splitting import Segment
 from headway.inference.translation import LINE_ENDS
 from headway.inference.translator import Translator
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headway.inference.beam_search import Hypothesis
-from headway.inference.defects import Defect
-from headway.inference.quality import Rating
-from headway.inference.splitting import Segment, join_translations
+from headway.inference.quality.defects import Defect
+from headway.inference.quality.quality_model import Rating
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segments.splitting import Segment, join_translations
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 

@@ -9,17 +9,17 @@ from typing import overload
 
 from headway.config import Config, SearchConfig
 from headway.errors import HeadwayError, UsageError
-from headway.inference.beam_search import Hypothesis
 from headway.inference.choosing import load_backward_model, reverse_search, search_and_choose
 from headway.inference.direction import Direction, KnownLanguages
-from headway.inference.ensemble import load_ensemble
-from headway.inference.line_splitting import split_into_segments
-from headway.inference.quality import QualityModel, Rating
-from headway.inference.rating import RatedHypotheses, Rater
+from headway.inference.engines.ensemble import load_ensemble
+from headway.inference.quality.quality_model import QualityModel, Rating
+from headway.inference.quality.rating import RatedHypotheses, Rater
 from headway.inference.saving import save_translator
 from headway.inference.scoring import score_pairs
+from headway.inference.search.beam_search import Hypothesis
 from headway.inference.segment_text import SegmentWriter
-from headway.inference.splitting import ReadingRow, Segment
+from headway.inference.segments.line_splitting import split_into_segments
+from headway.inference.segments.splitting import ReadingRow, Segment
 from headway.inference.token_search import TokenSearch
 from headway.inference.translation import Translation, WordPairs, join_segments
 from headway.kernels.devices import resolve_device

@@ -9,9 +9,9 @@ import torch
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.inference.batching import batch_by_length
-from headway.inference.beam_search import beam_search
 from headway.inference.directory import load_model
-from headway.inference.engine import make_engine
+from headway.inference.engines.engine import make_engine
+from headway.inference.search.beam_search import beam_search
 from headway.model import Transformer
 from headway.parsing.linearization import delinearize, number_words
 from headway.parsing.trees import Tree

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.inference.beam_search import Candidates, Ids
+from headway.inference.search.beam_search import Candidates, Ids
 from headway.parsing.linearization import CLOSE, NUMBERS, OPEN
 from headway.text.vocabulary import SPACE
 

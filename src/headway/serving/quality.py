@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from headway.inference import Translator
-from headway.inference.quality import FILE
+from headway.inference.quality.quality_model import FILE
 from headway.inference.text_translation import TextTranslation
 from headway.serving.messages import RatedSentence
 from headway.serving.rejection import Rejection

@@ -9,7 +9,7 @@ from functools import partial
 
 from headway.config import UNLIMITED, SearchConfig
 from headway.inference import Segment, Translator
-from headway.inference.quality import Rating
+from headway.inference.quality.quality_model import Rating
 from headway.inference.text_translation import TextTranslation
 from headway.inference.token_stream import stream_tokens
 from headway.inference.translation import WordPairs

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from headway.inference import Translator
 from headway.inference.calibration import Calibration
 from headway.inference.directory import read_config
-from headway.inference.quality import FILE
+from headway.inference.quality.quality_model import FILE
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.run_directory import RunDirectory

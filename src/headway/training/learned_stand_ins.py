@@ -1,6 +1,6 @@
 """The phrases that a run learns at its end, which its model reads in the place of placeholders."""
 
-from headway.inference.stand_in_file import save_phrases
+from headway.inference.segments.stand_in_file import save_phrases
 from headway.text.language_pairs import name_pair
 from headway.text.prepared import PreparedData
 from headway.text.steady_phrases import SteadyPhrase, find_steady_phrases

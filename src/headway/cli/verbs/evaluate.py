@@ -125,9 +125,9 @@ def check_options(args: argparse.Namespace) -> None:
 def calibrate_model(translator: "Translator", sources: list[str], references: list[str]) -> None:
     """Write what a model learns from this text: ``quality.json`` and ``stand_ins.json``; print a line on each."""
     from headway.errors import HeadwayError
-    from headway.inference import stand_in_file
     from headway.inference.calibration import Calibration
-    from headway.inference.quality import FILE, QualityModel
+    from headway.inference.quality.quality_model import FILE, QualityModel
+    from headway.inference.segments import stand_in_file
     from headway.text.language_pairs import name_pair
     from headway.text.steady_phrases import find_steady_phrases
 

@@ -15,8 +15,8 @@ from headway import config as settings
 from headway.config import ModelConfig
 from headway.evaluation import pick_metrics
 from headway.inference.batching import batch_by_length, pad_right
-from headway.inference.beam_search import beam_search
-from headway.inference.step_decoding import StepDecoding
+from headway.inference.engines.step_decoding import StepDecoding
+from headway.inference.search.beam_search import beam_search
 from headway.model import Transformer
 from headway.paper.rivals.bytenet import ByteNet
 from headway.paper.rivals.convolutional import ConvolutionalTranslator

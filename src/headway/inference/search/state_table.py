@@ -6,9 +6,9 @@ Shapes: N hypotheses, S states, Z tokens of the longest alphabet, J = Z + 4 kind
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.inference.automaton import Automaton, Labels, State, other_letter
-from headway.inference.beam_search import Ids
-from headway.inference.constraints import Words
+from headway.inference.search.automaton import Automaton, Labels, State, other_letter
+from headway.inference.search.beam_search import Ids
+from headway.inference.search.constraints import Words
 
 UNKNOWN = -1  # a transition that no hypothesis has taken yet
 SCALARS = 6  # numbers at the beginning of `Labels`

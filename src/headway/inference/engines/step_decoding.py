@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from headway.inference.beam_search import Candidates, Ids
+from headway.inference.search.beam_search import Candidates, Ids
 
 
 class HypothesesState(Protocol):

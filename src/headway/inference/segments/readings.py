@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from headway.inference.constraints import Constraint
+from headway.inference.search.constraints import Constraint
 from headway.text.steady_phrases import SteadyPhrase
 from headway.text.words import find_words, word_at
 

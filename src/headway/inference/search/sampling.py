@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headway.inference.beam_search import Hypothesis, Ids, Rules, check_finite
+from headway.inference.search.beam_search import Hypothesis, Ids, Rules, check_finite
 
 
 class Drawing(Protocol):

@@ -2,8 +2,8 @@
 
 import re
 
-from headway.inference.constraints import Constraint
-from headway.inference.readings import KeptName, KeptTag, PlacedTerm, Reading
+from headway.inference.search.constraints import Constraint
+from headway.inference.segments.readings import KeptName, KeptTag, PlacedTerm, Reading
 from headway.text.words import find_words
 
 _CLOSING = re.compile(r"[.,;:!?]")

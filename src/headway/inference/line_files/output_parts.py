@@ -15,7 +15,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.files import replace_text, write_atomically
-from headway.inference.resumable_output import State, compress, unfinished_files
+from headway.inference.line_files.resumable_output import State, compress, unfinished_files
 
 
 @dataclass(frozen=True)

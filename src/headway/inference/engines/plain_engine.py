@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import torch
 
 from headway.inference.batching import pad_right
-from headway.inference.beam_search import Ids
-from headway.inference.low_precision import reduce_precision
-from headway.inference.step_decoding import StepDecoding
+from headway.inference.engines.low_precision import reduce_precision
+from headway.inference.engines.step_decoding import StepDecoding
+from headway.inference.search.beam_search import Ids
 from headway.model import DecoderState, Segments, Transformer
 
 GPU_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -39,7 +39,7 @@ class PlainEngine:
         limit: int,
         choices: Sequence[Ids] | None = None,
     ) -> StepDecoding[DecoderState]:
-        """Start hypotheses; see `headway.inference.engine.Engine`. The state grows with their length."""
+        """Start hypotheses; see `headway.inference.engines.engine.Engine`. The state grows with their length."""
         ids, real = pad_right(sources, self.model.config.source_vocab_size - 1)
         segments = Segments(real.to(self.device), is_packed=False)
         state = self.model.start(self.model.encode(ids.to(self.device), segments), segments)

@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 
 from headway.inference.alignment import alignment_layer
-from headway.inference.beam_search import Hypothesis
-from headway.inference.defects import list_numbers, share_copied
-from headway.inference.ensemble import average_logits
-from headway.inference.splitting import Segment
+from headway.inference.engines.ensemble import average_logits
+from headway.inference.quality.defects import list_numbers, share_copied
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segments.splitting import Segment
 from headway.model import Transformer, watch
 from headway.text.tokenizer import Tokenizer
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.inference.beam_search import Ids
-from headway.inference.constraints import (
+from headway.inference.search.beam_search import Ids
+from headway.inference.search.constraints import (
     CONTINUES,
     ENDS_INSIDE,
     Constraint,

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from headway.inference.engine import Engine
-from headway.inference.readings import StandIn
+from headway.inference.engines.engine import Engine
+from headway.inference.segments.readings import StandIn
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import SPACE
 

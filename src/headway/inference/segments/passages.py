@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headway.inference.splitting import split_sentences
+from headway.inference.segments.splitting import split_sentences
 from headway.text.kept_text import has_words
 from headway.text.languages import UNSPACED
 

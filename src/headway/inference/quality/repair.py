@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headway.config import SearchConfig
-from headway.inference.beam_search import Hypothesis
-from headway.inference.constraints import Constraint, spell_words
-from headway.inference.defects import NUMBER, Defect, list_numbers
-from headway.inference.readings import Reading
-from headway.inference.splitting import Segment, choose_readings, list_readings
+from headway.inference.quality.defects import NUMBER, Defect, list_numbers
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.search.constraints import Constraint, spell_words
+from headway.inference.segments.readings import Reading
+from headway.inference.segments.splitting import Segment, choose_readings, list_readings
 from headway.inference.token_search import TokenSearch
 from headway.text.tokenizer import Tokenizer
 

@@ -13,10 +13,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 
-from headway.inference.constraints import Constraint, spell_words
-from headway.inference.marked_text import Mark, MarkedText
-from headway.inference.reading_draft import ReadingDraft
-from headway.inference.readings import KeptName, PlacedTerm, Reading, StandIn
+from headway.inference.search.constraints import Constraint, spell_words
+from headway.inference.segments.marked_text import Mark, MarkedText
+from headway.inference.segments.reading_draft import ReadingDraft
+from headway.inference.segments.readings import KeptName, PlacedTerm, Reading, StandIn
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_neighbors, starts_sentence
 

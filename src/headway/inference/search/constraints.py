@@ -2,7 +2,7 @@
 
 A `Constraint` is met when one of its alternatives occurs as a whole word. Occurrences do not overlap: a token
 counts for one constraint. If two alternatives begin with the same tokens, the longer one counts.
-`headway.inference.automaton` follows the constraints of a sentence.
+`headway.inference.search.automaton` follows the constraints of a sentence.
 """
 
 from collections.abc import Sequence

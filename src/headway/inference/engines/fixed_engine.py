@@ -7,11 +7,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from headway.inference.beam_search import Hypothesis, Ids, Rules, check_finite, length_penalty
-from headway.inference.beam_state import NOT_FINITE, OPEN, Shape, round_up
-from headway.inference.fixed_search import FixedSearch
-from headway.inference.plain_engine import PlainEngine
-from headway.inference.recorded_step import GraphMemory
+from headway.inference.engines.beam_state import NOT_FINITE, OPEN, Shape, round_up
+from headway.inference.engines.fixed_search import FixedSearch
+from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.engines.recorded_step import GraphMemory
+from headway.inference.search.beam_search import (
+    Hypothesis,
+    Ids,
+    Rules,
+    check_finite,
+    length_penalty,
+)
 from headway.model import SelfAttention, Transformer
 
 STEPS_UNSEEN = 8  # between two looks at which sentences are done; each look waits for the GPU

@@ -1,6 +1,6 @@
 """Beam search in which each step is the same sequence of operations on the same tensors.
 
-It computes what `headway.inference.beam_search` computes, but on the device of the model. A step
+It computes what `headway.inference.search.beam_search` computes, but on the device of the model. A step
 never waits for the device, so a GPU can record it once and replay it.
 
 Shapes: B sentences, K beams, N = B K hypotheses, C candidates of a beam, M best hypotheses,
@@ -12,9 +12,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from headway.inference.beam_search import Hypothesis
-from headway.inference.beam_state import DONE, NOT_FINITE, OPEN, BeamState, Shape
-from headway.inference.recorded_step import GraphMemory, RecordedStep
+from headway.inference.engines.beam_state import DONE, NOT_FINITE, OPEN, BeamState, Shape
+from headway.inference.engines.recorded_step import GraphMemory, RecordedStep
+from headway.inference.search.beam_search import Hypothesis
 from headway.model import Transformer
 
 FIRST_SPAN = 16  # positions; later steps read 32, 64, ... cached positions

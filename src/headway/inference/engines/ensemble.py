@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from headway.errors import UsageError
-from headway.inference.beam_search import Ids
 from headway.inference.directory import Model, load_model
-from headway.inference.engine import Engine, Hypotheses
-from headway.inference.step_decoding import StepDecoding
+from headway.inference.engines.engine import Engine, Hypotheses
+from headway.inference.engines.step_decoding import StepDecoding
+from headway.inference.search.beam_search import Ids
 
 
 class EnsembleEngine:
@@ -42,7 +42,7 @@ class EnsembleEngine:
         limit: int,
         choices: Sequence[Ids] | None = None,
     ) -> "StepDecoding[EnsembleState]":
-        """Start the hypotheses in each engine; see `headway.inference.engine.Engine`."""
+        """Start the hypotheses in each engine; see `headway.inference.engines.engine.Engine`."""
         state = EnsembleState([engine.start(sources, beams, limit) for engine in self.engines])
         return StepDecoding(read_tokens, state, self.pad, self.device, choices)
 

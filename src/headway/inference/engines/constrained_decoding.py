@@ -17,10 +17,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.inference.automaton import FORBIDDEN, STEPS, SentenceAutomaton, State
-from headway.inference.beam_search import Candidates, Hypothesis, Ids, length_penalty
-from headway.inference.engine import Hypotheses
-from headway.inference.state_table import StateTable
+from headway.inference.engines.engine import Hypotheses
+from headway.inference.search.automaton import FORBIDDEN, STEPS, SentenceAutomaton, State
+from headway.inference.search.beam_search import Candidates, Hypothesis, Ids, length_penalty
+from headway.inference.search.state_table import StateTable
 
 # The log-probability that a constraint usually costs. It decides only which candidates remain where a
 # beam has no room for one of each kind.

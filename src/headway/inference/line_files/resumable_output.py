@@ -2,7 +2,7 @@
 
 While the file is unfinished, two files stand beside it: ``NAME.partial`` holds the text so far, and
 ``NAME.partial.json`` holds what the text depends on and how much of it is certain. A file can also be
-written in several parts, by one process each; `headway.inference.output_parts` joins them.
+written in several parts, by one process each; `headway.inference.line_files.output_parts` joins them.
 """
 
 import fcntl

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.inference.beam_search import Candidates, Ids
+from headway.inference.search.beam_search import Candidates, Ids
 from headway.kernels import decoding
 from headway.model import SelfAttention, Transformer
 from headway.model.layers import Layer, Residual, Stack
@@ -83,7 +83,7 @@ class NativeEngine:
         limit: int,
         choices: Sequence[Ids] | None = None,
     ) -> "NativeDecoding":
-        """Encode sentences and start their hypotheses; see `headway.inference.engine.Engine`."""
+        """Encode sentences and start their hypotheses; see `headway.inference.engines.engine.Engine`."""
         lengths = max(map(len, sources)), limit
         tables = [
             None if positions.kind == "none" else positions.table_of(length)

@@ -11,12 +11,12 @@ from typing import Protocol
 import torch
 
 from headway.errors import HeadwayError
-from headway.inference import fixed_engine, native_engine
-from headway.inference.beam_search import Candidates, Decoding, Ids
-from headway.inference.fixed_engine import FixedEngine
-from headway.inference.native_engine import NativeEngine
-from headway.inference.plain_engine import PlainEngine
-from headway.inference.sampling import Drawing
+from headway.inference.engines import fixed_engine, native_engine
+from headway.inference.engines.fixed_engine import FixedEngine
+from headway.inference.engines.native_engine import NativeEngine
+from headway.inference.engines.plain_engine import PlainEngine
+from headway.inference.search.beam_search import Candidates, Decoding, Ids
+from headway.inference.search.sampling import Drawing
 from headway.kernels import decoding
 from headway.kernels.devices import has_bf16
 from headway.model import Transformer

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.inference.readings import KeptName, KeptTag, Reading
+from headway.inference.segments.readings import KeptName, KeptTag, Reading
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import Span, find_words, is_inside_word, word_at
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from headway.config import SearchConfig
-from headway.inference.marked_text import MarkedText
-from headway.inference.reading_writer import ReadingWriter
-from headway.inference.readings import StandIn
-from headway.inference.splitting import Segment, split_line, split_sentences
+from headway.inference.segments.marked_text import MarkedText
+from headway.inference.segments.reading_writer import ReadingWriter
+from headway.inference.segments.readings import StandIn
+from headway.inference.segments.splitting import Segment, split_line, split_sentences
 from headway.text.capitals import is_in_capitals, to_small_letters
 from headway.text.glossary import Glossary
 from headway.text.kept_text import find_kept_text, has_words

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headway.config import SearchConfig
-from headway.inference.beam_search import Hypothesis
-from headway.inference.defects import find_defects
-from headway.inference.evidence import examine
-from headway.inference.quality import QualityModel, Rating
-from headway.inference.repair import find_candidates
-from headway.inference.splitting import Segment
+from headway.inference.quality.defects import find_defects
+from headway.inference.quality.evidence import examine
+from headway.inference.quality.quality_model import QualityModel, Rating
+from headway.inference.quality.repair import find_candidates
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.segments.splitting import Segment
 from headway.inference.token_search import TokenSearch
 
 DEFECT = 0.5  # factor of the quality for each defect, which a validation text seldom has

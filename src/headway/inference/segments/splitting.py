@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from headway.config import SearchConfig
-from headway.inference.beam_search import Hypothesis
-from headway.inference.constraints import Constraint
-from headway.inference.readings import Reading
+from headway.inference.search.beam_search import Hypothesis
+from headway.inference.search.constraints import Constraint
+from headway.inference.segments.readings import Reading
 
 
 class Segment(NamedTuple):

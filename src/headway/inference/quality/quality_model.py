@@ -17,8 +17,8 @@ from headway import __version__
 from headway.errors import HeadwayError
 from headway.file_format import check_writer, read_small_file
 from headway.files import replace_text
-from headway.inference.defects import Defect
-from headway.inference.evidence import FEATURES, Features
+from headway.inference.quality.defects import Defect
+from headway.inference.quality.evidence import FEATURES, Features
 
 FILE = "quality.json"
 FORMAT = 1

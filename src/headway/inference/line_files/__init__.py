@@ -1,0 +1,1 @@
+"""Files of lines, translated by several workers and continued after a kill."""

@@ -1,0 +1,1 @@
+"""Search for the likeliest tokens, and what a translation must contain; no model is known here."""
