@@ -1,18 +1,26 @@
 """Training from a model's weights and vocabulary, or a message of one line that says why not."""
 
 import json
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from headway.cli.main import dispatch
-from headway.config import PRESETS
+from headway.config import PRESETS, ModelConfig
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
+from headway.model import Transformer
 from headway.text.prepared import PreparedData
-from headway.training.fine_tuning import check_languages, fine_tuning_regime, fine_tuning_steps
+from headway.training.fine_tuning import (
+    check_languages,
+    choose_layers,
+    fine_tuning_regime,
+    fine_tuning_steps,
+)
 from headway.training.run_directory import RunDirectory
 from headway.training.schedule import learning_rate, warn_if_too_short
 from support.runs import SETTINGS, command, opened, opening, words, write_corpus
@@ -75,6 +83,33 @@ def test_before_the_first_step_the_run_computes_what_the_model_computes(
     again.directory.unlock()
 
 
+@pytest.mark.parametrize(
+    ("own", "wanted", "layers"),
+    [(4, 4, [0, 1, 2, 3]), (4, 1, [0]), (4, 2, [0, 3]), (5, 3, [0, 2, 4]), (12, 3, [0, 6, 11])],
+)
+def test_a_run_with_fewer_layers_takes_some_of_the_model(own, wanted, layers):
+    shape = ModelConfig(
+        num_encoder_layers=own, num_decoder_layers=own, d_model=6, d_ff=7, num_heads=2,
+        source_vocab_size=11, target_vocab_size=11,
+    )  # fmt: skip
+    given, few = Transformer(shape).state_dict(), replace(shape, num_decoder_layers=wanted)
+    found = choose_layers(given, shape, few)
+    assert found.keys() == Transformer(few).state_dict().keys()
+    for name, value in found.items():
+        part = re.fullmatch(r"(decoder\.layers\.)(\d+)(.*)", name)
+        assert torch.equal(
+            value, given[f"{part[1]}{layers[int(part[2])]}{part[3]}" if part else name]
+        )
+
+
+@pytest.mark.slow
+def test_a_run_may_have_fewer_layers_than_its_model(model, other_text, tmp_path):
+    fewer = {"model__num-decoder-layers": 1}
+    assert dispatch(fine_tune(tmp_path / "run", other_text, model, **fewer)) == 0
+    assert load_model(tmp_path / "run").config.model.num_decoder_layers == 1
+    assert isinstance(Translator.load(tmp_path / "run", "cpu").translate("1 2 3"), str)
+
+
 def test_a_run_is_not_resumed_from_an_initial_model_that_has_changed(model, other_text, tmp_path):
     copy = shutil.copytree(model, tmp_path / "model")
     run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, copy))
@@ -91,6 +126,7 @@ def test_a_run_is_not_resumed_from_an_initial_model_that_has_changed(model, othe
     [
         ("model.d-model", 24, "model.d_model is 22, not 24"),
         ("model.norm", "pre", "model.norm is post, not pre"),
+        ("model.num-decoder-layers", 9, "model.num_decoder_layers is [0-9], not 9"),
         ("text.vocab-size", 300, "text.vocab_size is 331, not 300"),
     ],
 )

@@ -1,15 +1,16 @@
 """Training that starts from a model's weights instead of random ones: fine-tuning.
 
-The weights mean nothing in another shape or vocabulary, so both are kept. Dropout, cleaning and the
-training regime belong to the new run. Without a preset, the regime is the model's own, shortened.
+The weights mean nothing in another shape or vocabulary, so both are kept, but layers may be left out. Dropout,
+cleaning and the training regime belong to the new run. Without a preset, the regime is the model's own, shortened.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from torch import Tensor
 
-from headway.config import Config, TrainingConfig
+from headway.config import Config, ModelConfig, TrainingConfig
 from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
 from headway.text.language_pairs import Languages, list_pairs, name_pair
@@ -21,6 +22,7 @@ from headway.training.schedule import learning_rate
 
 # Settings of the model section that are no part of a shape.
 FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}
+DEPTHS = {"encoder": "num_encoder_layers", "decoder": "num_decoder_layers"}
 
 EPOCHS = 20  # passes over the text, if the model's own training was long enough
 PEAK = 0.5  # of the highest learning rate of the model's own training
@@ -131,10 +133,12 @@ def check_shape(wanted: Config, model: Model) -> None:
     Raises:
         HeadwayError: If they do not, with the settings that differ.
     """
-    conflicts = []
+    own = model.config.model
+    fewer = [name for name in DEPTHS.values() if getattr(wanted.model, name) < getattr(own, name)]
+    free, conflicts = FREE | {f"model.{name}" for name in fewer}, []
     for change in list_changes(model.config, wanted):
         setting = change.split()[0]
-        if setting in LEARNED or (setting.startswith("model.") and setting not in FREE):
+        if setting in LEARNED or (setting.startswith("model.") and setting not in free):
             conflicts.append(change)
     if conflicts:
         raise HeadwayError(f"fixed by --init {model.path}: {'; '.join(conflicts)}")
@@ -153,8 +157,12 @@ def check_vocabulary(data: PreparedData, model: Model) -> None:
         )
 
 
-def read_initial_weights(initial: InitialModel) -> dict[str, Tensor]:
-    """Return the weights of a recorded model.
+def read_initial_weights(initial: InitialModel, shape: ModelConfig) -> dict[str, Tensor]:
+    """Return the weights of a recorded model, for a run that may have fewer layers.
+
+    Args:
+        initial: The recorded model.
+        shape: Of the run.
 
     Raises:
         HeadwayError: If the recorded model has changed since it was recorded.
@@ -163,4 +171,37 @@ def read_initial_weights(initial: InitialModel) -> dict[str, Tensor]:
         raise HeadwayError(
             f"{initial.path}: has changed since this run started from its weights: put it back"
         )
-    return load_model(initial.path).transformer.state_dict()
+    model = load_model(initial.path)
+    return choose_layers(model.transformer.state_dict(), model.config.model, shape)
+
+
+def choose_layers(
+    weights: Mapping[str, Tensor], own: ModelConfig, wanted: ModelConfig
+) -> dict[str, Tensor]:
+    """Return the weights of a model that has fewer layers: the first, the last, and those evenly between them.
+
+    A single layer is the first. Source: Shleifer and Rush (2020), "Pre-trained Summarization Distillation", section 3.
+
+    Args:
+        weights: Of the model with all layers, by name.
+        own: Its shape.
+        wanted: The shape with fewer layers.
+    """
+    kept = {
+        stack: _spread(getattr(own, depth), getattr(wanted, depth))
+        for stack, depth in DEPTHS.items()
+    }
+    chosen: dict[str, Tensor] = {}
+    for name, tensor in weights.items():
+        stack, _, of_layer = name.partition(".layers.")
+        number, _, part = of_layer.partition(".")
+        if not part:
+            chosen[name] = tensor
+        elif int(number) in kept[stack]:
+            chosen[f"{stack}.layers.{kept[stack].index(int(number))}.{part}"] = tensor
+    return chosen
+
+
+def _spread(count: int, wanted: int) -> list[int]:
+    """Return the numbers of some of the layers, evenly spread."""
+    return [round(number * (count - 1) / max(1, wanted - 1)) for number in range(wanted)]

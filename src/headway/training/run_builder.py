@@ -64,7 +64,7 @@ def start(
     record.identity = identify_run(record)
     run = Run(directory, data, config, record)
     if record.init:
-        run.trainer.load_weights(read_initial_weights(record.init))
+        run.trainer.load_weights(read_initial_weights(record.init, config.model))
     if parallel.rank() == 0:
         write_settings(directory, data, config)
     return run
@@ -100,7 +100,7 @@ def resume(directory: RunDirectory, data: PreparedData, config: Config) -> tuple
     run = Run(directory, data, config, record)
     logs, notices = restore_newest(run)
     if run.saved < 0 and record.init:
-        run.trainer.load_weights(read_initial_weights(record.init))
+        run.trainer.load_weights(read_initial_weights(record.init, config.model))
     if run.step > config.training.max_steps:
         raise HeadwayError(
             f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"
