@@ -19,10 +19,10 @@ from headway.config import PRESETS, Config
 from headway.model import Transformer
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
-from headway.training.feed import Feed
 from headway.training.machine import Machine, configure_process
-from headway.training.run_builder import with_vocabulary
-from headway.training.trainer import Trainer
+from headway.training.starting.run_builder import with_vocabulary
+from headway.training.steps.feed import Feed
+from headway.training.steps.trainer import Trainer
 
 POINTS = 15
 WINDOW = 20

@@ -12,7 +12,7 @@ from headway.model import Transformer, parameter_count
 from headway.text.batches import Batch, make_batch
 from headway.text.shards import Corpus
 from headway.training.machine import Machine, configure_process
-from headway.training.trainer import Trainer
+from headway.training.steps.trainer import Trainer
 
 
 def start(task: TrainingTask) -> tuple[Work, Facts]:

@@ -21,8 +21,8 @@ from headway.inference.quality.quality_model import QualityModel
 from headway.inference.segments.stand_in_file import load_phrases, save_phrases
 from headway.text.corpus_writer import in_blocks
 from headway.text.prepared import PreparedData, write_prepared
-from headway.training.checkpoint import write_checkpoint
-from headway.training.run_directory import RunDirectory
+from headway.training.storage.checkpoint import write_checkpoint
+from headway.training.storage.run_directory import RunDirectory
 from support.interface import RECORDED, check_version, list_interfaces
 
 SOURCES = Path(headway.__file__).parent
@@ -60,10 +60,10 @@ STORED = {
         lambda golden: load_phrases(golden / "model"),
         {"pairs": {"en-de": [{"phrase": "a cat"}]}},
     ),
-    "training/run_directory.py": Stored(
+    "training/storage/run_directory.py": Stored(
         "run/run.json", lambda golden: RunDirectory(golden / "run").record(), {"region": "north"}
     ),
-    "training/checkpoint.py": Stored(
+    "training/storage/checkpoint.py": Stored(
         str(CHECKPOINT / "state.json"),
         lambda golden: RunDirectory(golden / "run").load(4, IDENTITY),
         {"run": ["of", "ranks"]},

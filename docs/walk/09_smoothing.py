@@ -6,7 +6,7 @@
 # Section 5.4: the right word gets 1 - 0.1 of the probability, and 0.1 is spread over all words.
 # %%
 import torch
-from headway.training.objective import plain_loss
+from headway.training.steps.objective import plain_loss
 
 torch.manual_seed(9)
 logits, labels = torch.randn(6, 11), torch.randint(0, 11, (6,))

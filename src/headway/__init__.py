@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from headway.text.glossary import Glossary
     from headway.text.glossary_file import read_glossary
     from headway.text.tokenizer import Tokenizer
+    from headway.training.steps.trainer import Trainer
     from headway.training.train import train
-    from headway.training.trainer import Trainer
 
 __version__ = "0.2.0"
 __all__ = [
@@ -65,7 +65,7 @@ _MODULES = {
     "headway.text.glossary_file": ("read_glossary",),
     "headway.text.tokenizer": ("Tokenizer",),
     "headway.training.train": ("train",),
-    "headway.training.trainer": ("Trainer",),
+    "headway.training.steps.trainer": ("Trainer",),
 }
 
 

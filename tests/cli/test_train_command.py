@@ -18,9 +18,9 @@ from headway.cli.verbs import train as verb
 from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
 from headway.training import machine
-from headway.training.checkpoint import read_tensors
-from headway.training.run_directory import RunDirectory
-from headway.training.trainer import StepReport
+from headway.training.steps.trainer import StepReport
+from headway.training.storage.checkpoint import read_tensors
+from headway.training.storage.run_directory import RunDirectory
 from support.runs import assert_equal_runs, command
 
 pytestmark = pytest.mark.slow

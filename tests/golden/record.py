@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from headway.config import SearchConfig
 from headway.inference import Translator
 from headway.training.loop import run_to_end
-from headway.training.state import Event
-from headway.training.trainer import StepReport
+from headway.training.steps.trainer import StepReport
+from headway.training.storage.state import Event
 from support.groups import options, write_languages
 from support.runs import command, opened
 

@@ -19,7 +19,7 @@ from headway.kernels.visibility import Segments, Visibility
 from headway.model import Transformer
 from headway.text.batches import Batch, fixed_shape, make_batch
 from headway.text.shards import Corpus
-from headway.training.objective import Objective, compute_gradient
+from headway.training.steps.objective import Objective, compute_gradient
 
 RANDOM = np.random.default_rng(3)
 PAIRS = [

@@ -12,7 +12,7 @@ from headway.config import ModelConfig
 from headway.kernels.visibility import Segments, Visibility
 from headway.model import Transformer
 from headway.text.batches import Batch
-from headway.training.objective import Objective
+from headway.training.steps.objective import Objective
 
 SHAPE = ModelConfig(
     source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=2,

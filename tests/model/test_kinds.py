@@ -25,10 +25,10 @@ from headway.text.class_labels import LabelTokenizer, load_tokenizer
 from headway.text.examples import Example, prepare_examples, prepare_lines, read_examples
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
-from headway.training.checkpoint import read_tensors
-from headway.training.objective import Objective, plain_loss
-from headway.training.run_builder import resume, start, with_vocabulary
-from headway.training.run_directory import RunDirectory
+from headway.training.starting.run_builder import resume, start, with_vocabulary
+from headway.training.steps.objective import Objective, plain_loss
+from headway.training.storage.checkpoint import read_tensors
+from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 
 SHAPE = {

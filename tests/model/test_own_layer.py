@@ -16,7 +16,7 @@ from headway.inference.engines.plain_engine import PlainEngine
 from headway.model import LanguageModel, Recurrent, SelfAttention, Transformer
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
-from headway.training.trainer import Trainer
+from headway.training.steps.trainer import Trainer
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-layer.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.errors import HeadwayError
 from headway.training.loop import run_to_end
-from headway.training.run_directory import RunDirectory
-from headway.training.trainer import StepReport
+from headway.training.steps.trainer import StepReport
+from headway.training.storage.run_directory import RunDirectory
 from support.processes import fork
 from support.runs import WEIGHTS, command, opened, write_corpus
 

@@ -21,8 +21,8 @@ from headway.paper.rivals.rival import Rival
 from headway.paper.rivals.training import RIVALS
 from headway.paper.running.work import Work
 from headway.text.prepared import PreparedData
-from headway.training.feed import Feed
-from headway.training.trainer import Trainer
+from headway.training.steps.feed import Feed
+from headway.training.steps.trainer import Trainer
 
 VOCABULARY = 29
 WIDTH = 20

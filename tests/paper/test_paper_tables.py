@@ -33,8 +33,8 @@ from headway.paper.running.work import Work
 from headway.paper.table3_rows import CONTROLS, TABLE3, configure, shapes
 from headway.parsing.parser import PAPER
 from headway.text.tokenizer import Tokenizer
-from headway.training.objective import plain_loss
-from headway.training.schedule import learning_rate
+from headway.training.steps.objective import plain_loss
+from headway.training.steps.schedule import learning_rate
 
 ODD = ModelConfig(
     source_vocab_size=31, target_vocab_size=31, num_encoder_layers=2, num_decoder_layers=3,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from headway.cli.main import dispatch, main
 from headway.training.loop import run_to_end
-from headway.training.trainer import StepReport
+from headway.training.steps.trainer import StepReport
 from support.run_damage import damage, put_back, remove, remove_digests
 from support.runs import WEIGHTS, command, opened, write_corpus
 

@@ -11,9 +11,9 @@ from torch import Tensor
 from headway.cli.arguments import parse
 from headway.cli.text_groups import parse_text, parse_validation
 from headway.cli.verbs import train as verb
-from headway.training.run_directory import RunDirectory
-from headway.training.run_request import RunRequest
-from headway.training.start_or_resume import open_run
+from headway.training.starting.run_request import RunRequest
+from headway.training.starting.start_or_resume import open_run
+from headway.training.storage.run_directory import RunDirectory
 
 WORDS = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
 WEIGHTS = ("model.safetensors", "best/model.safetensors", "averaged/model.safetensors")

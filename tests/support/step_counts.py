@@ -23,8 +23,8 @@ from headway.kernels import dropout
 from headway.kernels.packing import pack_sides
 from headway.model import attention_functions, make_model
 from headway.text.batches import Batch, fixed_shape
-from headway.training import objective, trainer
-from headway.training.trainer import Trainer
+from headway.training.steps import objective, trainer
+from headway.training.steps.trainer import Trainer
 
 VIEWS = {
     "_reshape_alias", "_unsafe_view", "alias", "as_strided", "detach", "device", "diagonal", "empty", "empty_like",

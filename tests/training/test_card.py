@@ -7,9 +7,9 @@ import pytest
 
 from headway.config import Config
 from headway.inference.front_matter import complete_card, front_matter, split_card
-from headway.training.card import model_card
 from headway.training.machine import Machine
-from headway.training.record import DataRecord, RunRecord
+from headway.training.storage.card import model_card
+from headway.training.storage.record import DataRecord, RunRecord
 from headway.training.validation import ValidationReport
 
 huggingface_hub = pytest.importorskip("huggingface_hub")

@@ -10,8 +10,8 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.inference.directory import load_model
 from headway.training.loop import run_to_end
-from headway.training.run_directory import RunDirectory
-from headway.training.trainer import StepReport
+from headway.training.steps.trainer import StepReport
+from headway.training.storage.run_directory import RunDirectory
 from support.run_damage import remove_digests
 from support.runs import assert_equal_runs, command, metrics, opened
 

@@ -9,10 +9,10 @@ import torch
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.inference import load_model
-from headway.training.checkpoint import read_tensors
 from headway.training.loop import run_to_end
-from headway.training.run_directory import RunDirectory
-from headway.training.trainer import StepReport, Trainer
+from headway.training.steps.trainer import StepReport, Trainer
+from headway.training.storage.checkpoint import read_tensors
+from headway.training.storage.run_directory import RunDirectory
 from support.runs import command, metrics, opened
 
 

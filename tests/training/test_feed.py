@@ -5,8 +5,8 @@ import torch
 
 from headway.config import TrainingConfig
 from headway.text.prepared import PreparedData
-from headway.training import feed as feed_module
-from headway.training.feed import Feed
+from headway.training.steps import feed as feed_module
+from headway.training.steps.feed import Feed
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from headway.kernels import dropout, packing, varlen_attention
 from headway.model import make_model
 from headway.text.batches import Batch, fixed_shape
 from headway.text.prepared import PreparedData
-from headway.training import trainer as trainer_module
-from headway.training.feed import Feed
-from headway.training.objective import Objective
-from headway.training.trainer import Trainer
+from headway.training.steps import trainer as trainer_module
+from headway.training.steps.feed import Feed
+from headway.training.steps.objective import Objective
+from headway.training.steps.trainer import Trainer
 from support.step_counts import count_step, make_batch_of
 
 LENGTHS = [25] * 1000

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from headway.training import gradient_tree
-from headway.training.gradient_tree import Block, add_blocks, add_up, divide_share, share_of
+from headway.training.steps import gradient_tree
+from headway.training.steps.gradient_tree import Block, add_blocks, add_up, divide_share, share_of
 
 
 def gradients(count):

@@ -15,14 +15,14 @@ from headway.errors import HeadwayError
 from headway.inference import Translator, load_model
 from headway.model import Transformer
 from headway.text.prepared import PreparedData
-from headway.training.fine_tuning import (
+from headway.training.starting.fine_tuning import (
     check_languages,
     choose_layers,
     fine_tuning_regime,
     fine_tuning_steps,
 )
-from headway.training.run_directory import RunDirectory
-from headway.training.schedule import learning_rate, warn_if_too_short
+from headway.training.steps.schedule import learning_rate, warn_if_too_short
+from headway.training.storage.run_directory import RunDirectory
 from support.runs import SETTINGS, command, opened, opening, words, write_corpus
 
 

@@ -13,11 +13,12 @@ from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.kernels import cores
-from headway.training import machine, start_or_resume
+from headway.training import machine
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
 from headway.training.rehearsal import rehearse
-from headway.training.run_directory import RunDirectory
+from headway.training.starting import start_or_resume
+from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 from support.runs import assert_equal_runs, command, opened
 

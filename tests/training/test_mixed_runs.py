@@ -9,7 +9,7 @@ from headway import train
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.text.tokenizer import Tokenizer
-from headway.training.run_directory import RunDirectory
+from headway.training.storage.run_directory import RunDirectory
 from support.run_damage import remove_digests
 from support.runs import assert_equal_runs, metrics
 

@@ -6,9 +6,9 @@ import torch
 
 from headway.config import TextConfig, TrainingConfig
 from headway.text.prepare import prepare
-from headway.training import feed as feed_module
-from headway.training.feed import Feed
-from headway.training.mixture import Mixture
+from headway.training.steps import feed as feed_module
+from headway.training.steps.feed import Feed
+from headway.training.steps.mixture import Mixture
 from support.groups import files, write_languages
 
 SIZES = (1000, 130, 10)

@@ -5,8 +5,8 @@ from test_trainer import LONG, V, assert_same, everything, make_trainer
 
 from headway.config import ModelConfig
 from headway.model import Transformer
-from headway.training.muon import Muon, orthogonalize
-from headway.training.optimizers import is_hidden_matrix
+from headway.training.steps.muon import Muon, orthogonalize
+from headway.training.steps.optimizers import is_hidden_matrix
 
 SHAPES = [(3, 5, 17), (2, 17, 5), (1, 7, 7)]
 

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from headway.config import ModelConfig
 from headway.model import Transformer
 from headway.text.batches import Batch
-from headway.training.objective import Objective, chunked_loss, plain_loss
+from headway.training.steps.objective import Objective, chunked_loss, plain_loss
 
 N, D, V = 23, 13, 31
 

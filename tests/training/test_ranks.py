@@ -16,13 +16,14 @@ from headway.cli import launch, training
 from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError, UsageError
-from headway.training import gradient_exchange, parallel
-from headway.training.gradient_tree import add_up, divide_share, share_of
+from headway.training import parallel
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
-from headway.training.rank_count import count_ranks
-from headway.training.run_directory import RunDirectory
-from headway.training.trainer import StepReport
+from headway.training.starting.rank_count import count_ranks
+from headway.training.steps import gradient_exchange
+from headway.training.steps.gradient_tree import add_up, divide_share, share_of
+from headway.training.steps.trainer import StepReport
+from headway.training.storage.run_directory import RunDirectory
 from support.processes import fail_or_sleep
 from support.ranks import in_ranks
 from support.runs import assert_equal_runs, command, metrics, opened

@@ -12,8 +12,8 @@ from headway.errors import HeadwayError
 from headway.training import machine
 from headway.training import run as run_module
 from headway.training.loop import run_to_end
-from headway.training.run_directory import RunDirectory
-from headway.training.trainer import StepReport
+from headway.training.steps.trainer import StepReport
+from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import Progress, ValidationReport
 from support.runs import assert_equal_runs, command, metrics, opened, opening, write_corpus
 

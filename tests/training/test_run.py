@@ -18,7 +18,7 @@ from headway.inference.quality.quality_model import QualityModel
 from headway.inference.shortlist import Shortlist
 from headway.training.loop import run_to_end
 from headway.training.machine import Machine
-from headway.training.run_directory import RunDirectory
+from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import Progress
 from support.runs import assert_equal_runs, command, metrics, opened, write_corpus
 

@@ -14,8 +14,8 @@ from headway import __version__, files
 from headway.errors import HeadwayError
 from headway.files import temporary_path
 from headway.inference import weights
-from headway.training.averaging import average_weights
-from headway.training.checkpoint import (
+from headway.training.storage.averaging import average_weights
+from headway.training.storage.checkpoint import (
     check_digest,
     checkpoint_path,
     checkpoint_steps,
@@ -24,8 +24,8 @@ from headway.training.checkpoint import (
     replace_file,
     write_checkpoint,
 )
-from headway.training.log import Log
-from headway.training.run_directory import RunDirectory
+from headway.training.storage.log import Log
+from headway.training.storage.run_directory import RunDirectory
 from support.processes import fork
 
 TENSORS = {

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from headway.config import PRESETS, TrainingConfig
-from headway.training.schedule import learning_rate, warn_if_too_short
+from headway.training.steps.schedule import learning_rate, warn_if_too_short
 
 
 def test_the_learning_rate_is_equation_3():

@@ -16,9 +16,9 @@ from headway.text.readers import read_lines
 from headway.text.steady_phrases import find_steady_phrases
 from headway.training import validation
 from headway.training.loop import run_to_end
-from headway.training.run_directory import RunDirectory
+from headway.training.steps.trainer import StepReport
+from headway.training.storage.run_directory import RunDirectory
 from headway.training.train import train
-from headway.training.trainer import StepReport
 from support.groups import files, options, write_languages
 from support.runs import SETTINGS, assert_equal_runs, command, metrics, opened
 

@@ -13,8 +13,8 @@ from headway.errors import HeadwayError
 from headway.training import rehearsal
 from headway.training.loop import run_to_end
 from headway.training.rehearsal import rehearse
-from headway.training.run_directory import RunDirectory
-from headway.training.trainer import Trainer
+from headway.training.steps.trainer import Trainer
+from headway.training.storage.run_directory import RunDirectory
 from support.runs import assert_equal_runs, command, digest, opened
 
 

@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.model import Transformer
-from headway.training.schedule import learning_rate
-from headway.training.trainer import Trainer
+from headway.training.steps.schedule import learning_rate
+from headway.training.steps.trainer import Trainer
 
 V = 31
 LONG, SHORT = [(5, 13), (7, 11)], [(3, 2), (2, 1), (5, 1)]

@@ -22,9 +22,9 @@ from headway.checks.synthetic import prepare_synthetic
 from headway.config import Config
 from headway.model import Transformer, parameter_count
 from headway.training import parallel
-from headway.training.feed import Feed
 from headway.training.machine import Machine
-from headway.training.trainer import Trainer
+from headway.training.steps.feed import Feed
+from headway.training.steps.trainer import Trainer
 
 MAX_STEPS = 20  # of one repeat
 REPEAT_SECONDS = 2.0  # about as long as a repeat takes

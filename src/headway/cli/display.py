@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from headway.training.run import Run
-    from headway.training.state import Event
+    from headway.training.storage.state import Event
 
 
 class Display:
@@ -44,8 +44,8 @@ class Display:
 
     def show(self, event: "Event") -> None:
         """Show an event of the run."""
-        from headway.training.state import Notice
-        from headway.training.trainer import StepReport
+        from headway.training.steps.trainer import StepReport
+        from headway.training.storage.state import Notice
         from headway.training.validation import ValidationReport, perplexity_of
 
         now = time.monotonic()

@@ -17,13 +17,13 @@ from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.training.run import Run
-    from headway.training.run_directory import RunDirectory
-    from headway.training.run_request import RunRequest
+    from headway.training.starting.run_request import RunRequest
+    from headway.training.storage.run_directory import RunDirectory
 
 
 def check_training(directory: "RunDirectory", request: "RunRequest") -> None:
     """Check a request before anything is compiled or written; a wrong setting exits with 2."""
-    from headway.training.run_request import SettingsError, check_request
+    from headway.training.starting.run_request import SettingsError, check_request
 
     try:
         check_request(directory, request)
@@ -42,9 +42,9 @@ def train_and_show(
         quiet: Print nothing but errors.
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
-    from headway.training.rank_count import check_launched, choose_ranks
-    from headway.training.run_directory import RunDirectory
-    from headway.training.start_or_resume import prepare_text
+    from headway.training.starting.rank_count import check_launched, choose_ranks
+    from headway.training.starting.start_or_resume import prepare_text
+    from headway.training.storage.run_directory import RunDirectory
 
     if launch.is_launched():
         if ranks:
@@ -86,8 +86,8 @@ def train_rank(directory: "RunDirectory", request: "RunRequest", quiet: bool) ->
     from headway.training import parallel
     from headway.training.machine import configure_process
     from headway.training.rehearsal import rehearse
-    from headway.training.schedule import warn_if_too_short
-    from headway.training.start_or_resume import open_run
+    from headway.training.starting.start_or_resume import open_run
+    from headway.training.steps.schedule import warn_if_too_short
 
     parallel.join()
     quiet = quiet or parallel.rank() > 0
@@ -127,7 +127,7 @@ def follow(run: "Run", display: Display) -> int:
     """Train and show what happens; on a signal, save the run and stop. Returns the exit code."""
     from headway.training import parallel
     from headway.training.loop import run_to_end
-    from headway.training.state import Notice
+    from headway.training.storage.state import Notice
     from headway.training.tensorboard import TensorBoard
 
     with ExitStack() as stack:
@@ -162,8 +162,8 @@ def train_on(args: argparse.Namespace, prepare: Callable[[str], None]) -> int:
         prepare: Writes the training data to a directory that does not exist yet.
     """
     from headway.files import remove
-    from headway.training.run_directory import RunDirectory
-    from headway.training.run_request import RunRequest
+    from headway.training.starting.run_request import RunRequest
+    from headway.training.storage.run_directory import RunDirectory
 
     directory = RunDirectory(args.run)
     overrides, preset, data = args.overrides, args.preset, None

@@ -13,7 +13,7 @@ from headway.paper.results import Result, place_text
 from headway.paper.running.plan import code_version
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import GROUPS
-from headway.training.checkpoint import replace_file
+from headway.training.storage.checkpoint import replace_file
 
 # The modules of headway.paper.experiments that `headway reproduce` runs, in the paper's order.
 EXPERIMENTS = (

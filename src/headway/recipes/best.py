@@ -253,7 +253,9 @@ def _distill(
             f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], chosen
         )
         result = yield replace(scored, is_compared=False)
-        if result.bleu >= STUDENT_SHARE * bleu > 0:  # a plan, which knows no scores, counts all beams
+        if (
+            result.bleu >= STUDENT_SHARE * bleu > 0
+        ):  # a plan, which knows no scores, counts all beams
             break
     yield make.work(
         "install-student", "student", f"the model of {make.out / 'student'}",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.files import remove_leftovers
-from headway.training.run_lock import RunLock
+from headway.training.storage.run_lock import RunLock
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 from headway.training import parallel
 from headway.training.run import Run
-from headway.training.state import Event
+from headway.training.storage.state import Event
 
 
 def run_to_end(run: Run) -> Generator[Event, None, None]:

@@ -14,9 +14,9 @@ from headway.errors import HeadwayError, is_out_of_memory
 from headway.files import remove, temporary_path
 from headway.text.batches import Rows
 from headway.training import parallel
-from headway.training.checkpoint import RESUMABLE, read_checkpoint, write_checkpoint
-from headway.training.random_numbers import kept_generators
 from headway.training.run import Run
+from headway.training.steps.random_numbers import kept_generators
+from headway.training.storage.checkpoint import RESUMABLE, read_checkpoint, write_checkpoint
 from headway.training.validation import validate
 
 SENTENCES = 4  # translated in the rehearsal

@@ -17,19 +17,19 @@ from headway.model.assembly import zero_outputs
 from headway.text.batches import Batch
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.averaging import average_weights
-from headway.training.feed import Feed
-from headway.training.learned_quality import write_quality
-from headway.training.learned_shortlist import wants_shortlist, write_shortlist
-from headway.training.learned_stand_ins import write_stand_ins
+from headway.training.learned.learned_quality import write_quality
+from headway.training.learned.learned_shortlist import wants_shortlist, write_shortlist
+from headway.training.learned.learned_stand_ins import write_stand_ins
 from headway.training.machine import thread_count
-from headway.training.model_writer import ModelWriter
-from headway.training.random_numbers import kept_generators, seed_generators
-from headway.training.record import RunRecord
-from headway.training.run_directory import RunDirectory
-from headway.training.state import Event, Notice, State
-from headway.training.stored_values import to_values
-from headway.training.trainer import StepReport, Trainer
+from headway.training.steps.feed import Feed
+from headway.training.steps.random_numbers import kept_generators, seed_generators
+from headway.training.steps.trainer import StepReport, Trainer
+from headway.training.storage.averaging import average_weights
+from headway.training.storage.model_writer import ModelWriter
+from headway.training.storage.record import RunRecord
+from headway.training.storage.run_directory import RunDirectory
+from headway.training.storage.state import Event, Notice, State
+from headway.training.storage.stored_values import to_values
 from headway.training.validation import Progress, ValidationReport, validate
 
 MAX_UNSAVED_SECONDS = 600.0  # of work that a crash may lose (paper: a checkpoint every 10 minutes)
@@ -38,7 +38,7 @@ TIMING_STEPS = 10  # steps between two lines of timings.jsonl
 
 
 class Run:
-    """A run in progress, which `headway.training.run_builder` starts or resumes.
+    """A run in progress, which `headway.training.starting.run_builder` starts or resumes.
 
     The run leaves torch's random generators and number of threads as they were, so that it can share a
     process with other work.

@@ -10,9 +10,9 @@ from headway.inference import Translator
 from headway.text.groups import Text, Validation
 from headway.text.readers import FileForm
 from headway.training import loop
-from headway.training.run_directory import RunDirectory
-from headway.training.run_request import RunRequest, check_request
-from headway.training.start_or_resume import open_run
+from headway.training.starting.run_request import RunRequest, check_request
+from headway.training.starting.start_or_resume import open_run
+from headway.training.storage.run_directory import RunDirectory
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 

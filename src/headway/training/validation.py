@@ -21,7 +21,7 @@ from headway.text.batches import make_batch, plan_batches
 from headway.text.language_pairs import Languages, name_pair
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.objective import Objective
+from headway.training.steps.objective import Objective
 
 GROUP = 64  # sentences that a rank translates between two reports of progress; more on a GPU
 

@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> None:
     from headway.model import make_model
     from headway.text.class_labels import load_tokenizer
     from headway.text.prepared import check_new
-    from headway.training.averaging import average_weights
-    from headway.training.card import model_card
-    from headway.training.run_directory import RunDirectory
+    from headway.training.storage.averaging import average_weights
+    from headway.training.storage.card import model_card
+    from headway.training.storage.run_directory import RunDirectory
 
     directory, out = RunDirectory(args.run), Path(args.out)
     record = directory.record()

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.work == "train":
         from headway.training.machine import Machine
-        from headway.training.rank_count import check_ranks, count_ranks
+        from headway.training.starting.rank_count import check_ranks, count_ranks
 
         machine = Machine.resolve(config.training)
         if launch.is_launched():

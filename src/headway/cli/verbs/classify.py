@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, or label."""
     from headway.cli.arguments import usage_error
-    from headway.training.run_directory import RunDirectory
+    from headway.training.storage.run_directory import RunDirectory
 
     directory = RunDirectory(args.run)
     unfinished = directory.started and not directory.record().finished

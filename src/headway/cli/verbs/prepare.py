@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> None:
     from headway.kernels.cores import available_cores
     from headway.text.groups import list_targets
     from headway.text.stages.preparation import Preparation
-    from headway.training.fine_tuning import check_shape
-    from headway.training.given_vocabulary import GivenVocabulary
+    from headway.training.starting.fine_tuning import check_shape
+    from headway.training.starting.given_vocabulary import GivenVocabulary
 
     if args.workers < 0:
         usage_error(f"--workers {args.workers}: must be 1 or more, or 0 for one for each core")

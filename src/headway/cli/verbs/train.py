@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
     from headway.cli.text_groups import fetch_text, fetch_validation, parse_text, parse_validation
     from headway.cli.training import check_training, train_and_show
-    from headway.training.run_directory import RunDirectory
-    from headway.training.run_request import RunRequest
+    from headway.training.starting.run_request import RunRequest
+    from headway.training.storage.run_directory import RunDirectory
 
     request = RunRequest(
         train=parse_text(args.train, "--train"),

@@ -13,7 +13,7 @@ from headway.paper.running.task import Task
 from headway.paper.running.trial import Group, read_trial
 from headway.paper.running.work import Work
 from headway.paper.running.workers import run_together
-from headway.training.checkpoint import replace_file
+from headway.training.storage.checkpoint import replace_file
 
 
 def train_groups(

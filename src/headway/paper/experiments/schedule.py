@@ -12,7 +12,7 @@ from headway.paper.running.plan import PlannedTrial
 from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
-from headway.training.schedule import learning_rate
+from headway.training.steps.schedule import learning_rate
 
 TITLE = "The learning rate and its warm-up"
 SECTION = "5.3"

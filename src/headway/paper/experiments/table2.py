@@ -29,7 +29,7 @@ from headway.paper.running.trial import Group
 from headway.paper.running.work import Work
 from headway.paper.table3_rows import TABLE3, configure
 from headway.paper.verdicts import if_learned, interval_text, shown, verdict
-from headway.training.objective import plain_loss
+from headway.training.steps.objective import plain_loss
 
 TITLE = "Table 2: training cost and BLEU"
 SECTION = "6.1"

@@ -25,7 +25,7 @@ from headway.parsing.parser import PAPER, Parser
 from headway.parsing.treebank import prepare_treebank, read_treebank
 from headway.parsing.trees import Tree, retag
 from headway.text.prepared import PreparedData
-from headway.training.checkpoint import replace_file
+from headway.training.storage.checkpoint import replace_file
 
 TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
 SETTINGS = ("wsj-parsing", "wsj-parsing-semi-supervised")

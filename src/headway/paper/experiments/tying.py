@@ -27,7 +27,7 @@ from headway.paper.verdicts import (
     verdict,
     verdict_not_worse,
 )
-from headway.training.objective import plain_loss
+from headway.training.steps.objective import plain_loss
 
 TITLE = "Tied embeddings, and their scale"
 SECTION = "3.4"

@@ -20,11 +20,11 @@ from headway.paper.rivals.self_attentive import PENALTY, SelfAttentiveClassifier
 from headway.text.class_labels import LabelTokenizer
 from headway.text.examples import read_examples
 from headway.text.prepared import PreparedData
-from headway.training.feed import Feed
 from headway.training.machine import thread_count
-from headway.training.optimizers import make_optimizers
-from headway.training.random_numbers import seed_generators
-from headway.training.schedule import learning_rate
+from headway.training.steps.feed import Feed
+from headway.training.steps.optimizers import make_optimizers
+from headway.training.steps.random_numbers import seed_generators
+from headway.training.steps.schedule import learning_rate
 
 CPU = torch.device("cpu")
 BATCH_TOKENS = 4000  # of a prediction, with padding

@@ -6,8 +6,8 @@ import numpy as np
 
 from headway.inference.batching import batch_by_length
 from headway.text.batches import make_batch
-from headway.training.feed import Feed
-from headway.training.trainer import Step
+from headway.training.steps.feed import Feed
+from headway.training.steps.trainer import Step
 
 _PARTS = 4  # of a step; the sentences of a part have like lengths
 

@@ -31,8 +31,8 @@ from headway.text.prepared import PreparedData
 from headway.text.readers import read_lines
 from headway.text.tokenizer import Tokenizer
 from headway.training.machine import thread_count
-from headway.training.random_numbers import seed_generators
-from headway.training.trainer import Trainer
+from headway.training.steps.random_numbers import seed_generators
+from headway.training.steps.trainer import Trainer
 
 TRANSFORMER = "Transformer"
 RIVALS: dict[str, Callable[[ModelConfig], Rival]] = {

@@ -14,7 +14,7 @@ from headway.text.file_languages import languages_from_names
 from headway.text.prepare import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair, read_lines, read_pairs
-from headway.training.checkpoint import replace_file
+from headway.training.storage.checkpoint import replace_file
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 from headway.config import Config
 from headway.model import Transformer
 from headway.paper.running.task import Task
-from headway.training.checkpoint import replace_file
+from headway.training.storage.checkpoint import replace_file
 
 Change = Callable[[Transformer], None]
 PACKAGE = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from headway import config as settings
 from headway.config import Config
 from headway.inference import Translator
 from headway.paper.verdicts import interval_text
-from headway.training.checkpoint import replace_file
+from headway.training.storage.checkpoint import replace_file
 
 
 @dataclass(frozen=True)

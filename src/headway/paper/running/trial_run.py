@@ -13,10 +13,10 @@ from headway.inference import save_model
 from headway.model import parameter_count
 from headway.paper.running.trial import Trial, write_trial
 from headway.text.prepared import PreparedData
-from headway.training.checkpoint import replace_file
 from headway.training.run import Run
-from headway.training.run_builder import resume, start
-from headway.training.run_directory import RunDirectory
+from headway.training.starting.run_builder import resume, start
+from headway.training.storage.checkpoint import replace_file
+from headway.training.storage.run_directory import RunDirectory
 
 CURVE_POINTS = 60
 

@@ -18,7 +18,7 @@ from headway.paper.running.scales import BASES, PUBLISHED, SECONDS
 from headway.paper.running.trial import Group, Trial, read_trial
 from headway.paper.running.trial_run import run_trial
 from headway.paper.running.workers import run_together
-from headway.training.checkpoint import replace_file
+from headway.training.storage.checkpoint import replace_file
 
 TEXT = "--train train.en train.de --valid valid.en valid.de"
 # What an experiment says of its scale "paper".

@@ -8,20 +8,20 @@ from headway.file_format import NewerFileError, check_writer
 from headway.files import write_atomically
 from headway.inference.directory import CARD
 from headway.training import parallel
-from headway.training.checkpoint import (
+from headway.training.run import Run
+from headway.training.steps.feed import Feed, Position
+from headway.training.storage.checkpoint import (
     Tensors,
     check_tensors,
     explain_write_errors,
     read_digests,
     set_aside,
 )
-from headway.training.feed import Feed, Position
-from headway.training.log import LogLengths
-from headway.training.model_writer import WEIGHTS, list_damaged_models
-from headway.training.record import RunRecord
-from headway.training.run import Run
-from headway.training.run_directory import RunDirectory
-from headway.training.state import State
+from headway.training.storage.log import LogLengths
+from headway.training.storage.model_writer import WEIGHTS, list_damaged_models
+from headway.training.storage.record import RunRecord
+from headway.training.storage.run_directory import RunDirectory
+from headway.training.storage.state import State
 
 
 def restore_newest(run: Run) -> tuple[LogLengths, list[str]]:

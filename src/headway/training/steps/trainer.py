@@ -15,16 +15,16 @@ from headway.config import TrainingConfig
 from headway.model import Network, make_model
 from headway.text.batches import Batch
 from headway.training import parallel
-from headway.training.gradient_exchange import connect
-from headway.training.gradient_tree import Gradient, add_up, divide_share, share_of, turns_of
 from headway.training.machine import peak_memory
-from headway.training.objective import Objective, compute_gradient
-from headway.training.optimizers import make_optimizers
-from headway.training.random_numbers import kept_generators, seed_generators
-from headway.training.schedule import learning_rate
+from headway.training.steps.gradient_exchange import connect
+from headway.training.steps.gradient_tree import Gradient, add_up, divide_share, share_of, turns_of
+from headway.training.steps.objective import Objective, compute_gradient
+from headway.training.steps.optimizers import make_optimizers
+from headway.training.steps.random_numbers import kept_generators, seed_generators
+from headway.training.steps.schedule import learning_rate
 
 if TYPE_CHECKING:
-    from headway.training.sharding import Sharding
+    from headway.training.steps.sharding import Sharding
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Trainer:
         self.sharding = None
         self.parameters: dict[str, Tensor]  # what this rank's optimizer changes
         if config.shard:
-            from headway.training.sharding import Sharding  # FSDP2 takes a second to import
+            from headway.training.steps.sharding import Sharding  # FSDP2 takes a second to import
 
             self.sharding = Sharding(self.objective)
             self.parameters = self.sharding.slices

@@ -5,7 +5,7 @@ again. The embeddings and the output belong to no layer: they are whole from the
 pass to the end of the backward pass.
 
 In each round of a step, every rank computes one micro-batch. The gradients of a round are summed as
-the leaves of the fixed tree (`headway.training.gradient_tree`), and the sums of the rounds likewise.
+the leaves of the fixed tree (`headway.training.steps.gradient_tree`), and the sums of the rounds likewise.
 With 2, 4, 8, ... ranks that is the tree of a run that is not sharded, so the bits are the same. With
 another number of ranks, and with `training.agreement`, the sums differ by rounding.
 """
@@ -23,8 +23,8 @@ from headway.model import Layer, Network
 from headway.model.embeddings import Embedding
 from headway.text.batches import Batch
 from headway.training import parallel
-from headway.training.gradient_tree import Block, Gradient, add_blocks, add_up, divide_share
-from headway.training.objective import Loss, Objective, compute_gradient
+from headway.training.steps.gradient_tree import Block, Gradient, add_blocks, add_up, divide_share
+from headway.training.steps.objective import Loss, Objective, compute_gradient
 
 # torch 2.13 has renamed the function.
 _gather_into = getattr(distributed, "all_gather_single", distributed.all_gather_into_tensor)

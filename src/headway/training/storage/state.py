@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from headway.training.stored_values import build
-from headway.training.trainer import StepReport
+from headway.training.steps.trainer import StepReport
+from headway.training.storage.stored_values import build
 from headway.training.validation import Progress, ValidationReport
 
 
@@ -24,7 +24,7 @@ class State:
 
     Attributes:
         epoch: Completed passes over the data.
-        block: Blocks of this epoch taken so far; see `headway.training.feed.Position`.
+        block: Blocks of this epoch taken so far; see `headway.training.steps.feed.Position`.
         index: Micro-batches of the next block taken so far.
         failures: Skipped steps in a row.
         skipped: Skipped steps in all.

@@ -11,7 +11,7 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.file_format import check_format, check_writer
 from headway.files import remove_leftovers
-from headway.training.checkpoint import (
+from headway.training.storage.checkpoint import (
     RESUMABLE,
     check_digest,
     checkpoint_path,
@@ -26,9 +26,9 @@ from headway.training.checkpoint import (
     replace_file,
     write_checkpoint,
 )
-from headway.training.log import Log, LogLengths
-from headway.training.record import RunRecord
-from headway.training.run_lock import RunLock
+from headway.training.storage.log import Log, LogLengths
+from headway.training.storage.record import RunRecord
+from headway.training.storage.run_lock import RunLock
 
 FORMAT = 1
 # An interrupted start may leave these files in a directory that is not a run yet.

@@ -11,7 +11,13 @@ from headway.file_format import NewerFileError, check_writer
 from headway.inference.directory import CONFIG, read_config
 from headway.text.groups import Validation, list_files
 from headway.text.prepared import PreparedData
-from headway.training.record import DataRecord, InitialModel, RunRecord, hash_files, hash_lines
+from headway.training.storage.record import (
+    DataRecord,
+    InitialModel,
+    RunRecord,
+    hash_files,
+    hash_lines,
+)
 
 # These settings take no part in what a step computes, so a resumed run may change them.
 MAY_CHANGE = (

@@ -10,7 +10,7 @@ from headway.evaluation.metrics import pick_metrics
 from headway.inference.front_matter import front_matter
 from headway.text.language_pairs import Languages, describe_pairs, list_codes
 from headway.text.origins import Manifest
-from headway.training.record import RunRecord
+from headway.training.storage.record import RunRecord
 from headway.training.validation import ValidationReport
 
 

@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from headway.errors import HeadwayError
 from headway.files import hash_file, sync
-from headway.training.checkpoint import explain_write_errors
-from headway.training.stored_values import build
+from headway.training.storage.checkpoint import explain_write_errors
+from headway.training.storage.stored_values import build
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,14 +15,14 @@ from headway.kernels.devices import resolve_device
 from headway.kernels.library import build_id
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.fine_tuning import read_initial_weights
 from headway.training.machine import Machine
-from headway.training.model_writer import WEIGHTS
-from headway.training.record import DataRecord, InitialModel, RunRecord
-from headway.training.restoring import restore_models, restore_newest
-from headway.training.resume_check import check_data, identify_run
 from headway.training.run import Run
-from headway.training.run_directory import RunDirectory
+from headway.training.starting.fine_tuning import read_initial_weights
+from headway.training.starting.restoring import restore_models, restore_newest
+from headway.training.starting.resume_check import check_data, identify_run
+from headway.training.storage.model_writer import WEIGHTS
+from headway.training.storage.record import DataRecord, InitialModel, RunRecord
+from headway.training.storage.run_directory import RunDirectory
 
 NO_FILES: Mapping[str, str] = MappingProxyType({})
 

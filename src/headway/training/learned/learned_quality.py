@@ -8,8 +8,8 @@ from headway.inference.directory import read_config
 from headway.inference.quality.quality_model import FILE
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.run_directory import RunDirectory
-from headway.training.state import Event, Notice
+from headway.training.storage.run_directory import RunDirectory
+from headway.training.storage.state import Event, Notice
 from headway.training.validation import Progress, list_texts
 
 MAX_SENTENCES = 1000  # of the validation text

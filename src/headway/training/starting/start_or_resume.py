@@ -20,19 +20,18 @@ from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
 from headway.text.tokenizer import Tokenizer
 from headway.training import parallel
-from headway.training.fine_tuning import (
+from headway.training.learned.learned_shortlist import wants_shortlist, write_shortlist
+from headway.training.run import Run
+from headway.training.starting.fine_tuning import (
     check_groups,
     check_languages,
     check_shape,
     check_vocabulary,
     describe_regime,
 )
-from headway.training.given_vocabulary import GivenVocabulary
-from headway.training.learned_shortlist import wants_shortlist, write_shortlist
-from headway.training.model_writer import WEIGHTS
-from headway.training.record import RunRecord, hash_files
-from headway.training.restoring import restore_models
-from headway.training.resume_check import (
+from headway.training.starting.given_vocabulary import GivenVocabulary
+from headway.training.starting.restoring import restore_models
+from headway.training.starting.resume_check import (
     MAY_CHANGE,
     check_data,
     list_changes,
@@ -41,10 +40,11 @@ from headway.training.resume_check import (
     list_other_validation,
     read_settings,
 )
-from headway.training.run import Run
-from headway.training.run_builder import resume, start, with_vocabulary, write_settings
-from headway.training.run_directory import RunDirectory
-from headway.training.run_request import RunRequest, changed_settings, new_settings
+from headway.training.starting.run_builder import resume, start, with_vocabulary, write_settings
+from headway.training.starting.run_request import RunRequest, changed_settings, new_settings
+from headway.training.storage.model_writer import WEIGHTS
+from headway.training.storage.record import RunRecord, hash_files
+from headway.training.storage.run_directory import RunDirectory
 
 
 @dataclass(frozen=True)

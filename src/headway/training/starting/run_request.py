@@ -12,10 +12,10 @@ from headway.inference.directory import read_config
 from headway.text.groups import Text, Validation, list_targets, make_groups
 from headway.text.prepared import PreparedData
 from headway.text.readers import UTF8, FileForm
-from headway.training.fine_tuning import fine_tuning_regime, fine_tuning_steps
-from headway.training.given_vocabulary import GivenVocabulary
-from headway.training.resume_check import read_settings
-from headway.training.run_directory import RunDirectory
+from headway.training.starting.fine_tuning import fine_tuning_regime, fine_tuning_steps
+from headway.training.starting.given_vocabulary import GivenVocabulary
+from headway.training.starting.resume_check import read_settings
+from headway.training.storage.run_directory import RunDirectory
 
 
 class SettingsError(UsageError):

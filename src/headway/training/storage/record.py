@@ -11,7 +11,7 @@ from headway.files import hash_file
 from headway.text.origins import Manifest
 from headway.text.prepared import PreparedData
 from headway.training.machine import Machine
-from headway.training.stored_values import build, to_values
+from headway.training.storage.stored_values import build, to_values
 from headway.training.validation import ValidationReport
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from headway.config import TrainingConfig
-from headway.training.adam import Adam
-from headway.training.muon import Muon
+from headway.training.steps.adam import Adam
+from headway.training.steps.muon import Muon
 
 
 def make_optimizers(

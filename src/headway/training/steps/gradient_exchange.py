@@ -1,4 +1,4 @@
-"""The sum of the ranks' gradients, in the order of `headway.training.gradient_tree`.
+"""The sum of the ranks' gradients, in the order of `headway.training.steps.gradient_tree`.
 
 Each rank sums a slice of all gradients, and then every rank gets the whole sum. Ranks of one machine
 exchange gradients through memory that they share; other ranks send them.
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from headway.kernels.torch_private import copy_each_
 from headway.training import parallel
-from headway.training.gradient_tree import Block, Gradient, add_blocks, divide_share, share_of
+from headway.training.steps.gradient_tree import Block, Gradient, add_blocks, divide_share, share_of
 
 Parts = Sequence[tuple[Block, Gradient]]
 LINE = 16  # numbers of a cache line, which only one rank writes

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 
 from headway.errors import HeadwayError
-from headway.training.checkpoint import explain_write_errors
+from headway.training.storage.checkpoint import explain_write_errors
 
 LOCK = ".lock"
 

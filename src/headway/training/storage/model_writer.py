@@ -8,10 +8,10 @@ from headway.inference.directory import save_model
 from headway.model import Network
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.card import model_card
-from headway.training.checkpoint import explain_write_errors
-from headway.training.record import RunRecord
-from headway.training.run_directory import RunDirectory
+from headway.training.storage.card import model_card
+from headway.training.storage.checkpoint import explain_write_errors
+from headway.training.storage.record import RunRecord
+from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 
 WEIGHTS = "model.safetensors"

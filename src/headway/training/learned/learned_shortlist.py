@@ -9,7 +9,7 @@ from headway.inference.directory import load_model
 from headway.inference.shortlist import ShortlistLearner
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.run_directory import RunDirectory
+from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import Progress
 
 MAX_PAIRS = 100_000  # that a shortlist is learned from

@@ -5,7 +5,7 @@ from headway.text.language_pairs import name_pair
 from headway.text.prepared import PreparedData
 from headway.text.steady_phrases import SteadyPhrase, find_steady_phrases
 from headway.training import parallel
-from headway.training.run_directory import RunDirectory
+from headway.training.storage.run_directory import RunDirectory
 
 MAX_PAIRS = 20_000  # of the training text; a thousand take a third of a second
 

@@ -15,10 +15,10 @@ from headway.errors import HeadwayError
 from headway.inference.directory import Model, load_model
 from headway.text.language_pairs import Languages, list_pairs, name_pair
 from headway.text.prepared import PreparedData
-from headway.training.given_vocabulary import LEARNED
-from headway.training.record import InitialModel
-from headway.training.resume_check import list_changes
-from headway.training.schedule import learning_rate
+from headway.training.starting.given_vocabulary import LEARNED
+from headway.training.starting.resume_check import list_changes
+from headway.training.steps.schedule import learning_rate
+from headway.training.storage.record import InitialModel
 
 # Settings of the model section that are no part of a shape.
 FREE = {"model.dropout", "model.attention_dropout", "model.feed_forward_dropout"}

@@ -1,6 +1,6 @@
 """The order of the training data: a function of the seed, so that a run can resume anywhere.
 
-The corpus is read in blocks of neighboring pairs (`headway.training.mixture`), whose order is random in each
+The corpus is read in blocks of neighboring pairs (`headway.training.steps.mixture`), whose order is random in each
 epoch. The plan of a block is a list of micro-batches. A step takes a fixed number of them in a row; only the last step of an epoch
 may take fewer. None of this depends on the number of ranks, each of which makes the batches of its own
 micro-batches only. A thread makes the batches of the next step while this one is computed.
@@ -27,9 +27,9 @@ from headway.text.batches import (
 from headway.text.prepared import PreparedData
 from headway.text.vocabulary import SPACE
 from headway.training import parallel
-from headway.training.gradient_tree import share_of, turns_of
-from headway.training.mixture import Mixture
-from headway.training.trainer import Step
+from headway.training.steps.gradient_tree import share_of, turns_of
+from headway.training.steps.mixture import Mixture
+from headway.training.steps.trainer import Step
 
 BLOCK = 1 << 20  # pairs; planned together, so that memory and time do not grow with the corpus
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.training.checkpoint import check_digest, read_tensors
+from headway.training.storage.checkpoint import check_digest, read_tensors
 
 
 def average_weights(files: Sequence[Path]) -> dict[str, Tensor]:

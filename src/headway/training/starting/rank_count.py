@@ -7,8 +7,8 @@ import torch
 from headway.config import TrainingConfig
 from headway.errors import UsageError
 from headway.training.machine import Machine
-from headway.training.run_directory import RunDirectory
-from headway.training.run_request import RunRequest, requested_settings
+from headway.training.starting.run_request import RunRequest, requested_settings
+from headway.training.storage.run_directory import RunDirectory
 
 
 def choose_ranks(directory: RunDirectory, request: RunRequest, wanted: int = 0) -> int:

@@ -1,0 +1,1 @@
+"""The optimizer steps of a model: loss, gradients, optimizers, rates, and the order of the data; no files."""

@@ -1,0 +1,1 @@
+"""What a run keeps on a disk: settings, checkpoints, logs, models and their cards."""
