@@ -108,7 +108,9 @@ def test_search_knows_no_model() -> None:
             assert not name.startswith(("headway.model", "headway.kernels")), f"{path}: {name}"
 
 
-@pytest.mark.parametrize("package", ["documents", "exchange", "inference", "paper", "text", "training"])
+@pytest.mark.parametrize(
+    "package", ["documents", "exchange", "inference", "paper", "text", "training"]
+)
 def test_no_folders_of_a_package_import_each_other_in_a_circle(package: str) -> None:
     """A file beside the folders counts as itself, because it may gather what stands in them."""
     nodes: dict[str, set[str]] = {}

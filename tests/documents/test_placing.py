@@ -1,17 +1,21 @@
 """Elements of a paragraph in its translation, and sentences divided among subtitles."""
 
+import random
 import re
 import time
+from typing import Any
 
 import pytest
 
 from headway.documents.dividing import divide
+from headway.documents.html.page import HtmlPage
 from headway.documents.kept_marks import KeptMarks
 from headway.documents.opening import open_document
 from headway.documents.paragraph import Element, Paragraph, Translated
 from headway.documents.placing import Placed, place
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
+from support.documents import make_file
 
 
 def show(parts: list[str | Placed[str]]) -> str:
@@ -242,6 +246,68 @@ def test_the_mark_of_a_note_is_no_part_of_the_word_before_it(
     assert paragraph.text == text
     links = WordLinks.identity(text)
     assert document.write([Translated(text.upper(), links)]).decode() == expected
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md", ".xlf", ".docx", ".odt", ".pptx"])
+def test_every_text_is_written_once_however_the_words_are_linked(suffix: str) -> None:
+    chooser, kept_count = random.Random(suffix), 0
+    for seed in range(12):
+        document = open_document(make_file(suffix, 500 + seed), f"x{suffix}")
+        for paragraph in document.paragraphs:
+            marks = KeptMarks(paragraph)
+            words = re.findall("[\ue000-\uf8ff]|[^\ue000-\uf8ff\\s]+", marks.text)
+            chooser.shuffle(words)
+            target = "".join(word + chooser.choice(["", " "]) for word in words)
+            counts = len(find_words(marks.text)), len(find_words(target))
+            pairs = [
+                (s, t) for s in range(counts[0]) for t in range(counts[1]) if chooser.random() < 0.2
+            ]
+            translated = marks.expand(linked(marks.text, target, *pairs))
+            texts, kept = gather(place(paragraph, translated))
+            assert sorted(kept) == sorted(gather(place(paragraph, Translated(paragraph.text)))[1])
+            rest = re.sub("[\ue000-\uf8ff]", "", target)
+            assert "".join(texts).replace(" ", "") == rest.replace(" ", ""), (
+                paragraph,
+                target,
+                pairs,
+            )
+            kept_count += len(kept)
+    assert kept_count > 5
+
+
+def gather(parts: list[str | Placed[Any]]) -> tuple[list[str], list[str]]:
+    """Return the texts of a translation, and the texts of its kept elements."""
+    texts: list[str] = []
+    kept: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+        elif part.element.is_kept:
+            kept.append(f"{part.element.start} {part.inner}")
+        else:
+            inner = gather(part.inner)
+            texts, kept = texts + inner[0], kept + inner[1]
+    return texts, kept
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("climbing into <a href=x><code>K</code></a> a house", "klettert in {0} ein Haus", "klettert in <a href=x><code>K</code></a> ein Haus"),
+        ("<kbd>Ctrl</kbd>+<kbd>C</kbd> now", "{1}+{0} nun", "<kbd>C</kbd>+<kbd>Ctrl</kbd> nun"),
+        ("<i>pre</i><code>fix</code> it", "{0}vor es", "<code>fix</code><i>vor</i> es"),
+        ("a <b>very big <code>x</code></b> dog", "{0} Hund sehr groß", "<b><code>x</code></b> Hund sehr groß"),
+    ],
+)  # fmt: skip
+def test_kept_text_is_in_its_elements_and_in_no_others(
+    source: str, target: str, expected: str
+) -> None:
+    page = HtmlPage(f"<p>{source}</p>")
+    [block] = page.paragraphs
+    marks = KeptMarks(block)
+    target = target.format(*re.findall("[\ue000-\uf8ff]", marks.text))
+    written = page.write([marks.expand(linked(marks.text, target))])
+    assert written == f"<p>{expected}</p>"
 
 
 def test_many_elements_take_linear_time() -> None:

@@ -40,30 +40,39 @@ class KeptMarks:
         self.text = "".join([*parts, own[at:]])
 
     def expand(self, translated: Translated) -> Translated:
-        """Return the translation of the paragraph.
+        """Return the translation of the paragraph; a kept text that it has twice stays where it is first.
 
         Args:
             translated: The translation of `text`.
         """
-        places, links = self.places(translated.text), translated.links
-        kept = {
-            self._starts[mark]: (places[at], places[at + 1])
-            for at, mark in enumerate(translated.text)
-            if mark in self._starts
-        }
+        pieces, links = self._pieces(translated.text), translated.links
+        places = [0, *accumulate(map(len, pieces))]
+        kept: dict[int, Span] = {}
+        for at, mark in enumerate(translated.text):
+            if mark in self._starts:
+                kept.setdefault(self._starts[mark], (places[at], places[at + 1]))
         if links is not None:
             source = _move(links.source, self.places(self.text))
             links = WordLinks(source, _move(links.target, places), links.pairs)
-        return Translated(self.expand_text(translated.text), links, kept)
+        return Translated("".join(pieces), links, kept)
 
     def expand_text(self, text: str) -> str:
         """Return a text with the kept texts in the places of their characters."""
-        return "".join(self._kept.get(character, character) for character in text)
+        return "".join(self._pieces(text))
 
     def places(self, text: str) -> list[int]:
         """Return where each character of a text is in the expanded text, and where that ends."""
-        lengths = (len(self._kept.get(character, character)) for character in text)
-        return [0, *accumulate(lengths)]
+        return [0, *accumulate(map(len, self._pieces(text)))]
+
+    def _pieces(self, text: str) -> list[str]:
+        """Return what takes the place of each character of a text."""
+        used: set[str] = set()
+        pieces = []
+        for character in text:
+            pieces.append("" if character in used else self._kept.get(character, character))
+            if character in self._kept:
+                used.add(character)
+        return pieces
 
 
 def _move(spans: Sequence[Span], places: Sequence[int]) -> list[Span]:

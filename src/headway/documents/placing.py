@@ -4,12 +4,13 @@ Every element comes back once. The links of words decide where; what has no link
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from typing import Generic
 
-from headway.documents.paragraph import Content, Element, Paragraph, Translated
+from headway.documents.paragraph import Content, Element, Paragraph, Translated, walk
 from headway.documents.points import (
     find_missing_spaces,
     find_point,
@@ -49,7 +50,7 @@ def place(paragraph: Paragraph[Content], translated: Translated) -> list[str | P
     placing = _Placing(paragraph, translated.text, links, translated.kept)
     words, own = (0, len(links.target)), (0, len(links.source))
     span = (0, len(translated.text))
-    return placing.place(paragraph.elements, sorted(links.pairs), own, words, span)
+    return placing.place(paragraph.elements, placing.find_pairs(), own, words, span)
 
 
 def _keep_places(
@@ -74,6 +75,25 @@ class _Placing(Generic[Content]):
     links: WordLinks
     kept: Mapping[int, Span]
 
+    @cached_property
+    def _kept_spans(self) -> list[tuple[int, int, int]]:
+        """Where the translation has kept texts, in its order, each with where it starts in the paragraph."""
+        return sorted((start, end, own) for own, (start, end) in self.kept.items())
+
+    def find_pairs(self) -> list[tuple[int, int]]:
+        """Return the links, sorted; a kept text is linked to itself, and to nothing else."""
+        if not self.kept:
+            return sorted(self.links.pairs)
+        forced = set()
+        for element in walk(self.paragraph.elements):
+            if kept := self._find_kept(element):
+                own = overlapped(self.links.source, (element.start, element.end))
+                words = overlapped(self.links.target, kept)
+                forced |= {(s, t) for s in range(*own) for t in range(*words)}
+        sources, targets = ({pair[side] for pair in forced} for side in (0, 1))
+        others = {(s, t) for s, t in self.links.pairs if s not in sources and t not in targets}
+        return sorted(forced | others)
+
     def place(
         self,
         elements: Sequence[Element[Content]],
@@ -92,7 +112,7 @@ class _Placing(Generic[Content]):
             span: The characters of this part in the translation.
         """
         if not elements:
-            return [self.target[slice(*span)]] if span[0] < span[1] else []
+            return self._write_text(*span)
         out: list[str | Placed[Content]] = []
         at, word = span[0], words[0]
         # Inside an element only the links between its own words count.
@@ -106,10 +126,10 @@ class _Placing(Generic[Content]):
             first = max(first, word)
             last = max(first, last)
             a, b = self._find_characters(element, first, last, (at, span[1]))
-            kept = self._find_kept(found[number][2]) if number < len(found) else None
-            if kept and a < kept[0] < b:  # both are in one word
-                b = kept[0]
-            out += [self.target[at:a]] if at < a else []
+            if a < b and not element.is_kept:
+                a, b = self._leave_out_others(element, a, b)
+                last = max(first, min(last, overlapped(self.links.target, (a, b))[1]))
+            out += self._write_text(at, a)
             before = after = ""
             if element.start == element.end or (element.is_kept and a == b):
                 place = (element.start, element.end)
@@ -123,8 +143,40 @@ class _Placing(Generic[Content]):
                 inner = self.place(element.inner, pairs, covered, (first, last), (a, b))
             out.append(Placed(element, inner))
             out += [after] if after else []
-            at, word = b, last
-        return out + ([self.target[at : span[1]]] if at < span[1] else [])
+            is_part = element.is_kept and first < last and b < self.links.target[last - 1][1]
+            at, word = b, last - is_part  # another element may have the rest of the word
+        return out + self._write_text(at, span[1])
+
+    def _write_text(self, start: int, end: int) -> list[str | Placed[Content]]:
+        """Return a part of the translation, if it has text, without kept texts: their elements write them."""
+        text, at = "", start
+        for a, b, _ in self._kept_between(start, end):
+            text, at = text + self.target[at:a], b
+            if text[-1:].isspace() and self.target[at : at + 1].isspace():
+                at += 1
+        text += self.target[at:end]
+        return [text] if text else []
+
+    def _kept_between(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the kept texts that begin in a part of the translation; see `_kept_spans`."""
+        for number in range(bisect_left(self._kept_spans, (start,)), len(self._kept_spans)):
+            if self._kept_spans[number][0] >= end:
+                break
+            yield self._kept_spans[number]
+
+    def _leave_out_others(self, element: Element[Content], start: int, end: int) -> Span:
+        """Return a range without the kept texts of other elements: up to the first, or behind one at the start."""
+        for a, b, own in self._kept_between(start, end):
+            if element.start <= own < element.end:
+                continue
+            if a > start:
+                end = a
+                break
+            start = min(b, end)
+        text = self.target[start:end]
+        if text.strip():
+            start, end = end - len(text.lstrip()), start + len(text.rstrip())
+        return start, end
 
     def _find_words(
         self,
@@ -135,6 +187,7 @@ class _Placing(Generic[Content]):
     ) -> list[tuple[int, int, Element[Content]]]:
         """Return each element after its range of target words, in the order of the translation."""
         placed: list[tuple[int, int, Element[Content]]] = []
+        starts: dict[int, int] = {}  # of kept texts, in the translation
         places: dict[Range, Range] = {}  # several elements can cover the same words
         extents: dict[int, Range] = {}  # of the source words that each target word translates
         for source, target in pairs:  # sorted by the source
@@ -143,6 +196,7 @@ class _Placing(Generic[Content]):
             covered = overlapped(self.links.source, (element.start, element.end))
             if kept := self._find_kept(element):
                 placed.append((*overlapped(self.links.target, kept), element))
+                starts[element.start] = kept[0]
                 continue
             if element.start == element.end:
                 at = self._find_word_of_point(element, pairs, covered[0], words[1])
@@ -156,11 +210,20 @@ class _Placing(Generic[Content]):
                 for word in range(first, last)
                 if word in extents
             )
-            if element.is_kept and (others or ((first, last) == words and covered != own)):
+            is_linked = covered == own or bool(between(pairs, covered))
+            is_whole = (first, last) == words and covered != own
+            if element.is_kept and (others or is_whole or not is_linked):
                 last = first  # to replace the words would lose the translation of others
             placed.append((first, last, element))
-        # Elements at one place keep the order of the source.
-        placed.sort(key=lambda item: (item[0], item[1]))
+        # Elements at one place keep the order of the source, but for kept texts in one word.
+        begins = [*(start for start, _ in self.links.target), len(self.target)]
+
+        def order(item: tuple[int, int, Element[Content]]) -> tuple[int, int, int, bool]:
+            first, last, element = item
+            start = starts.get(element.start, begins[first])
+            return first, last, start, element.start not in starts
+
+        placed.sort(key=order)
         return placed
 
     def _find_word_of_point(
@@ -189,8 +252,11 @@ class _Placing(Generic[Content]):
     ) -> Range:
         """Return where an element starts and ends in the translation, in characters."""
         words, target, text = self.links.target, self.target, self.paragraph.text
-        if (kept := self._find_kept(element)) and span[0] <= kept[0] and kept[1] <= span[1]:
-            return kept
+        if kept := self._find_kept(element):
+            if span[0] <= kept[0] and kept[1] <= span[1]:
+                return kept
+            at = min(max(kept[0], span[0]), span[1])  # it stays in the element around it
+            return at, at
         if element.start == element.end or first >= last or first >= len(words):
             at = find_point(text, element.start, target, words, first)
             at = min(max(at, span[0]), span[1])
